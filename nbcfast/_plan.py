@@ -1,0 +1,111 @@
+"""Which attributes share a table: several columns of codes looked up, or counted, with one index."""
+
+import heapq
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+INDEX_LIMIT = 65_536  # a joint index is 16 bits wide
+TABLE_LIMIT = 20_480  # larger tables miss the second cache more often than they save a look-up
+
+
+class Plan(NamedTuple):
+    """Groups of attribute numbers: group g is members[first[g]:first[g + 1]].
+
+    Attributes in no group have a table too large to share.
+    """
+
+    first: npt.NDArray[np.int64]
+    members: npt.NDArray[np.int64]
+
+
+def plan(
+    sizes: Sequence[int],
+    n_rows: int,
+    *,
+    per_entry: int = 1,
+    most_entries: int,
+    row_cost: float,
+    entry_cost: float,
+    by_four: bool = False,
+) -> Plan:
+    """The cheapest number of groups, with tables about equally large.
+
+    Parameters
+    ----------
+    sizes
+        Number of codes of each attribute.
+    n_rows
+        How many rows will be looked up.
+    per_entry
+        How many entries each combination of codes takes (one a class).
+    most_entries
+        What all tables together may hold, if attributes share tables at all: they should stay in the
+        second cache.
+    row_cost, entry_cost
+        Nanoseconds to look up a row in one table, and to make and clear an entry.
+    by_four
+        At most four attributes a group, all of one sixteen: what the row-major kernel can index at once.
+    """
+    shared = [a for a, size in enumerate(sizes) if 0 < size * per_entry <= INDEX_LIMIT]
+    window = 16 if by_four else max(len(sizes), 1)
+    windows = [[a for a in shared if a // window == w] for w in range(-(-len(sizes) // window))]
+    groups: list[list[int]] = []
+    for members in windows:
+        groups += _cheapest(
+            sorted(members, key=lambda a: -sizes[a]),
+            sizes,
+            per_entry,
+            4 if by_four else len(members),
+            most_entries // len(windows),
+            row_cost * n_rows,
+            entry_cost,
+        )
+    first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+    return Plan(first, np.array([a for group in groups for a in group], dtype=np.int64))
+
+
+def _cheapest(
+    members: list[int],
+    sizes: Sequence[int],
+    per_entry: int,
+    most_members: int,
+    most_entries: int,
+    group_cost: float,
+    entry_cost: float,
+) -> list[list[int]]:
+    """Try ever more groups until the groups alone cost more than the best so far."""
+    best, least = [[a] for a in members], float("inf")
+    bits = sum(math.log2(sizes[a]) for a in members)
+    n_groups = max(1, int(bits / math.log2(TABLE_LIMIT)))
+    while n_groups < len(members) and n_groups * group_cost < least:
+        groups, entries = _spread(members, sizes, per_entry, most_members, n_groups)
+        cost = n_groups * group_cost + entry_cost * sum(entries)
+        if cost < least and max(entries) <= TABLE_LIMIT and sum(entries) <= most_entries:
+            best, least = groups, cost
+        n_groups += 1
+    alone = len(members) * group_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
+    return best if least < alone else [[a] for a in members]
+
+
+def _spread(
+    members: list[int], sizes: Sequence[int], per_entry: int, most_members: int, n_groups: int
+) -> tuple[list[list[int]], list[int]]:
+    """Each attribute, by falling size, to the group with the smallest table so far."""
+    groups: list[list[int]] = [[] for _ in range(n_groups)]
+    entries = [per_entry] * n_groups
+    heap = [(per_entry, g) for g in range(n_groups)]
+    for a in members:
+        if not heap:  # all groups are full: no such plan
+            return groups, [INDEX_LIMIT + 1]
+        _, g = heap[0]
+        groups[g].append(a)
+        entries[g] *= sizes[a]
+        if len(groups[g]) < most_members:
+            heapq.heapreplace(heap, (entries[g], g))
+        else:
+            heapq.heappop(heap)
+    return groups, entries

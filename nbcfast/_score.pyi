@@ -1,0 +1,29 @@
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._columns import Columns
+
+class Scores:
+    def __init__(
+        self,
+        columns: Columns,
+        first: npt.NDArray[np.int64],
+        members: npt.NDArray[np.int64],
+        singles: npt.NDArray[np.float64],
+        base: npt.NDArray[np.float64],
+        bound: float,
+        limbs: npt.NDArray[np.uint64],
+        up: npt.NDArray[np.uint64],
+        down: npt.NDArray[np.uint64],
+    ) -> None: ...
+
+class Scorer:
+    def __init__(self, scores: Scores) -> None: ...
+    def predict(
+        self,
+        start: int,
+        stop: int,
+        labels: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+        tied: npt.NDArray[np.uint8] | None = None,
+    ) -> int: ...
+    def order(self, start: int, stop: int, order: npt.NDArray[np.uint16]) -> int: ...

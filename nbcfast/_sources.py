@@ -1,0 +1,17 @@
+"""The digest that ties compiled kernels to the sources they came from."""
+
+import hashlib
+from pathlib import Path
+
+
+def digest(folder: Path) -> str:
+    """Sha256 over the names and bytes of the kernel sources in `folder`.
+
+    setup.py writes it beside the kernels; the tests compare it with the tree, so that a stale binary
+    is never tested by mistake.
+    """
+    total = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".pyx", ".pxd", ".h"}:
+            total.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return total.hexdigest()

@@ -1,0 +1,110 @@
+"""Rows in chunks over threads. Kernels release the GIL; results never depend on the number of threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+State = TypeVar("State")
+Progress = Callable[[int, int], object]
+
+ONE_THREAD_BYTES = 2_000_000  # less work than this is done before a second thread has woken up
+MOST_ROWS = 1 << 20  # a chunk takes milliseconds, so Ctrl-C is answered and no core waits long
+
+_pool: tuple[int, ThreadPoolExecutor] | None = None
+_lock = threading.Lock()
+
+
+def cores() -> int:
+    """How many cores the process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def n_threads(threads: int | None, n_bytes: int) -> int:
+    """The number of threads for `n_bytes` of work; `threads` is what the caller asked for."""
+    if threads is None:
+        return 1 if n_bytes < ONE_THREAD_BYTES else cores()
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"threads must be an int or None, got {type(threads).__name__}")
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1, got {threads}")
+    return threads
+
+
+def over_rows(
+    make: Callable[[], State],
+    work: Callable[[State, int, int], object],
+    n_rows: int,
+    *,
+    threads: int,
+    progress: Progress | None = None,
+) -> list[State]:
+    """Call work(state, start, stop) for chunks that cover the rows, with one state a thread.
+
+    The calling thread works too, so an interrupt reaches it between two chunks; the first exception
+    of any thread ends the others and is raised.
+    """
+    share = -(-n_rows // (8 * threads)) if threads > 1 else n_rows
+    step = max(min(-(-share // 4096) * 4096, MOST_ROWS), 4096)
+    starts = iter(range(0, n_rows, step))
+    stopped = threading.Event()
+    done = 0
+    guard = threading.Lock()
+
+    def run(state: State) -> None:
+        nonlocal done
+        try:
+            while not stopped.is_set():
+                with guard:
+                    start = next(starts, None)
+                if start is None:
+                    return
+                stop = min(start + step, n_rows)
+                work(state, start, stop)
+                with guard:
+                    done += stop - start
+                    if progress is not None:
+                        progress(done, n_rows)
+        except BaseException:
+            stopped.set()
+            raise
+
+    states = [make() for _ in range(max(1, min(threads, -(-n_rows // step))))]
+    helpers: list[Future[None]] = [_executor().submit(run, state) for state in states[1:]]
+    try:
+        run(states[0])
+    finally:
+        # A helper that has not begun is not needed any more: all chunks are taken.
+        failures = [helper.exception() for helper in helpers if not helper.cancel()]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+    return states
+
+
+def _executor() -> ThreadPoolExecutor:
+    """The pool of this process: threads do not survive a fork, so a child makes its own."""
+    global _pool
+    from concurrent.futures import ThreadPoolExecutor
+
+    with _lock:
+        if _pool is None or _pool[0] != os.getpid():
+            _pool = os.getpid(), ThreadPoolExecutor(cores(), thread_name_prefix="nbcfast")
+        return _pool[1]
+
+
+def _forget() -> None:
+    """After a fork: the parent's lock may have been held."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,64 @@
+"""The command line: `nbcfast VERB ...`. The verbs are in `nbcfast.cli.verbs`, one function a verb.
+
+This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+__all__ = ["main"]
+
+EXTRA = ("click", "rich", "pyarrow")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and leave: 0 for yes, 1 for no, 2 for bad input, 130 after Ctrl-C.
+
+    Whatever goes wrong is one line on stderr; with the environment variable NBCFAST_TRACEBACK set, the
+    traceback comes before it.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        from nbcfast.cli.verbs import run
+
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        # The reader has left, and so has its interest; the interpreter would complain once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 2
+    except Exception as error:
+        if os.environ.get("NBCFAST_TRACEBACK"):
+            import traceback
+
+            traceback.print_exc()
+        print(f"nbcfast: {_one_line(error)}", file=sys.stderr)
+        code = 2
+    sys.exit(code)
+
+
+def printable(text: str) -> str:
+    """`text` with control characters escaped, so that data cannot steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, ImportError) and error.name and error.name.split(".")[0] in EXTRA:
+        return f"the command line needs {error.name.split('.')[0]}: pip install nbcfast[cli]"
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return printable(f"{name}{error.strerror}")
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | TypeError | OSError | OverflowError | ImportError) and text:
+        return printable(text)
+    return printable(
+        f"{type(error).__name__}: {text} (not expected: set NBCFAST_TRACEBACK=1 and report the traceback)"
+    )

@@ -1,0 +1,1 @@
+"""The library in the plainest exact Python: the executable specification, and what the tests compare with."""

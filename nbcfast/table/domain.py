@@ -1,0 +1,216 @@
+"""The values of a column, in their order."""
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table.values import SUPPRESSED, Kind, Value, as_kind, join_kinds, normalise
+
+Positions = npt.NDArray[np.int64]
+
+_DTYPES = {"int": np.int64, "float": np.float64}
+_NUMERIC = ("int", "float")
+
+
+class Domain:
+    """The values that a column's codes stand for: code `i` is `values[i]`.
+
+    All values are of one kind; None and then SUPPRESSED, where they belong to the domain, come last. A
+    declared domain keeps the order it was given in, any other is sorted (text by code point). Two domains
+    are equal if they hold the same values in the same order; whether they were declared is not compared.
+
+    Attributes
+    ----------
+    kind : {"bool", "int", "float", "text", "interval"} or None
+        What the values are; None where there is none beside None and SUPPRESSED.
+    declared : bool
+        Declared domains keep values that no row has, others shrink to those that occur.
+    """
+
+    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind")
+
+    declared: bool
+    kind: Kind | None
+    _head: npt.NDArray[Any] | tuple[Value, ...]  # an array for numbers: they may be millions
+    _tail: tuple[Value, ...]
+    _values: tuple[Value, ...] | None
+    _index: dict[Value, int] | None
+
+    def __init__(
+        self,
+        kind: Kind | None,
+        head: npt.NDArray[Any] | Sequence[Value],
+        tail: tuple[Value, ...],
+        declared: bool,
+    ) -> None:
+        if kind in _NUMERIC:
+            array = np.array(head, dtype=_DTYPES[str(kind)])
+            array.flags.writeable = False
+            self._head = array
+        else:
+            self._head = tuple(head)
+        self.kind = kind
+        self._tail = tail
+        self.declared = declared
+        self._values = None
+        self._index = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and hasattr(self, name):
+            raise AttributeError(f"a Domain does not change: cannot set {name}")
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, values: Iterable[Any], declared: bool = True, *, where: str = "domain") -> "Domain":
+        """A domain of these values in this order, None and SUPPRESSED put last; duplicates are refused."""
+        if isinstance(values, (str, bytes)):
+            raise TypeError(f"{where}: expected a sequence of values, got {type(values).__name__}")
+        try:
+            listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        except TypeError:
+            raise TypeError(f"{where}: expected a sequence of values, got {type(values).__name__}") from None
+        kind, plain = normalise(listed, where)
+        seen: set[Value] = set()
+        for value in plain:
+            if value in seen:
+                raise ValueError(f"{where}: expected distinct values, got {value!r} twice")
+            seen.add(value)
+        head = [value for value in plain if value is not None and value is not SUPPRESSED]
+        return cls(kind, head, _tail_of(seen), declared)
+
+    @classmethod
+    def sorted(cls, values: Iterable[Any], *, where: str = "domain") -> "Domain":
+        """The undeclared domain of these values: each once, sorted."""
+        kind, plain = normalise(list(values), where)
+        found = set(plain)
+        tail = _tail_of(found)
+        head: list[Any] = [value for value in found if value is not None and value is not SUPPRESSED]
+        head.sort()
+        return cls(kind, head, tail, False)
+
+    @staticmethod
+    def union(a: "Domain", b: "Domain", *, where: str = "domain") -> "Domain":
+        """The sorted values of either."""
+        kind = join_kinds((a.kind, b.kind), where)
+        tail = _tail_of({*a._tail, *b._tail})
+        if kind in _NUMERIC and a.kind == b.kind:
+            return Domain(kind, np.union1d(np.asarray(a._head), np.asarray(b._head)), tail, False)
+        head: Any = {*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)}
+        return Domain(kind, sorted(head), tail, False)
+
+    @property
+    def head(self) -> tuple[Value, ...]:
+        """The values without None and SUPPRESSED."""
+        return self.values[: len(self._head)]
+
+    @property
+    def tail(self) -> tuple[Value, ...]:
+        """None and SUPPRESSED, those of them that belong to the domain."""
+        return self._tail
+
+    @property
+    def numbers(self) -> npt.NDArray[Any]:
+        """The head as a read-only int64 or float64 array; numeric kinds only."""
+        if not isinstance(self._head, np.ndarray):
+            raise TypeError(f"expected a domain of numbers, got one of kind {self.kind}")
+        return self._head
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All values as Python values."""
+        if self._values is None:
+            head = self._head
+            self._values = (tuple(head.tolist()) if isinstance(head, np.ndarray) else head) + self._tail
+        return self._values
+
+    @property
+    def index(self) -> dict[Value, int]:
+        """Value -> position. A domain has one kind, so True never meets 1 here."""
+        if self._index is None:
+            self._index = {value: position for position, value in enumerate(self.values)}
+        return self._index
+
+    def __len__(self) -> int:
+        return len(self._head) + len(self._tail)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Domain):
+            return NotImplemented
+        if self is other:
+            return True
+        if len(self) != len(other) or self._tail != other._tail or not self._comparable(other):
+            return False
+        if self.kind == other.kind and isinstance(self._head, np.ndarray):
+            return bool(np.array_equal(self._head, other.numbers))
+        return self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(self.values)
+
+    def __repr__(self) -> str:
+        shown = [repr(value) for value in self.first(8)]
+        if len(self) > len(shown):
+            shown.append(f"... {len(self)} in all")
+        return f"Domain({', '.join(shown)}{'; declared' if self.declared else ''})"
+
+    def first(self, n: int) -> tuple[Value, ...]:
+        if len(self) <= 2 * n or self._values is not None:
+            return self.values[:n] if len(self) > 2 * n else self.values
+        head = self._head[:n]
+        return tuple(head.tolist()) if isinstance(head, np.ndarray) else head
+
+    def _comparable(self, other: "Domain") -> bool:
+        return (
+            self.kind is None
+            or other.kind is None
+            or self.kind == other.kind
+            or {self.kind, other.kind} == {"int", "float"}
+        )
+
+    def positions_in(self, other: "Domain") -> Positions:
+        """For each value its position in `other`, -1 where it is absent.
+
+        Values are compared by value and kind: an int equals the float of the same number, True never equals
+        1.
+        """
+        if self is other:
+            return np.arange(len(self), dtype=np.int64)
+        if not self._comparable(other):
+            result = np.full(len(self), -1, np.int64)
+            result[len(self._head) :] = [other.index.get(value, -1) for value in self._tail]
+            return result
+        if self.kind in _NUMERIC and self.kind == other.kind and len(other) > 1000:
+            return self._numeric_positions_in(other)
+        return np.fromiter(map(other.index.get, self.values, repeat(-1)), np.int64, len(self))
+
+    def _numeric_positions_in(self, other: "Domain") -> Positions:
+        """The same through sorting: a dictionary of a million numbers is large and slow."""
+        mine, theirs = self.numbers, other.numbers
+        result = np.full(len(self), -1, np.int64)
+        order = np.argsort(theirs)
+        place = np.minimum(np.searchsorted(theirs, mine, sorter=order), len(theirs) - 1)
+        found = order[place]
+        result[: len(mine)] = np.where(theirs[found] == mine, found, -1)
+        for offset, value in enumerate(self._tail):
+            if value in other._tail:
+                result[len(mine) + offset] = len(theirs) + other._tail.index(value)
+        return result
+
+    def subset(self, positions: Positions) -> "Domain":
+        """The values at these increasing positions."""
+        size = len(self._head)
+        inside = positions[positions < size]
+        head = (
+            self._head[inside]
+            if isinstance(self._head, np.ndarray)
+            else [self._head[position] for position in inside.tolist()]
+        )
+        tail = tuple(self._tail[position - size] for position in positions[positions >= size].tolist())
+        return Domain(self.kind if len(inside) else None, head, tail, self.declared)
+
+
+def _tail_of(values: set[Value]) -> tuple[Value, ...]:
+    return tuple(value for value in (None, SUPPRESSED) if value in values)

@@ -1,0 +1,243 @@
+"""Values to codes: a code when a value is first met, its place in the sorted domain at the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _codes
+from nbcfast.table.domain import Domain, Positions
+from nbcfast.table.values import INT64_MAX, Kind, Value, as_kind, join_kinds, kind_of, normalise
+
+Codes = npt.NDArray[Any]
+
+BLOCK = 1 << 16  # rows converted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The codes of one column and the domain that they point into."""
+
+    codes: Codes
+    domain: Domain
+
+
+def code_dtype(n_values: int) -> np.dtype[Any]:
+    """The smallest unsigned type that holds codes below `n_values`."""
+    if n_values <= 1 << 8:
+        return np.dtype(np.uint8)
+    if n_values <= 1 << 16:
+        return np.dtype(np.uint16)
+    return np.dtype(np.uint32)
+
+
+def recode(codes: Codes, table: Positions, n_values: int, out: Codes | None = None) -> Codes:
+    """table[codes] in the smallest type for `n_values` values."""
+    dtype = code_dtype(n_values)
+    if out is None:
+        out = np.empty(len(codes), dtype)
+    _codes.remap(codes, table.astype(dtype), out)
+    return out
+
+
+def used_values(codes: Codes, n_values: int) -> npt.NDArray[np.uint8]:
+    """For each value whether a row has it (1 or 0)."""
+    used = np.zeros(n_values, np.uint8)
+    _codes.mark(codes, used)
+    return used
+
+
+def settle(found: Domain, table: Positions, declared: Domain | None, name: str) -> tuple[Domain, Positions]:
+    """The declared domain in place of the one that was found; every value must be in it."""
+    if declared is None:
+        return found, table
+    positions = found.positions_in(declared)
+    missing = np.flatnonzero(positions < 0)
+    if len(missing):
+        raise ValueError(
+            f"column {name!r}: value {found.values[missing[0]]!r} is not in its declared domain "
+            f"of {len(declared)} values"
+        )
+    return declared, positions[table]
+
+
+class DomainBuilder:
+    """The distinct values of a column whose batches bring dictionaries of their own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._kind: Kind | None = None
+        self._index: dict[Value, int] = {}
+        self._last: Sequence[Any] | None = None
+        self._map = np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def add(
+        self, values: Sequence[Any], used: npt.ArrayLike | None = None, *, kind: Kind | None = None
+    ) -> Positions:
+        """The first-seen code of each local position, -1 for those that `used` (all where None) leaves out.
+
+        Asked again with the same sequence, only positions that were not used before are looked at.
+        """
+        if values is not self._last or len(self._map) != len(values):
+            self._last, self._map = values, np.full(len(values), -1, np.int64)
+        wanted = self._map < 0
+        if used is not None:
+            wanted &= np.asarray(used).astype(bool)
+        new = np.flatnonzero(wanted).tolist()
+        if new:
+            where = f"column {self.name!r}"
+            found, plain = normalise([values[position] for position in new], where)
+            self._kind = join_kinds((self._kind, found, kind), where)
+            index = self._index
+            self._map[new] = [index.setdefault(value, len(index)) for value in plain]
+        return self._map
+
+    def texts(self) -> list[Value]:
+        """The values in the order they were first met."""
+        return list(self._index)
+
+    def finish(self, domain: Domain | None = None) -> tuple[Domain, Positions]:
+        """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
+        values = as_kind(list(self._index), self._kind, f"column {self.name!r}")
+        found = Domain.sorted(values)
+        table = np.fromiter(map(found.index.__getitem__, values), np.int64, len(values))
+        return settle(found, table, domain, self.name)
+
+
+class NumberBuilder:
+    """The distinct values of a column of int64 or float64, through a hash of their bits."""
+
+    def __init__(self, name: str, kind: Kind) -> None:
+        self.name = name
+        self.kind = kind
+        self._encoder = _codes.KeyEncoder(near=kind == "int")
+
+    def __len__(self) -> int:
+        return len(self._encoder)
+
+    def encode(self, numbers: npt.NDArray[Any], nulls: npt.NDArray[np.uint8] | None) -> Codes:
+        """First-seen codes of a block."""
+        if self.kind == "float":
+            block = numbers.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+            absent = np.isnan(block)
+            if absent.any():
+                nulls = absent.view(np.uint8) if nulls is None else absent.view(np.uint8) | nulls
+            keys = block.view(np.int64)
+        else:
+            if numbers.dtype == np.uint64:
+                beyond = numbers > np.uint64(INT64_MAX)
+                if nulls is not None:
+                    beyond &= nulls == 0
+                if beyond.any():
+                    raise ValueError(
+                        f"column {self.name!r}: expected integers of 64 bits with sign, "
+                        f"got {int(numbers[beyond][0])}"
+                    )
+            keys = np.ascontiguousarray(numbers, dtype=np.int64)
+        codes = np.empty(len(keys), np.uint32)
+        self._encoder.encode(keys, nulls, codes)
+        return codes
+
+    def finish(self, domain: Domain | None = None) -> tuple[Domain, Positions]:
+        """As DomainBuilder.finish."""
+        keys, null = self._encoder.found()
+        numbers = keys.view(np.float64) if self.kind == "float" else keys
+        present = np.arange(len(keys))
+        if null >= 0:
+            present = np.delete(present, null)
+        order = present[np.argsort(numbers[present])]
+        table = np.full(len(keys), len(order), np.int64)
+        table[order] = np.arange(len(order))
+        tail = (None,) if null >= 0 else ()
+        found = Domain(self.kind if len(order) else None, numbers[order], tail, False)
+        return settle(found, table, domain, self.name)
+
+
+class ColumnBuilder:
+    """One column, put together from blocks of numbers or of dictionary codes.
+
+    The codes of each block are kept in the smallest type for the values met so far; finish() writes the
+    final ones and lets go of the blocks as it goes: memory is at most twice that of the final codes.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_rows = 0
+        self._parts: list[Codes] = []
+        self._builder: DomainBuilder | NumberBuilder | None = None
+
+    def add_numbers(
+        self, numbers: npt.NDArray[Any], nulls: npt.NDArray[np.uint8] | None = None, kind: Kind | None = None
+    ) -> None:
+        """Numbers of any NumPy integer or float type; `nulls` marks those that are absent."""
+        if kind is None:
+            kind = "float" if numbers.dtype.kind == "f" else "int"
+        builder = self._builder
+        if builder is None:
+            builder = self._builder = NumberBuilder(self.name, kind)
+        if not isinstance(builder, NumberBuilder) or builder.kind != kind:
+            raise TypeError(
+                f"column {self.name!r}: expected batches of one type, got another after the first"
+            )
+        for start in range(0, len(numbers), BLOCK):
+            stop = start + BLOCK
+            codes = builder.encode(numbers[start:stop], None if nulls is None else nulls[start:stop])
+            self._keep(codes.astype(code_dtype(len(builder))))
+
+    def add_coded(self, codes: Codes, values: Sequence[Any], kind: Kind | None = None) -> None:
+        """Codes that point into `values`, which may hold duplicates and values no row has."""
+        builder = self._builder
+        if builder is None:
+            builder = self._builder = DomainBuilder(self.name)
+        if not isinstance(builder, DomainBuilder):
+            raise TypeError(
+                f"column {self.name!r}: expected batches of one type, got another after the first"
+            )
+        table = builder.add(values, used_values(codes, len(values)), kind=kind)
+        self._keep(recode(codes, table, len(builder)))
+
+    def add_list(self, values: Sequence[Any]) -> None:
+        """Python values."""
+        where = f"column {self.name!r}"
+        # Before the dictionary, in which True meets 1.
+        kind = join_kinds((kind_of(cls, where) for cls in set(map(type, values))), where)
+        index: dict[Any, int] = dict.fromkeys(values, 0)
+        distinct = list(index)
+        index.update(zip(distinct, range(len(distinct)), strict=True))
+        codes = np.fromiter(map(index.__getitem__, values), code_dtype(len(distinct)), len(values))
+        self.add_coded(codes, distinct, kind)
+
+    def _keep(self, codes: Codes) -> None:
+        self._parts.append(codes)
+        self.n_rows += len(codes)
+
+    def distinct_texts(self) -> list[Value]:
+        """The values of a coded column in the order they were first met."""
+        return self._builder.texts() if isinstance(self._builder, DomainBuilder) else []
+
+    def finish(self, domain: Domain | None = None, values: Sequence[Any] | None = None) -> Column:
+        """The column. `values` puts other values in the place of those of distinct_texts()."""
+        if self._builder is None:
+            self._builder = DomainBuilder(self.name)
+        if values is None:
+            final, table = self._builder.finish(domain)
+        else:
+            other = DomainBuilder(self.name)
+            first = other.add(values)
+            final, table = other.finish(domain)
+            table = table[first]
+        typed = table.astype(code_dtype(len(final)))
+        out = np.empty(self.n_rows, typed.dtype)
+        parts, self._parts = self._parts[::-1], []
+        start = 0
+        while parts:
+            part = parts.pop()
+            _codes.remap(part, typed, out[start : start + len(part)])
+            start += len(part)
+        out.flags.writeable = False
+        return Column(out, final)

@@ -1,0 +1,569 @@
+"""`Table`: columns as small integer codes, each with its domain."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _codes
+from nbcfast.table.arrays import add_values, is_arrow
+from nbcfast.table.bins import binned
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import Codes, Column, ColumnBuilder, recode, used_values
+from nbcfast.table.values import INT64_MAX, SUPPRESSED, Value
+
+Weights = npt.NDArray[np.int64]
+
+GROUPED_ROWS = 1 << 20  # rows that collapse() looks at between two looks at Ctrl-C
+
+
+class Table:
+    """Rows of categorical values: one array of small integer codes a column, each with its domain.
+
+    A table does not change; what looks like a change returns a new table.
+
+    Parameters
+    ----------
+    obj : mapping or Arrow data
+        Name -> 1-D array-like, or anything that exports Arrow data (a pandas or polars frame, a pyarrow
+        table, a DuckDB relation; this needs the extra ``nbcfast[arrow]``). A pandas index is no column.
+    domains : mapping of name -> sequence, optional
+        The values that a column may hold, in this order. Any other column has the sorted values that occur.
+    weights : array_like of int, or name of a column, optional
+        How many records each row stands for: integers of at least 1. A column named here is no attribute
+        any more.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns, in their order.
+    n_rows : int
+        Stored rows, whatever their weights.
+    weights : read-only ndarray of int64, or None
+
+    Raises
+    ------
+    TypeError
+        If a column mixes kinds (text and numbers, bools and numbers) or holds others than bool, int, float,
+        text, Interval, None and SUPPRESSED; if weights are not integers.
+    ValueError
+        If a value is not in its declared domain, lengths differ, or a weight is below 1.
+
+    Notes
+    -----
+    A null is a value: None, last in its domain. NaN is a null and -0.0 is 0.0. Dates and times from Arrow
+    become their ISO 8601 text (moments with a zone in UTC), decimals become ints where their scale is 0 and
+    else floats.
+
+    Examples
+    --------
+    >>> table = Table({"age": [39, 50, None], "job": ["clerk", "cook", "cook"]})
+    >>> table.domain("age"), table.codes("age")
+    ((39, 50, None), array([0, 1, 2], dtype=uint8))
+    >>> Table({"x": ["b"]}, domains={"x": ["b", "a"]}).domain("x")
+    ('b', 'a')
+    """
+
+    __slots__ = ("_columns", "_weights", "n_rows")
+
+    n_rows: int
+    _columns: dict[str, Column]
+    _weights: Weights | None
+
+    def __init__(
+        self,
+        obj: Any,
+        domains: Mapping[str, Iterable[Any]] | None = None,
+        weights: npt.ArrayLike | str | None = None,
+    ) -> None:
+        if isinstance(obj, Table):
+            builders = {}
+            columns: dict[str, Column] | None = _redeclared(obj, domains)
+            weights = _own_weights(obj, weights)
+        elif isinstance(obj, Mapping):
+            builders, columns = {name: _builder(name, data) for name, data in obj.items()}, None
+        elif is_arrow(obj):
+            from nbcfast.table import arrow
+
+            readers, batches = arrow.open_columns(obj)
+            builders, columns = {name: ColumnBuilder(name) for name in readers}, None
+            for batch in batches:
+                for name, array in batch.items():
+                    arrow.add_batch(builders[name], readers[name], array)
+        else:
+            raise TypeError(
+                "expected a mapping of name -> 1-D array, or Arrow data (__arrow_c_stream__), "
+                f"got {type(obj).__name__}"
+            )
+        if columns is None:
+            lengths = {name: builder.n_rows for name, builder in builders.items()}
+            _check_lengths(lengths)
+            declared = declared_domains(domains, list(builders))
+            columns = {name: builders[name].finish(declared.get(name)) for name in list(builders)}
+        empty = obj.n_rows if isinstance(obj, Table) else 0
+        n_rows = len(next(iter(columns.values())).codes) if columns else empty
+        columns, checked = split_weights(columns, weights, n_rows)
+        self._set(columns, checked, n_rows)
+
+    def _set(self, columns: dict[str, Column], weights: Weights | None, n_rows: int) -> None:
+        for column in columns.values():
+            column.codes.flags.writeable = False
+        if weights is not None:
+            weights.flags.writeable = False
+        object.__setattr__(self, "_columns", columns)
+        object.__setattr__(self, "_weights", weights)
+        object.__setattr__(self, "n_rows", n_rows)
+
+    @classmethod
+    def _of(cls, columns: dict[str, Column], weights: Weights | None, n_rows: int) -> "Table":
+        """A table of finished columns, which nothing checks again."""
+        table = cls.__new__(cls)
+        table._set(columns, weights, n_rows)
+        return table
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Table does not change: cannot set {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table._of, (self._columns, self._weights, self.n_rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._columns)
+
+    @property
+    def weights(self) -> Weights | None:
+        return self._weights
+
+    def column(self, name: str) -> Column:
+        """The codes and the Domain of a column."""
+        try:
+            return self._columns[name]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}"
+            ) from None
+
+    def domain(self, name: str) -> tuple[Value, ...]:
+        """The values of a column, each at the position that is its code."""
+        return self.column(name).domain.values
+
+    def codes(self, name: str) -> Codes:
+        """The codes of a column: read-only, of the smallest of uint8, uint16 and uint32 for its domain."""
+        return self.column(name).codes
+
+    def select(self, names: Iterable[str]) -> "Table":
+        """The table of these columns in this order.
+
+        Examples
+        --------
+        >>> Table({"a": [1], "b": [2], "c": [3]}).select(["c", "a"]).names
+        ('c', 'a')
+        """
+        if isinstance(names, str):
+            raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
+        listed = list(names)
+        chosen = {name: self.column(name) for name in listed}
+        if len(chosen) < len(listed):
+            twice = next(name for name in listed if listed.count(name) > 1)
+            raise ValueError(f"names: expected distinct column names, got {twice!r} twice")
+        return Table._of(chosen, self._weights, self.n_rows)
+
+    def take(self, rows: Any, keep_domains: bool = False) -> "Table":
+        """The table of these rows, as if it had been made of them alone.
+
+        Parameters
+        ----------
+        rows : array_like of int, of bool, or slice
+            Positions (negative ones count from the end), or for each row whether to keep it.
+        keep_domains : bool
+            Keep values that no row has any more. Without it, domains that were not declared shrink to those
+            that occur.
+
+        Raises
+        ------
+        ValueError
+            If a position is outside the table or a mask has another length.
+
+        Examples
+        --------
+        >>> table = Table({"x": ["a", "b", "c"]})
+        >>> table.take([2, -3]).domain("x")
+        ('a', 'c')
+        """
+        index = _row_index(rows, self.n_rows)
+        columns = {}
+        n_rows = self.n_rows
+        for name, column in self._columns.items():
+            codes = np.ascontiguousarray(column.codes[index])
+            if codes.base is not None:
+                codes = codes.copy()
+            columns[name] = Column(codes, column.domain) if keep_domains else _shrunk(codes, column.domain)
+        weights = None if self._weights is None else self._weights[index].copy()
+        n_rows = len(np.empty(self.n_rows, np.bool_)[index])
+        return Table._of(columns, weights, n_rows)
+
+    def drop_nulls(self, names: Iterable[str] | None = None) -> "Table":
+        """The rows that have no null (None) in these columns, or in any.
+
+        Examples
+        --------
+        >>> Table({"x": [1, None], "y": [None, 2]}).drop_nulls(["x"]).n_rows
+        1
+        """
+        if isinstance(names, str):
+            raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
+        keep = np.ones(self.n_rows, np.bool_)
+        for name in self.names if names is None else names:
+            column = self.column(name)
+            if None in column.domain.tail:
+                keep &= column.codes != len(column.domain) - len(column.domain.tail)
+        return self.take(keep)
+
+    def collapse(self) -> "Table":
+        """The distinct rows, sorted by their codes from the first column on; weights are added up.
+
+        Examples
+        --------
+        >>> table = Table({"x": ["b", "a", "b"]}).collapse()
+        >>> table.codes("x"), table.weights
+        (array([0, 1], dtype=uint8), array([1, 2]))
+        """
+        if not self._columns or not self.n_rows:
+            weights = np.empty(0, np.int64)
+            if self.n_rows:  # rows without columns are all equal
+                total = self.n_rows if self._weights is None else int(self._weights.sum())
+                weights = np.array([total], np.int64)
+            return Table._of(dict(self._columns), weights, len(weights))
+        grouper = _codes.RowGrouper([column.codes for column in self._columns.values()])
+        for start in range(0, self.n_rows, GROUPED_ROWS):
+            grouper.add(start, min(start + GROUPED_ROWS, self.n_rows), self._weights)
+        firsts, totals = grouper.found()
+        distinct = {name: column.codes[firsts] for name, column in self._columns.items()}
+        order = np.lexsort(tuple(distinct.values())[::-1])
+        columns = {name: Column(codes[order], self._columns[name].domain) for name, codes in distinct.items()}
+        return Table._of(columns, totals[order], len(order))
+
+    def bin(
+        self,
+        name: str,
+        edges: Iterable[Any] | None = None,
+        *,
+        quantiles: Any = None,
+        width: Any = None,
+    ) -> "Table":
+        """A column of numbers as a column of half-open intervals [low, high). Nulls stay None.
+
+        Bins that are taken from data have open outer intervals, so that nobody's minimum or maximum is
+        published. All is exact: a float, in the data or as an option, means its shortest decimal text.
+
+        Parameters
+        ----------
+        name : str
+            A column of ints or floats.
+        edges : sequence of numbers
+            At least 2, strictly increasing, from -inf and to inf if need be: the declared domain of all
+            intervals between them. A value outside is an error.
+        quantiles : int or sequence of probabilities
+            Cut at the smallest values whose weighted rank reaches j/quantiles (or each probability) of the
+            total. Equal cuts merge, and one at the minimum is left out.
+        width : number
+            Cut at the multiples of it.
+
+        Examples
+        --------
+        >>> table = Table({"age": [17, 25, 38, 61]})
+        >>> table.bin("age", width=20).domain("age")
+        ((-inf, 20), [20, 40), [60, inf))
+        >>> table.bin("age", [0, 18, 65]).domain("age")
+        ([0, 18), [18, 65))
+        >>> table.bin("age", quantiles=2).domain("age")
+        ((-inf, 25), [25, inf))
+        """
+        column = self.column(name)
+        totals = _value_weights(column, self._weights)
+        domain, table = binned(column.domain, totals, name, edges, quantiles, width)
+        columns = dict(self._columns)
+        columns[name] = Column(recode(column.codes, table, len(domain)), domain)
+        return Table._of(columns, self._weights, self.n_rows)
+
+    def to_arrow(self, weights: str | None = None, *, suppressed: str = "*") -> Any:
+        """A pyarrow table of dictionary columns; None is null.
+
+        Parameters
+        ----------
+        weights : str, optional
+            The name of a column of the weights (1 each where the table has none).
+        suppressed : str
+            The text of SUPPRESSED. A column that holds it, or intervals, is written as text.
+
+        Raises
+        ------
+        ValueError
+            If a domain with SUPPRESSED holds the text `suppressed` too, or `weights` is the name of a column.
+        """
+        from nbcfast.table import arrow
+
+        pa = arrow.load_pyarrow()
+        arrays, names = [], list(self.names)
+        for name, column in self._columns.items():
+            values: tuple[Any, ...] = column.domain.values
+            withheld = SUPPRESSED in values
+            if withheld:
+                if suppressed in [str(value) for value in column.domain.head]:
+                    raise ValueError(
+                        f"column {name!r}: its domain holds the text {suppressed!r} of SUPPRESSED"
+                    )
+                values = tuple(suppressed if value is SUPPRESSED else value for value in values)
+            texts = withheld or column.domain.kind == "interval"
+            arrays.append(arrow.to_arrow_column(column.codes, values, texts, f"column {name!r}"))
+        if weights is not None:
+            if weights in self._columns:
+                raise ValueError(f"weights: expected the name of a new column, got {weights!r}")
+            numbers = np.ones(self.n_rows, np.int64) if self._weights is None else self._weights
+            arrays.append(pa.array(numbers))
+            names.append(weights)
+        return pa.Table.from_arrays(arrays, names=names)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        if self.names != other.names or self.n_rows != other.n_rows:
+            return False
+        if (self._weights is None) != (other._weights is None):
+            return False
+        own, given = self._weights, other._weights
+        if own is not None and given is not None and not np.array_equal(own, given):
+            return False
+        return all(
+            mine.domain == theirs.domain and np.array_equal(mine.codes, theirs.codes)
+            for mine, theirs in zip(self._columns.values(), other._columns.values(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        head = f"Table: {self.n_rows} rows" + (", weighted" if self._weights is not None else "")
+        lines = []
+        for name, column in self._columns.items():
+            shown = ", ".join(map(repr, column.domain.first(6)))
+            rest = ", ..." if len(column.domain) > 6 else ""
+            declared = ", declared" if column.domain.declared else ""
+            lines.append(f"  {name}: {len(column.domain)} values{declared}: {shown}{rest}")
+        return "\n".join([head, *lines])
+
+
+def _builder(name: Any, data: Any) -> ColumnBuilder:
+    if not isinstance(name, str):
+        raise TypeError(f"expected column names of str, got {name!r} of {type(name).__name__}")
+    builder = ColumnBuilder(name)
+    add_values(builder, data)
+    return builder
+
+
+def _check_lengths(lengths: dict[str, int]) -> None:
+    first = next(iter(lengths), None)
+    for name, length in lengths.items():
+        if first is not None and length != lengths[first]:
+            raise ValueError(f"column {name!r}: expected {lengths[first]} rows as in {first!r}, got {length}")
+
+
+def declared_domains(
+    domains: Mapping[str, Any] | None, names: Iterable[str] | None = None
+) -> dict[str, Domain]:
+    """The declared domains, checked; `names` are those of the columns, where they are known."""
+    if domains is None:
+        return {}
+    if not isinstance(domains, Mapping):
+        raise TypeError(f"domains: expected a mapping of name -> values, got {type(domains).__name__}")
+    declared = {}
+    known = None if names is None else list(names)
+    for name, values in domains.items():
+        if known is not None and name not in known:
+            raise ValueError(f"domains: expected a column of {', '.join(map(repr, known))}; got {name!r}")
+        if isinstance(values, Domain) and values.declared:
+            declared[name] = values
+        else:
+            listed = values.values if isinstance(values, Domain) else values
+            declared[name] = Domain.of(listed, where=f"domain of column {name!r}")
+    return declared
+
+
+def split_weights(
+    columns: dict[str, Column], weights: Any, n_rows: int
+) -> tuple[dict[str, Column], Weights | None]:
+    """The columns without the one that `weights` names, and the weights."""
+    if weights is None:
+        return columns, None
+    if isinstance(weights, str):
+        if weights not in columns:
+            raise ValueError(
+                f"weights: expected a column of {', '.join(map(repr, columns))}; got {weights!r}"
+            )
+        column = columns[weights]
+        columns = {name: other for name, other in columns.items() if name != weights}
+    elif isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype.kind in "iu":
+        if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
+            raise ValueError("weights: expected integers of at least 1, got a null")
+        plain = np.asarray(np.ma.getdata(weights))
+        if plain.dtype == np.uint64 and len(plain) and plain.max() > INT64_MAX:
+            raise ValueError(f"weights: expected integers of 64 bits with sign, got {int(plain.max())}")
+        return columns, _checked_weights(plain.astype(np.int64), n_rows)
+    else:
+        builder = ColumnBuilder("weights")
+        add_values(builder, weights)
+        column = builder.finish()
+    domain = column.domain
+    if domain.kind not in ("int", None):
+        raise TypeError(f"weights: expected integers, got {domain.kind}")
+    if domain.tail and used_values(column.codes, len(domain))[len(domain) - len(domain.tail) :].any():
+        raise ValueError(f"weights: expected integers of at least 1, got {domain.tail[0]!r}")
+    numbers = domain.numbers if domain.kind == "int" else np.empty(0, np.int64)
+    return columns, _checked_weights(numbers[column.codes].astype(np.int64), n_rows)
+
+
+def _checked_weights(weights: Weights, n_rows: int) -> Weights:
+    if len(weights) != n_rows:
+        raise ValueError(f"weights: expected one for each of {n_rows} rows, got {len(weights)}")
+    bad, total = _codes.check_weights(weights)
+    if bad >= 0:
+        raise ValueError(f"weights: expected integers of at least 1, got {weights[bad]} in row {bad}")
+    if total < 0:
+        raise ValueError("weights: expected a total below 2^63, got a larger one")
+    return weights
+
+
+def _redeclared(table: Table, domains: Mapping[str, Iterable[Any]] | None) -> dict[str, Column]:
+    """The columns of a table, some in declared domains."""
+    columns = {name: table.column(name) for name in table.names}
+    for name, domain in declared_domains(domains, table.names).items():
+        columns[name] = _into(columns[name], domain, f"column {name!r}", "its declared domain")
+    return columns
+
+
+def _own_weights(table: Table, weights: Any) -> Any:
+    if weights is not None and table.weights is not None:
+        raise ValueError("weights: expected none beside those of the table, got some")
+    return table.weights if weights is None else weights
+
+
+def _into(column: Column, domain: Domain, where: str, what: str) -> Column:
+    """The column in another domain, which must hold every value that a row has."""
+    positions = column.domain.positions_in(domain)
+    absent = (positions < 0) & (used_values(column.codes, len(column.domain)) != 0)
+    if absent.any():
+        value = column.domain.values[np.flatnonzero(absent)[0]]
+        raise ValueError(f"{where}: value {value!r} is not in {what} of {len(domain)} values")
+    return Column(recode(column.codes, positions, len(domain)), domain)
+
+
+def _shrunk(codes: Codes, domain: Domain) -> Column:
+    """Without the values that no row has, unless they were declared."""
+    if domain.declared:
+        return Column(codes, domain)
+    used = used_values(codes, len(domain))
+    positions = np.flatnonzero(used)
+    if len(positions) == len(domain):
+        return Column(codes, domain)
+    table = np.cumsum(used, dtype=np.int64) - 1
+    return Column(recode(codes, table, len(positions)), domain.subset(positions))
+
+
+def _row_index(rows: Any, n_rows: int) -> Any:
+    """A slice, mask or array of positions that NumPy takes."""
+    if isinstance(rows, slice):
+        try:
+            rows.indices(n_rows)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"rows: {error}") from None
+        return rows
+    index = np.asarray(rows)
+    if index.ndim != 1:
+        raise ValueError(f"rows: expected a 1-D array, got shape {index.shape}")
+    if index.dtype.kind == "b":
+        if len(index) != n_rows:
+            raise ValueError(f"rows: expected a mask of {n_rows} rows, got {len(index)}")
+        return index
+    if not len(index):
+        return np.empty(0, np.int64)
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"rows: expected integers, bools or a slice, got {index.dtype}")
+    low, high = int(index.min()), int(index.max())
+    if low < -n_rows or high >= n_rows:
+        raise ValueError(
+            f"rows: expected positions from {-n_rows} to {n_rows - 1}, got {low if low < -n_rows else high}"
+        )
+    return index
+
+
+def _value_weights(column: Column, weights: Weights | None) -> npt.NDArray[np.int64]:
+    """The weight of each value of a column, in blocks: bincount makes 64-bit indices of its input."""
+    totals = np.zeros(len(column.domain), np.int64)
+    for start in range(0, len(column.codes), GROUPED_ROWS):
+        part = slice(start, start + GROUPED_ROWS)
+        if weights is None:
+            totals += np.bincount(column.codes[part], minlength=len(totals))
+        else:
+            np.add.at(totals, column.codes[part], weights[part])
+    return totals
+
+
+def concat(tables: Iterable[Table]) -> Table:
+    """The rows of several tables one after another.
+
+    Tables must have the same names, in any order; that of the first is kept. A domain that no table
+    declared is the sorted union; declared ones must agree, and hold every value of the others. If any table
+    has weights, rows of tables without have weight 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no table, names differ, declared domains differ, or a value is not in a declared domain.
+
+    Examples
+    --------
+    >>> both = concat([Table({"x": ["b"]}), Table({"x": ["a"]})])
+    >>> both.domain("x"), both.codes("x")
+    (('a', 'b'), array([1, 0], dtype=uint8))
+    """
+    listed = list(tables)
+    if not listed:
+        raise ValueError("tables: expected at least one, got none")
+    for table in listed:
+        if not isinstance(table, Table):
+            raise TypeError(f"tables: expected Tables, got {type(table).__name__}")
+        if set(table.names) != set(listed[0].names):
+            raise ValueError(f"tables: expected the columns {listed[0].names}, got {table.names}")
+    n_rows = sum(table.n_rows for table in listed)
+    columns = {name: _joined([table.column(name) for table in listed], name) for name in listed[0].names}
+    weights = None
+    if any(table.weights is not None for table in listed):
+        weights = np.ones(n_rows, np.int64)
+        start = 0
+        for table in listed:
+            if table.weights is not None:
+                weights[start : start + table.n_rows] = table.weights
+            start += table.n_rows
+        _checked_weights(weights, n_rows)
+    return Table._of(columns, weights, n_rows)
+
+
+def _joined(columns: list[Column], name: str) -> Column:
+    where = f"column {name!r}"
+    declared = [column.domain for column in columns if column.domain.declared]
+    if declared:
+        domain = declared[0]
+        for other in declared:
+            if other != domain:
+                raise ValueError(f"{where}: expected one declared domain, got {domain!r} and {other!r}")
+    else:
+        domain = columns[0].domain
+        for column in columns[1:]:
+            if column.domain != domain:
+                domain = Domain.union(domain, column.domain, where=where)
+    parts = [_into(column, domain, where, "the declared domain") for column in columns]
+    return Column(np.concatenate([part.codes for part in parts]), domain)

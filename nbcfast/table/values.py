@@ -1,0 +1,231 @@
+"""The values a column may hold, and the two that are ours: `Interval` and `SUPPRESSED`."""
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import total_ordering
+from types import NoneType
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["bool", "int", "float", "text", "interval"]
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+
+class Suppressed:
+    """The type of `SUPPRESSED`, the value that stands for one that was withheld."""
+
+    _instance: "Suppressed | None" = None
+
+    def __new__(cls) -> "Suppressed":
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "⊥"
+
+    def __reduce__(self) -> str:
+        return "SUPPRESSED"
+
+
+SUPPRESSED = Suppressed()
+
+
+def exact(number: Any, where: str) -> int | Fraction:
+    """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
+    if isinstance(number, (bool, np.bool_)):
+        raise TypeError(f"{where} must be a number, got {number!r}")
+    if isinstance(number, np.generic):
+        number = number.item()
+    try:
+        if isinstance(number, float):
+            result = Fraction(repr(number))
+        elif isinstance(number, (int, Fraction, str)):
+            result = Fraction(number)
+        else:
+            raise TypeError(
+                f"{where} must be an int, a Fraction, a float or its text, got {type(number).__name__}"
+            )
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{where} must be a finite number, got {number!r}") from None
+    return result.numerator if result.denominator == 1 else result
+
+
+def number_text(number: int | Fraction) -> str:
+    """Decimal text where the expansion ends, else "num/den"."""
+    if isinstance(number, int):
+        return str(number)
+    rest, twos, fives = number.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    digits = max(twos, fives)
+    if rest != 1 or digits > 40:
+        return f"{number.numerator}/{number.denominator}"
+    scaled = abs(number.numerator) * 10**digits // number.denominator
+    sign = "-" if number < 0 else ""
+    return f"{sign}{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}"
+
+
+@total_ordering
+class Interval:
+    """The numbers from `low` up to but not including `high`; None is open to infinity.
+
+    Bounds are kept exactly, as int or Fraction. A float, as a bound or as a number asked for with `in`,
+    means its shortest decimal text, so that 0.3 lies in [0.3, 0.4) and not below it.
+
+    Parameters
+    ----------
+    low, high : int, Fraction, float, str or None
+        `low` must be below `high`.
+
+    Examples
+    --------
+    >>> Interval(20, 30), Interval(None, 20), Interval("0.5", None)
+    ([20, 30), (-inf, 20), [0.5, inf))
+    >>> 20 in Interval(20, 30), 30 in Interval(20, 30)
+    (True, False)
+    """
+
+    __slots__ = ("high", "low")
+
+    low: int | Fraction | None
+    high: int | Fraction | None
+
+    def __init__(self, low: Any, high: Any) -> None:
+        if isinstance(low, float) and low == -math.inf:
+            low = None
+        if isinstance(high, float) and high == math.inf:
+            high = None
+        low = None if low is None else exact(low, "low")
+        high = None if high is None else exact(high, "high")
+        if low is not None and high is not None and low >= high:
+            raise ValueError(f"low must be below high, got {number_text(low)} and {number_text(high)}")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"an Interval does not change: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"an Interval does not change: cannot delete {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interval, (self.low, self.high)
+
+    def __repr__(self) -> str:
+        low = "(-inf" if self.low is None else f"[{number_text(self.low)}"
+        high = "inf" if self.high is None else number_text(self.high)
+        return f"{low}, {high})"
+
+    def __contains__(self, number: Any) -> bool:
+        if isinstance(number, (float, np.floating)) and not math.isfinite(number):
+            return (number == math.inf and self.high is None) or (number == -math.inf and self.low is None)
+        if isinstance(number, bool) or not isinstance(
+            number, (int, float, Fraction, np.integer, np.floating)
+        ):
+            return False
+        point = exact(number, "number")
+        return (self.low is None or self.low <= point) and (self.high is None or point < self.high)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interval):
+            return NotImplemented
+        return self.low == other.low and self.high == other.high
+
+    def __hash__(self) -> int:
+        return hash((Interval, self.low, self.high))
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Interval):
+            return NotImplemented
+        if self.low != other.low:
+            return self.low is None or (other.low is not None and self.low < other.low)
+        return self.high is not None and (other.high is None or self.high < other.high)
+
+
+Value = bool | int | float | str | Interval | Suppressed | None
+
+
+def kind_of(cls: type, where: str) -> Kind | None:
+    """The kind of a Python or NumPy scalar type; None for the types of nulls and of SUPPRESSED."""
+    if cls is NoneType or cls is Suppressed:
+        return None
+    if issubclass(cls, (bool, np.bool_)):
+        return "bool"
+    if issubclass(cls, (int, np.integer)) and not issubclass(cls, np.timedelta64):
+        return "int"
+    if issubclass(cls, (float, np.float16, np.float32)):
+        return "float"
+    if issubclass(cls, str):
+        return "text"
+    if cls is Interval:
+        return "interval"
+    if cls.__name__ in ("NAType", "NaTType") and cls.__module__.split(".")[0] == "pandas":
+        return None
+    raise TypeError(
+        f"{where}: expected values of bool, int, float, str, Interval, None or SUPPRESSED, got {cls.__name__}"
+    )
+
+
+def join_kinds(kinds: Iterable[Kind | None], where: str) -> Kind | None:
+    """The one kind that holds all of these: ints and floats are floats, other mixtures are refused."""
+    found = {kind for kind in kinds if kind is not None}
+    if len(found) <= 1:
+        return found.pop() if found else None
+    if found == {"int", "float"}:
+        return "float"
+    raise TypeError(f"{where}: expected values of one kind, got {' and '.join(sorted(found))}")
+
+
+def normalise(values: Sequence[Any], where: str) -> tuple[Kind | None, list[Value]]:
+    """The kind of these values, and each as a plain Python value: NaN is None, -0.0 is 0.0."""
+    types = set(map(type, values))
+    kinds = {cls: kind_of(cls, where) for cls in types}
+    kind = join_kinds(kinds.values(), where)
+    plain = list(values)
+    if not types <= {str, bool, int, float, Interval, Suppressed, NoneType}:
+        plain = [_plain(value, kinds[type(value)]) for value in plain]
+    return kind, as_kind(plain, kind, where)
+
+
+def _plain(value: Any, kind: Kind | None) -> Value:
+    if kind == "bool":
+        return bool(value)
+    if kind == "int":
+        return int(value)
+    if kind == "float":
+        return float(value)
+    if kind == "text":
+        return str.__str__(value)
+    return SUPPRESSED if value is SUPPRESSED else value if kind == "interval" else None
+
+
+def as_kind(values: list[Value], kind: Kind | None, where: str) -> list[Value]:
+    """Plain values of one kind, ints beside floats made floats, sizes checked."""
+    if kind == "float":
+        return [
+            v if v is None or v is SUPPRESSED else None if v != v else _exact_float(v, where) + 0.0
+            for v in values
+        ]
+    if kind == "int":
+        for v in values:
+            if type(v) is int and not INT64_MIN <= v <= INT64_MAX:
+                raise ValueError(f"{where}: expected integers of 64 bits with sign, got {v}")
+    return values
+
+
+def _exact_float(value: Any, where: str) -> float:
+    if type(value) is float:
+        return value
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if number != value:
+        raise ValueError(f"{where}: the integer {value} stands among floats and has no exact float64")
+    return number

@@ -1,0 +1,123 @@
+"""Arrays of non-negative integers: int64 where all fit, Python ints where they do not."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _count
+
+Counts = npt.NDArray[Any]  # int64, or object for Python ints
+
+INT64_MAX = 2**63 - 1
+
+
+def as_counts(obj: Any, where: str) -> Counts:
+    """A new read-only C-contiguous array of counts; floats, bools and negative numbers are refused."""
+    array: Counts = obj if isinstance(obj, np.ndarray) else _from_sequence(obj, where)
+    if array.dtype.kind == "O":
+        flat = [_as_int(number, where) for number in array.ravel().tolist()]
+        least, most = min(flat, default=0), max(flat, default=0)
+        counts: Counts = np.empty(len(flat), object if most > INT64_MAX else np.int64)
+        if least >= 0:
+            counts[:] = flat
+        counts = counts.reshape(array.shape)
+    elif array.dtype.kind in "iu":
+        least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        counts = np.array(array, dtype=object if most > INT64_MAX else np.int64, order="C")
+    else:
+        raise TypeError(f"{where} must be integers, got {_first_other(array)}")
+    if least < 0:
+        raise ValueError(f"{where} must be at least 0, got {least}")
+    counts.flags.writeable = False
+    return counts
+
+
+def _from_sequence(obj: Any, where: str) -> npt.NDArray[Any]:
+    """The nested sequence as objects: NumPy would turn large and mixed integers into floats."""
+    try:
+        return np.array(obj, dtype=object)
+    except ValueError:
+        raise ValueError(f"{where} must be a rectangular array, got rows of different lengths") from None
+
+
+def _as_int(number: Any, where: str) -> int:
+    if isinstance(number, (int, np.integer, type(gmpy2.mpz()))) and not isinstance(number, (bool, np.bool_)):
+        return int(number)
+    raise TypeError(f"{where} must be integers, got {number!r}")
+
+
+def _first_other(array: npt.NDArray[Any]) -> str:
+    return f"{array.flat[0]!r}" if array.size else f"an array of {array.dtype}"
+
+
+def zeros(shape: tuple[int, ...], *like: Counts) -> Counts:
+    """A writable array of zeros that can hold what the given ones hold."""
+    if any(array.dtype.kind == "O" for array in like):
+        result = np.empty(shape, object)
+        result[...] = 0
+        return result
+    return np.zeros(shape, np.int64)
+
+
+def total(counts: Counts) -> int:
+    """The exact sum."""
+    if counts.dtype.kind == "O" or (counts.size and int(counts.max()) > INT64_MAX // counts.size):
+        return sum(counts.ravel().tolist())
+    return int(counts.sum())
+
+
+def column_sums(counts: Counts) -> list[int]:
+    """The exact sum of each column."""
+    if counts.dtype.kind == "O" or (counts.size and int(counts.max()) > INT64_MAX // counts.shape[0]):
+        return [sum(column) for column in counts.T.tolist()]
+    sums: list[int] = counts.sum(axis=0).tolist()
+    return sums
+
+
+def added(a: Counts, b: Counts, subtract: bool, where: str) -> Counts:
+    """A + b or a - b; a negative count, and one beyond 64 bits where none was, is an error."""
+    if a.dtype.kind == "O" or b.dtype.kind == "O":
+        result = a.astype(object) - b.astype(object) if subtract else a.astype(object) + b.astype(object)
+        if subtract and result.size and result.min() < 0:
+            raise ValueError(f"{where}: a count would fall to {result.min()}")
+        return as_counts(result, where)
+    result = np.array(a, dtype=np.int64, order="C")
+    other = np.ascontiguousarray(b, dtype=np.int64).reshape(-1)
+    bad = _count.add_checked(result.reshape(-1), other, subtract)
+    if bad >= 0:
+        mine, theirs = int(result.reshape(-1)[bad]), int(other[bad])
+        if subtract:
+            raise ValueError(f"{where}: a count would fall to {mine - theirs}")
+        raise ValueError(f"{where}: {mine} + {theirs} exceeds 64 bits")
+    result.flags.writeable = False
+    return result
+
+
+def as_limbs(numbers: Counts) -> npt.NDArray[np.uint64]:
+    """Little-endian 64-bit limbs along a new last axis, as many as the largest number needs."""
+    if numbers.dtype.kind != "O":
+        return np.ascontiguousarray(numbers, dtype=np.int64).view(np.uint64)[..., np.newaxis]
+    flat = numbers.ravel().tolist()
+    size = 8 * max(1, -(-max((number.bit_length() for number in flat), default=0) // 64))
+    packed = b"".join(number.to_bytes(size, "little") for number in flat)
+    return np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(*numbers.shape, size // 8)
+
+
+def logarithms(numbers: Counts) -> npt.NDArray[np.float64]:
+    """The correctly rounded natural logarithm of each number, -inf for 0; one logarithm a distinct number."""
+    if numbers.dtype.kind == "O":
+        flat = numbers.ravel().tolist()
+        known = dict(zip(set(flat), _logs(set(flat)), strict=True))
+        return np.array([known[number] for number in flat], dtype=np.float64).reshape(numbers.shape)
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return np.array(_logs(distinct.tolist()), dtype=np.float64)[places].reshape(numbers.shape)
+
+
+def _logs(numbers: Iterable[int]) -> list[float]:
+    # 128 bits first, so that the one rounding to 53 is correct but for cases no integer meets in practice;
+    # the error bound allows for a second one.
+    with gmpy2.context(precision=128):
+        return [float(gmpy2.log(number)) if number else -np.inf for number in map(gmpy2.mpz, numbers)]

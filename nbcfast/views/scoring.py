@@ -1,0 +1,251 @@
+"""Exact predictions: what goes into the tables of `_score`, and the error bound of its floats."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._columns import Columns
+from nbcfast._plan import plan
+from nbcfast._score import Scorer, Scores
+from nbcfast._threads import n_threads, over_rows
+from nbcfast.table import Table
+from nbcfast.table.encode import used_values
+from nbcfast.table.values import exact
+from nbcfast.views.integers import INT64_MAX, Counts, as_counts, as_limbs, logarithms
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.views.viewset import Viewset
+
+# Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.
+ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.35, 1.0, 60_000
+
+ROUND_OFF = 2.0**-53
+
+
+def predict(
+    views: Viewset,
+    table: Any,
+    alpha: Any,
+    unseen: str,
+    threads: int | None,
+    progress: Progress | None,
+    ties: bool = False,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """The best class of every row, and with `ties` whether it shares its X."""
+    columns, tables, n_rows = _matched(views, table, unseen)
+    return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
+
+
+def order(
+    views: Viewset, table: Any, alpha: Any, unseen: str, threads: int | None, progress: Progress | None
+) -> npt.NDArray[np.uint16]:
+    """All classes of every row, best first."""
+    columns, tables, n_rows = _matched(views, table, unseen)
+    result = np.zeros((n_rows, len(views.classes)), np.uint16)
+    if len(views.classes) > 1:
+        scores = _scores(views, columns, tables, n_rows, alpha)
+        _run(
+            scores,
+            lambda scorer, start, stop: scorer.order(start, stop, result),
+            columns,
+            n_rows,
+            threads,
+            progress,
+        )
+    return result
+
+
+def tied_tuples(views: Viewset, limit: int) -> int | None:
+    """Tuples of the product domain whose largest X is shared; None where there are more than `limit`."""
+    sizes = [len(array) for array in views.counts.values()]
+    n_tuples = math.prod(sizes)
+    if n_tuples > limit:
+        return None
+    columns, after = [], n_tuples
+    for size in sizes:
+        after = after // size if size else 0
+        codes = np.arange(size, dtype=np.uint16 if size <= 1 << 16 else np.uint32)
+        columns.append(np.tile(np.repeat(codes, after), n_tuples // max(size * after, 1)))
+    tables = [np.arange(size) for size in sizes]
+    _, tied = _predict(views, columns, tables, n_tuples, 0, None, None, ties=True)
+    return 0 if tied is None else int(np.count_nonzero(tied))
+
+
+def _predict(
+    views: Viewset,
+    columns: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int64]],
+    n_rows: int,
+    alpha: Any,
+    threads: int | None,
+    progress: Progress | None,
+    ties: bool,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    n_classes = len(views.classes)
+    labels = np.zeros(n_rows, np.uint8 if n_classes <= 256 else np.uint16)
+    tied = np.zeros(n_rows, np.uint8) if ties else None
+    if n_classes > 1:
+        scores = _scores(views, columns, tables, n_rows, alpha)
+        _run(
+            scores,
+            lambda scorer, start, stop: scorer.predict(start, stop, labels, tied),
+            columns,
+            n_rows,
+            threads,
+            progress,
+        )
+    else:
+        _smoothing(alpha)
+    return labels, None if tied is None else tied.view(np.bool_)
+
+
+def _run(
+    scores: Scores,
+    work: Any,
+    columns: list[npt.NDArray[Any]],
+    n_rows: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> None:
+    def checked(scorer: Scorer, start: int, stop: int) -> None:
+        bad = work(scorer, start, stop)
+        if bad >= 0:
+            raise ValueError(f"column {bad} has a code outside its domain")
+
+    n_bytes = sum(column.itemsize for column in columns) * n_rows
+    over_rows(lambda: Scorer(scores), checked, n_rows, threads=n_threads(threads, n_bytes), progress=progress)
+
+
+def _matched(
+    views: Viewset, table: Any, unseen: str
+) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.int64]], int]:
+    """The codes of each attribute, and for each code the position of its value in the views or -1."""
+    if unseen not in ("error", "zero"):
+        raise ValueError(f"unseen must be 'error' or 'zero', got {unseen!r}")
+    if not isinstance(table, Table):
+        table = Table(table)
+    codes, tables = [], []
+    for name in views.attributes:
+        if name not in table.names:
+            raise ValueError(f"the table has no column {name!r}, which the views need; it has {table.names}")
+        column = table.column(name)
+        places = column.domain.positions_in(views._domains[name])
+        if unseen == "error" and (places < 0).any():
+            used = used_values(column.codes, len(column.domain)).astype(bool)
+            for position in np.flatnonzero((places < 0) & used).tolist():
+                raise ValueError(
+                    f"column {name!r}: value {column.domain.values[position]!r} is unknown to the views; "
+                    "unseen='zero' counts it as 0 in every class"
+                )
+        codes.append(column.codes)
+        tables.append(places)
+    return codes, tables, table.n_rows
+
+
+def _smoothing(alpha: Any) -> Fraction:
+    exactly = Fraction(exact(alpha, "alpha"))
+    if exactly < 0:
+        raise ValueError(f"alpha must be at least 0, got {alpha}")
+    return exactly
+
+
+def _scores(
+    views: Viewset,
+    codes: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int64]],
+    n_rows: int,
+    alpha: Any,
+) -> Scores:
+    """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1).
+
+    X_c = up_c / down_c prod_i N^i: without smoothing up is 1 and down P_c^(n-1). With alpha = a / b,
+    X_c = P_c prod_i (b N + a) / (b P_c + a |A_i|). A class without rows has X = 0.
+    """
+    smoothing = _smoothing(alpha)
+    n, n_classes = len(codes), len(views.classes)
+    counts = [_looked_up(array, table) for array, table in zip(views.counts.values(), tables, strict=True)]
+    sizes = [len(table) for table in tables]
+    joint: Counts = np.concatenate(counts) if counts else np.zeros((0, n_classes), np.int64)
+    of_class = views.class_counts.tolist()
+    if smoothing:
+        a, b = smoothing.numerator, smoothing.denominator
+        if joint.dtype.kind != "O" and b * int(joint.max(initial=0)) + a > INT64_MAX:
+            joint = joint.astype(object)
+        joint = as_counts(joint * b + a, "smoothed counts")
+        own = [len(array) for array in views.counts.values()]
+        up, down = of_class, [math.prod(b * p + a * size for size in own) for p in of_class]
+    elif n:
+        up, down = [int(p > 0) for p in of_class], [p ** (n - 1) for p in of_class]
+    else:
+        up, down = of_class, [1] * n_classes
+    down = [d or 1 for d in down]
+
+    logs = logarithms(joint)
+    base = logarithms(_objects(up)) - logarithms(_objects(down))
+    # A sum of n + 1 terms, each of at most two logarithms that were rounded twice: every one of the at most
+    # n + 5 roundings of a term or partial sum is within ROUND_OFF of 2 * most.
+    most = sum(_largest(part) for part in np.split(logs, np.cumsum(sizes[:-1]))) if n else 0.0
+    most += _largest(base) + _largest(logarithms(_objects(down)))
+    bound = 1.01 * (n + 5) * ROUND_OFF * 2 * most
+    if n_classes == 2:
+        with np.errstate(invalid="ignore"):
+            singles, base = logs[:, :1] - logs[:, 1:], base[:1] - base[1:]
+    else:
+        width = next((w for w in (4, 8, 16) if w >= n_classes), -(-n_classes // 8) * 8)
+        singles, wide = np.full((len(logs), width), -np.inf), np.full(width, -np.inf)
+        singles[:, :n_classes], wide[:n_classes] = logs, base
+        base = wide
+    # All numbers of N and up have equally many limbs.
+    ups = _objects(up)
+    limbs, up_limbs = as_limbs(joint), as_limbs(ups)
+    room = max(limbs.shape[-1], up_limbs.shape[-1])
+    per_entry = singles.shape[1]
+    groups = plan(
+        sizes,
+        n_rows,
+        per_entry=per_entry,
+        most_entries=MOST_ENTRIES,
+        row_cost=ROW_COST * max(1, per_entry / 4),
+        entry_cost=ENTRY_COST,
+    )
+    return Scores(
+        Columns(codes, sizes, n_rows),
+        groups.first,
+        groups.members,
+        np.ascontiguousarray(singles),
+        np.ascontiguousarray(base),
+        bound,
+        _widened(limbs, room),
+        _widened(up_limbs, room),
+        as_limbs(_objects(down)),
+    )
+
+
+def _looked_up(counts: Counts, table: npt.NDArray[np.int64]) -> Counts:
+    result: Counts = counts[table] if len(counts) else np.zeros((len(table), counts.shape[1]), counts.dtype)
+    result[table < 0] = 0
+    return result
+
+
+def _objects(numbers: list[int]) -> Counts:
+    array = np.empty(len(numbers), object)
+    array[:] = numbers
+    return array
+
+
+def _largest(logs: npt.NDArray[np.float64]) -> float:
+    """The largest size of a finite entry."""
+    return float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0))
+
+
+def _widened(limbs: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:
+    missing = size - limbs.shape[-1]
+    if not missing:
+        return np.ascontiguousarray(limbs)
+    return np.concatenate([limbs, np.zeros((*limbs.shape[:-1], missing), np.uint64)], axis=-1)

@@ -1,0 +1,497 @@
+"""`Viewset`: class counts and, attribute by attribute, how often each (value, class) pair occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table import Domain
+from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from nbcfast._threads import Progress
+
+
+class Viewset:
+    """The views of a naive Bayes classifier: P_c, and N^i_{t,c} for every attribute i, value t and class c.
+
+    A viewset does not change. Two are equal if they have the same classes in the same precedence, the same
+    attributes in the same order with the same values, and the same counts.
+
+    Parameters
+    ----------
+    class_counts : array_like of int, shape (classes,)
+        How many rows each class has; any size of integer.
+    attribute_counts : sequence or mapping of array_like of int, shape (values, classes)
+        One array an attribute; a mapping gives their names as well.
+    classes : sequence, optional
+        Labels in rising precedence: a tie of scores goes to the later one. By default 0, 1, ..
+    attributes : sequence of str, optional
+        Names; by default those of the mapping, or A1, A2, ..
+    domains : mapping of name -> sequence, optional
+        The values of an attribute, one a row of its array. By default 0, 1, ..
+
+    Attributes
+    ----------
+    classes : tuple
+    attributes : tuple of str
+    class_counts : ndarray of int64 (of Python ints where 64 bits are too few), read only
+    counts : mapping of name -> ndarray, shape (values, classes), read only
+    n_rows : int
+        The sum of the class counts: rows, or their total weight.
+
+    Raises
+    ------
+    TypeError
+        If a count is not an integer.
+    ValueError
+        If a count is negative, shapes do not agree, or names, labels or values repeat.
+
+    Examples
+    --------
+    >>> views = Viewset([3, 2], {"job": [[3, 0], [0, 2]]}, classes=["no", "yes"],
+    ...                 domains={"job": ["clerk", "cook"]})
+    >>> views.counts["job"][1], views.is_realistic()
+    (array([0, 2]), True)
+    """
+
+    __slots__ = ("_class_domain", "_domains", "attributes", "class_counts", "counts")
+
+    attributes: tuple[str, ...]
+    class_counts: Counts
+    counts: Mapping[str, Counts]
+    _class_domain: Domain
+    _domains: dict[str, Domain]
+
+    def __init__(
+        self,
+        class_counts: npt.ArrayLike,
+        attribute_counts: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike],
+        classes: Iterable[Any] | None = None,
+        attributes: Iterable[str] | None = None,
+        *,
+        domains: Mapping[str, Iterable[Any]] | None = None,
+    ) -> None:
+        counts_of_classes = as_counts(class_counts, "class_counts")
+        if counts_of_classes.ndim != 1 or len(counts_of_classes) == 0:
+            raise ValueError(
+                f"class_counts must be 1-D with at least one class, got shape {counts_of_classes.shape}"
+            )
+        n_classes = len(counts_of_classes)
+        class_domain = _listed(range(n_classes) if classes is None else classes, "classes")
+        if len(class_domain) != n_classes:
+            raise ValueError(f"classes must be {n_classes} labels, got {len(class_domain)}")
+        arrays = _named(attribute_counts, attributes)
+        unknown = sorted(set(domains or {}) - set(arrays))
+        if unknown:
+            raise ValueError(f"domains: expected names of {', '.join(map(repr, arrays))}; got {unknown[0]!r}")
+        counts, own_domains = {}, {}
+        for name, obj in arrays.items():
+            where = f"counts of attribute {name!r}"
+            array = as_counts(obj, where)
+            if array.ndim != 2 or array.shape[1] != n_classes:
+                raise ValueError(f"{where} must have shape (values, {n_classes}), got {array.shape}")
+            declared = (domains or {}).get(name, range(len(array)))
+            domain = _listed(declared, f"domains[{name!r}]")
+            if len(domain) != len(array):
+                raise ValueError(f"domains[{name!r}] must be {len(array)} values, got {len(domain)}")
+            counts[name], own_domains[name] = array, domain
+        self._set(counts_of_classes, counts, class_domain, own_domains)
+
+    def _set(
+        self,
+        class_counts: Counts,
+        counts: dict[str, Counts],
+        class_domain: Domain,
+        domains: dict[str, Domain],
+    ) -> None:
+        for array in (class_counts, *counts.values()):
+            array.flags.writeable = False
+        for field, value in (
+            ("attributes", tuple(counts)),
+            ("class_counts", class_counts),
+            ("counts", MappingProxyType(counts)),
+            ("_class_domain", class_domain),
+            ("_domains", domains),
+        ):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def _of(
+        cls,
+        class_counts: Counts,
+        counts: dict[str, Counts],
+        class_domain: Domain,
+        domains: dict[str, Domain],
+    ) -> Viewset:
+        """A viewset of finished parts, which nothing checks again."""
+        views = cls.__new__(cls)
+        views._set(class_counts, counts, class_domain, domains)
+        return views
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: npt.ArrayLike | Sequence[npt.ArrayLike],
+        class_codes: npt.ArrayLike,
+        *,
+        sizes: Sequence[int] | None = None,
+        n_classes: int | None = None,
+        weights: npt.ArrayLike | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Viewset:
+        """Count integer codes where they lie: no table, no copy, any integer type and memory order.
+
+        Parameters
+        ----------
+        codes : array_like of int, shape (rows, attributes), or a sequence of 1-D arrays
+            Values as 0, 1, .. . A 2-D array is the layout of scikit-learn.
+        class_codes : array_like of int, shape (rows,)
+            The class of each row.
+        sizes : sequence of int, optional
+            How many values each attribute has; by default one more than its largest code.
+        n_classes : int, optional
+            By default one more than the largest class code.
+        weights : array_like of int, optional
+            Integers of at least 1.
+        threads, progress
+            As for `nbcfast.count`.
+
+        Returns
+        -------
+        Viewset
+            With attributes A1, A2, .. and the codes as values and labels.
+
+        Raises
+        ------
+        ValueError
+            If a code lies outside its size, or lengths differ.
+
+        Examples
+        --------
+        >>> Viewset.from_codes([[0, 2], [1, 2]], [0, 1]).counts["A2"].tolist()
+        [[0, 0], [0, 0], [1, 1]]
+        """
+        from nbcfast.views.counting import count_codes
+
+        return count_codes(
+            codes,
+            class_codes,
+            sizes=sizes,
+            n_classes=n_classes,
+            weights=weights,
+            threads=threads,
+            progress=progress,
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Viewset does not change: cannot set {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Viewset._of, (self.class_counts, dict(self.counts), self._class_domain, self._domains)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels in rising precedence."""
+        return self._class_domain.values
+
+    @property
+    def n_rows(self) -> int:
+        return total(self.class_counts)
+
+    def domain(self, name: str) -> tuple[Any, ...]:
+        """The values of an attribute, in the order of the rows of its counts."""
+        try:
+            return self._domains[name].values
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"expected an attribute of {', '.join(map(repr, self.attributes))}; got {name!r}"
+            ) from None
+
+    def is_realistic(self) -> bool:
+        """Whether some table has these counts: those of each attribute add up to the class counts.
+
+        Examples
+        --------
+        >>> Viewset([2, 1], [[[2, 0], [0, 1]]]).is_realistic()
+        True
+        >>> Viewset([2, 1], [[[2, 0], [0, 2]]]).is_realistic()
+        False
+        """
+        expected = self.class_counts.tolist()
+        return all(column_sums(array) == expected for array in self.counts.values())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Viewset):
+            return NotImplemented
+        return (
+            self.attributes == other.attributes
+            and self._class_domain == other._class_domain
+            and all(self._domains[name] == other._domains[name] for name in self.attributes)
+            and np.array_equal(self.class_counts, other.class_counts)
+            and all(np.array_equal(self.counts[name], other.counts[name]) for name in self.attributes)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: object) -> Viewset:
+        """The views of the rows of both.
+
+        Domains that were not declared are joined; a declared one must hold every value.
+        """
+        if not isinstance(other, Viewset):
+            return NotImplemented
+        return self._merged(other, subtract=False)
+
+    def __sub__(self, other: object) -> Viewset:
+        """The views without the rows of the other, all of which must be among these.
+
+        Values that no row has any more leave a domain that was not declared.
+        """
+        if not isinstance(other, Viewset):
+            return NotImplemented
+        return self._merged(other, subtract=True)
+
+    def _merged(self, other: Viewset, subtract: bool) -> Viewset:
+        if set(self.attributes) != set(other.attributes):
+            odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
+            raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
+        class_domain = joined(self._class_domain, other._class_domain, "classes")
+        mine = self._class_domain.positions_in(class_domain)
+        theirs = other._class_domain.positions_in(class_domain)
+        n_classes = len(class_domain)
+
+        def spread(array: Counts, rows: Any, columns: Any, n_values: int, like: Counts) -> Counts:
+            result = zeros((n_values, n_classes), array, like)
+            result[np.ix_(rows, columns)] = array
+            return result
+
+        counts, domains = {}, {}
+        for name, array in self.counts.items():
+            domain = joined(self._domains[name], other._domains[name], f"attribute {name!r}")
+            a = spread(array, self._domains[name].positions_in(domain), mine, len(domain), other.counts[name])
+            b = spread(
+                other.counts[name], other._domains[name].positions_in(domain), theirs, len(domain), array
+            )
+            merged = added(a, b, subtract, f"attribute {name!r}")
+            if subtract and not domain.declared:
+                kept = np.flatnonzero((merged != 0).any(axis=1))
+                merged, domain = merged[kept], domain.subset(kept)
+            counts[name], domains[name] = merged, domain
+        one = np.zeros(1, np.int64)
+        class_counts = added(
+            spread(self.class_counts[np.newaxis], one, mine, 1, other.class_counts),
+            spread(other.class_counts[np.newaxis], one, theirs, 1, self.class_counts),
+            subtract,
+            "classes",
+        )[0]
+        if subtract and not class_domain.declared:
+            kept = np.flatnonzero(class_counts != 0)
+            if 0 < len(kept) < n_classes:
+                class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
+                counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
+        return Viewset._of(class_counts, counts, class_domain, domains)
+
+    def predict(
+        self,
+        table: Any,
+        *,
+        codes: bool = False,
+        alpha: int | Fraction | str | float = 0,
+        unseen: Literal["error", "zero"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> npt.NDArray[Any]:
+        """The class of largest X_c = P_c^(1-n) prod_i N^i_{t_i,c} for every row, exactly.
+
+        Zero counts are zeros: there is no smoothing unless `alpha` asks for it. Of classes with equal X,
+        two zeros among them, the one of higher precedence wins.
+
+        Parameters
+        ----------
+        table : Table, or anything that Table takes
+            Columns are found by name and values by value; other columns do not matter.
+        codes : bool
+            Give positions in `classes` in place of labels.
+        alpha : int, Fraction, str or float
+            Laplace smoothing: N + alpha for each value, with denominators P_c + alpha * (number of values);
+            a float means its shortest decimal text.
+        unseen : {"error", "zero"}
+            What to do with a value that the views do not know: refuse it, or count it as 0 in every class.
+        threads : int, optional
+            By default all cores the process may use, one for small tables.
+        progress : callable, optional
+            Called as progress(done_rows, all_rows).
+
+        Returns
+        -------
+        ndarray, shape (rows,)
+            Labels; with `codes` uint8 (uint16 for more than 256 classes).
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or a row has a value unknown to the views.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 1], [0, 1]]}, classes=["no", "yes"],
+        ...                 domains={"job": ["clerk", "cook"]})
+        >>> views.predict({"job": ["cook", "clerk"]}).tolist()
+        ['yes', 'no']
+        """
+        from nbcfast.views.scoring import predict
+
+        labels, _ = predict(self, table, alpha, unseen, threads, progress)
+        return labels if codes else self._labels()[labels]
+
+    def order(
+        self,
+        table: Any,
+        *,
+        alpha: int | Fraction | str | float = 0,
+        unseen: Literal["error", "zero"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> npt.NDArray[np.uint16]:
+        """All classes of every row, the best first: positions in `classes`.
+
+        Equal X stand in falling precedence. Parameters are those of `predict`.
+
+        Returns
+        -------
+        ndarray of uint16, shape (rows, classes)
+
+        Examples
+        --------
+        >>> Viewset([2, 2, 3], [[[0, 1, 1], [2, 1, 2]]]).order({"A1": [0, 1]}).tolist()
+        [[2, 1, 0], [2, 0, 1]]
+        """
+        from nbcfast.views.scoring import order
+
+        return order(self, table, alpha, unseen, threads, progress)
+
+    def tied(
+        self,
+        table: Any,
+        *,
+        alpha: int | Fraction | str | float = 0,
+        unseen: Literal["error", "zero"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> npt.NDArray[np.bool_]:
+        """For every row whether several classes share the largest X, exactly. Parameters as for `predict`.
+
+        Examples
+        --------
+        >>> Viewset([2, 2], [[[1, 1], [1, 0], [0, 1]]]).tied({"A1": [0, 1]}).tolist()
+        [True, False]
+        """
+        from nbcfast.views.scoring import predict
+
+        _, tied = predict(self, table, alpha, unseen, threads, progress, ties=True)
+        assert tied is not None
+        return tied
+
+    def tied_tuples(self, limit: int = 1_000_000) -> int | None:
+        """Tuples of the product domain with several classes of largest X; None if it has more than `limit`.
+
+        Examples
+        --------
+        >>> Viewset([2, 2], [[[1, 1], [1, 0], [0, 1]]]).tied_tuples()
+        1
+        """
+        from nbcfast.views.scoring import tied_tuples
+
+        return tied_tuples(self, limit)
+
+    def _labels(self) -> npt.NDArray[Any]:
+        """The labels as an array: of objects where they are not plain numbers, bools or texts."""
+        domain = self._class_domain
+        if domain.kind in ("int", "float", "bool", "text") and not domain.tail:
+            return np.array(domain.values)
+        labels = np.empty(len(domain), object)
+        labels[:] = domain.values
+        return labels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values: classes, their counts, and for each attribute its values and counts."""
+        return {
+            "classes": list(self.classes),
+            "class_counts": self.class_counts.tolist(),
+            "attributes": {
+                name: {"values": list(self.domain(name)), "counts": array.tolist()}
+                for name, array in self.counts.items()
+            },
+        }
+
+    def __repr__(self) -> str:
+        pairs = list(zip(self.classes, self.class_counts, strict=True))
+        labels = _shown([f"{label!r} {count}" for label, count in pairs[:6]], len(pairs))
+        named = [f"{name!r} ({len(array)})" for name, array in list(self.counts.items())[:8]]
+        attributes = _shown(named, len(self.attributes)) or "none"
+        return f"Viewset({self.n_rows} rows; classes {labels}; attributes {attributes})"
+
+
+def _shown(texts: list[str], n: int) -> str:
+    return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
+
+
+def joined(a: Domain, b: Domain, where: str) -> Domain:
+    """The domain of both: a declared one, which must hold the other, or the sorted union."""
+    if a == b:
+        return b if b.declared else a
+    if not a.declared and not b.declared:
+        return Domain.union(a, b, where=where)
+    if a.declared and b.declared:
+        raise ValueError(f"{where}: expected equal declared domains, got {a!r} and {b!r}")
+    declared, other = (a, b) if a.declared else (b, a)
+    missing = np.flatnonzero(other.positions_in(declared) < 0)
+    if len(missing):
+        raise ValueError(
+            f"{where}: value {other.values[missing[0]]!r} is not in the declared domain of "
+            f"{len(declared)} values"
+        )
+    return declared
+
+
+def _listed(values: Iterable[Any], where: str) -> Domain:
+    """A declared domain in exactly this order: the rows of an array go with it."""
+    listed = values if isinstance(values, (str, bytes, range)) else list(values)
+    domain = Domain.of(listed, where=where)
+    if domain.tail and tuple(listed[-len(domain.tail) :]) != domain.tail:
+        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {listed!r}")
+    return domain
+
+
+def _named(
+    arrays: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike], names: Iterable[str] | None
+) -> dict[str, npt.ArrayLike]:
+    if isinstance(arrays, Mapping):
+        listed = list(arrays.values())
+        names = list(arrays) if names is None else names
+    else:
+        listed = list(arrays)
+    chosen = [f"A{i + 1}" for i in range(len(listed))] if names is None else list(names)
+    for name in chosen:
+        if not isinstance(name, str):
+            raise TypeError(f"attributes must be names, got {name!r}")
+    if len(chosen) != len(listed):
+        raise ValueError(f"attributes must be {len(listed)} names, got {len(chosen)}")
+    result = dict(zip(chosen, listed, strict=True))
+    if len(result) < len(chosen):
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise ValueError(f"attributes must be distinct, got {twice!r} twice")
+    if isinstance(arrays, Mapping):
+        unknown = [name for name in chosen if name not in arrays]
+        if unknown:
+            raise ValueError(f"attributes: expected names of attribute_counts, got {unknown[0]!r}")
+        return {name: arrays[name] for name in chosen}
+    return result

@@ -1,0 +1,110 @@
+"""Build the kernels: every src/_<name>.pyx becomes nbcfast._<name>.
+
+NBCFAST_DEBUG=1 builds with bounds checks, assertions and no optimisation beyond -O1;
+NBCFAST_SANITIZE=address adds AddressSanitizer.
+"""
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+SOURCES = ROOT / "src"
+DEBUG = os.environ.get("NBCFAST_DEBUG", "") not in ("", "0")
+SANITIZE = os.environ.get("NBCFAST_SANITIZE", "")
+
+sys.path.insert(0, str(ROOT / "nbcfast"))
+from _sources import digest  # noqa: E402
+
+sys.path.pop(0)
+
+
+def flags():
+    if os.name == "nt":
+        return ["/O2"], []
+    compile_flags = ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
+    compile_flags += ["-std=c11", "-Wall", "-Wno-unused-function", "-Wno-psabi", "-fno-math-errno"]
+    link_flags = []
+    if SANITIZE:
+        compile_flags += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g"]
+        link_flags += [f"-fsanitize={SANITIZE}"]
+    return compile_flags, link_flags
+
+
+def extensions():
+    from Cython.Build import cythonize
+
+    compile_flags, link_flags = flags()
+    headers = sorted(str(path.relative_to(ROOT)) for path in SOURCES.glob("*.h"))
+    modules = [
+        Extension(
+            f"nbcfast.{path.stem}",
+            [str(path.relative_to(ROOT))],
+            include_dirs=["src"],
+            depends=headers,
+            extra_compile_args=compile_flags,
+            extra_link_args=link_flags,
+        )
+        for path in sorted(SOURCES.glob("_*.pyx"))
+    ]
+    return cythonize(
+        modules,
+        include_path=["src"],
+        build_dir="build/debug" if DEBUG else "build/cython",
+        force=DEBUG,
+        language_level=3,
+        quiet=True,
+        compiler_directives={
+            "boundscheck": DEBUG,
+            "wraparound": False,
+            "initializedcheck": DEBUG,
+            "cdivision": True,
+            "embedsignature": True,
+        },
+    )
+
+
+def missing_tools(compiler):
+    """One line that says what to install, or None where everything is there."""
+    if os.name != "nt":
+        command = (compiler.compiler_so or ["cc"])[0]
+        if shutil.which(command) is None:
+            return (
+                f"nbcfast needs a C compiler and {command!r} is not on the path: install one "
+                "(Debian, Ubuntu: apt-get install gcc; Fedora: dnf install gcc; "
+                "macOS: xcode-select --install)"
+            )
+    include = Path(sysconfig.get_path("include"))
+    if not (include / "Python.h").exists():
+        return (
+            "nbcfast needs Python.h, the headers of this Python: install them "
+            "(Debian, Ubuntu: apt-get install python3-dev; Fedora: dnf install python3-devel)"
+        )
+    return None
+
+
+class BuildKernels(build_ext):
+    """build_ext that names what is missing in one line and notes what the kernels were built from."""
+
+    def build_extensions(self):
+        missing = missing_tools(self.compiler)
+        if missing:
+            raise SystemExit(missing)
+        super().build_extensions()
+
+    def run(self):
+        super().run()
+        folder = ROOT / "nbcfast" if self.inplace else Path(self.build_lib) / "nbcfast"
+        text = (
+            '"""Written by setup.py: what the kernels were compiled from."""\n\n'
+            f"SOURCES = {digest(SOURCES)!r}\nDEBUG = {DEBUG}\n"
+        )
+        (folder / "_build.py").write_text(text, encoding="utf-8")
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels})

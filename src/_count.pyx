@@ -1,0 +1,269 @@
+"""Naive Bayes counts from columns of codes: how often each (value, class) pair occurs."""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from nbcfast._columns cimport Columns, Plan, drop_plan, is_matrix, nbc_code, nbc_column, take_plan
+
+
+cdef extern from "count.h" nogil:
+    """
+    /* Without vectors of the compiler's own there is no matrix path; the others do its work. */
+    #ifndef NBC_MATRIX
+    #define NBC_MATRIX 0
+    typedef struct {
+        uint8_t order[16]; uint16_t low[8], high[8]; uint32_t left[4], by_class[4];
+        int64_t first, n_groups, offset[NBC_LANES];
+    } nbc_window;
+    #define nbc_count_matrix(...) (-1)
+    #endif
+    """
+    int NBC_BLOCK, NBC_ROWS, NBC_LANES, NBC_MATRIX
+
+    ctypedef struct nbc_plan:
+        int64_t n_groups
+        const int64_t *first
+        const int64_t *members
+        const int64_t *offset
+
+    ctypedef struct nbc_window:
+        uint8_t order[16]
+        uint16_t low[8]
+        uint16_t high[8]
+        uint32_t left[4]
+        uint32_t by_class[4]
+        int64_t first
+        int64_t n_groups
+        int64_t offset[4]
+
+    int64_t nbc_count_rows(const nbc_column *columns, int64_t n_attributes, const nbc_plan *plan,
+                           uint32_t *tables, uint16_t *index, uint64_t *space, int64_t start, int64_t stop)
+    int64_t nbc_count_straight(const nbc_column *columns, int64_t n_attributes, const int64_t *members,
+                               int64_t n_members, const int64_t *weights, int64_t *counts,
+                               const int64_t *first, uint16_t *y, uint64_t *space, int64_t start, int64_t stop)
+    int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_attributes, const nbc_window *windows,
+                             int64_t n_windows, int64_t total, uint32_t *tables, uint8_t *bytes,
+                             uint8_t *most, uint16_t *y, uint32_t *index, uint64_t *space,
+                             int64_t start, int64_t stop)
+    void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_plan *plan, uint32_t *tables,
+                     int64_t *counts, const int64_t *first)
+
+
+# A counter of a joint table is 32 bits wide and gains at most one a row.
+cdef int64_t FLUSH = (<int64_t> 1) << 31
+
+cdef class Tally:
+    """Counts of the rows it was shown; one a thread, over shared Columns.
+
+    Columns are the attributes and then the class. Group g of attributes, members[first[g]:first[g + 1]],
+    is counted in one joint table; attributes in no group are counted one by one, and so are all
+    attributes of weighted rows. Weights are positive and their sum fits 63 bits: no count overflows.
+    """
+    cdef Columns columns
+    cdef const int64_t[::1] weights
+    cdef int64_t n_attributes, n_classes, n_counts, n_windows, pending
+    cdef Plan shared            # owns the arrays of `plan`
+    cdef nbc_plan plan
+    cdef nbc_window *windows
+    cdef int64_t *first         # where the counts of an attribute start
+    cdef int64_t *counts
+    cdef uint32_t *tables
+    cdef uint32_t *lanes
+    cdef uint16_t *index
+    cdef uint64_t *space
+    cdef uint8_t *most
+    cdef uint8_t *bytes
+
+    def __cinit__(self, Columns columns not None, const int64_t[::1] first not None,
+                  const int64_t[::1] members not None, const int64_t[::1] weights=None):
+        cdef int64_t a, total
+        if columns.n_columns < 2:
+            raise ValueError(f"expected attribute columns and a class column, got {columns.n_columns} columns")
+        if weights is not None and weights.shape[0] != columns.n_rows:
+            raise ValueError(f"{weights.shape[0]} weights but {columns.n_rows} rows")
+        self.columns = columns
+        self.weights = weights
+        self.n_attributes = columns.n_columns - 1
+        self.n_classes = columns.columns[self.n_attributes].size
+        if self.n_classes > 65536:
+            raise ValueError(f"at most 65536 classes, got {self.n_classes}")
+        # No more windows than groups, and no more groups than attributes.
+        self.windows = <nbc_window *> calloc(<size_t> self.n_attributes, sizeof(nbc_window))
+        self.first = <int64_t *> calloc(<size_t> self.n_attributes + 1, sizeof(int64_t))
+        if self.windows == NULL or self.first == NULL:
+            raise MemoryError()
+        for a in range(self.n_attributes):
+            if columns.columns[a].size > (<int64_t> 1 << 60) / max(self.n_classes, 1) - self.first[a]:
+                raise ValueError(f"column {a} has too many values to count: {columns.columns[a].size}")
+            self.first[a + 1] = self.first[a] + columns.columns[a].size * self.n_classes
+        self.n_counts = self.first[self.n_attributes]
+        take_plan(&self.shared, columns.columns, self.n_attributes, self.n_classes, first, members)
+        if weights is not None and self.shared.n_groups:
+            raise ValueError("weighted rows are counted without groups")
+        self.plan.n_groups, self.plan.first = self.shared.n_groups, self.shared.first
+        self.plan.members, self.plan.offset = self.shared.members, self.shared.offset
+        if by_four(self):
+            make_windows(self)
+        total = self.plan.offset[self.plan.n_groups]
+        self.counts = <int64_t *> calloc(<size_t> self.n_counts + 1, sizeof(int64_t))
+        self.tables = <uint32_t *> calloc(<size_t> (2 * total) + 1, sizeof(uint32_t))
+        self.index = <uint16_t *> calloc(2 * NBC_BLOCK, sizeof(uint16_t))
+        self.space = <uint64_t *> calloc(NBC_BLOCK, sizeof(uint64_t))
+        if self.counts == NULL or self.tables == NULL or self.index == NULL or self.space == NULL:
+            raise MemoryError()
+        if self.n_windows:
+            self.bytes = <uint8_t *> calloc(<size_t> (NBC_ROWS * self.n_attributes) + 32, 1)
+            self.most = <uint8_t *> calloc(<size_t> (64 * self.n_attributes), 1)
+            self.lanes = <uint32_t *> calloc(NBC_LANES * NBC_ROWS, sizeof(uint32_t))
+            if self.bytes == NULL or self.most == NULL or self.lanes == NULL:
+                raise MemoryError()
+
+    def __dealloc__(self):
+        drop_plan(&self.shared)
+        free(self.first)
+        free(self.windows)
+        free(self.counts)
+        free(self.tables)
+        free(self.index)
+        free(self.space)
+        free(self.bytes)
+        free(self.most)
+        free(self.lanes)
+
+    def add(self, int64_t start, int64_t stop):
+        """Count rows start .. stop-1; the number of a column with a code out of range, or -1.
+
+        After an answer other than -1 the tally is of no use.
+        """
+        cdef int64_t bad, upto
+        if not 0 <= start <= stop <= self.columns.n_rows:
+            raise ValueError(f"rows {start} to {stop} of {self.columns.n_rows}")
+        with nogil:
+            while start < stop:
+                upto = min(stop, start + FLUSH - self.pending)
+                bad = count_range(self, start, upto)
+                if bad >= 0:
+                    break
+                self.pending += upto - start
+                start = upto
+                if self.pending == FLUSH:
+                    flush(self)
+            else:
+                bad = -1
+        return bad
+
+    def add_to(self, int64_t[::1] counts not None):  # counts: in and out
+        """Add what was counted to `counts`, attribute by attribute, values by classes, and start again from 0."""
+        cdef int64_t i
+        if counts.shape[0] != self.n_counts:
+            raise ValueError(f"counts must have {self.n_counts} entries, got {counts.shape[0]}")
+        with nogil:
+            flush(self)
+            for i in range(self.n_counts):
+                counts[i] += self.counts[i]
+            memset(self.counts, 0, <size_t> self.n_counts * sizeof(int64_t))
+
+
+def first_bad(Columns columns not None, int64_t column):
+    """The first row of a column whose code is out of range, or -1."""
+    cdef int64_t row, bad = -1
+    if not 0 <= column < columns.n_columns:
+        raise ValueError(f"column {column} of {columns.n_columns}")
+    with nogil:
+        for row in range(columns.n_rows):
+            if nbc_code(&columns.columns[column], row) < 0:
+                bad = row
+                break
+    return bad
+
+
+def add_checked(int64_t[::1] counts not None, const int64_t[::1] others not None, bint subtract):  # counts: in and out
+    """Add or subtract entry by entry; the first entry that would leave 0 .. 2^63-1, or -1.
+
+    Nothing is changed unless the answer is -1.
+    """
+    cdef Py_ssize_t i, bad = -1
+    if counts.shape[0] != others.shape[0]:
+        raise ValueError(f"{counts.shape[0]} counts but {others.shape[0]} others")
+    with nogil:
+        for i in range(counts.shape[0]):
+            if others[i] < 0 or counts[i] < 0 or (
+                    others[i] > counts[i] if subtract else others[i] > (<int64_t> 0x7fffffffffffffff) - counts[i]):
+                bad = i
+                break
+        else:
+            for i in range(counts.shape[0]):
+                counts[i] += -others[i] if subtract else others[i]
+    return bad
+
+
+cdef int64_t count_range(Tally tally, int64_t start, int64_t stop) noexcept nogil:
+    cdef const nbc_column *columns = tally.columns.columns
+    cdef const int64_t *weights = NULL
+    cdef int64_t bad = -1
+    if tally.weights is not None:
+        weights = &tally.weights[0]
+    if tally.n_windows:
+        bad = nbc_count_matrix(columns, tally.n_attributes, tally.windows, tally.n_windows,
+                               tally.plan.offset[tally.plan.n_groups], tally.tables, tally.bytes, tally.most,
+                               tally.index, tally.lanes, tally.space, start, stop)
+    elif tally.plan.n_groups:
+        bad = nbc_count_rows(columns, tally.n_attributes, &tally.plan, tally.tables, tally.index, tally.space,
+                             start, stop)
+    if bad < 0 and tally.shared.n_straight:
+        bad = nbc_count_straight(columns, tally.n_attributes, tally.shared.straight, tally.shared.n_straight, weights,
+                                 tally.counts, tally.first, tally.index, tally.space, start, stop)
+    return bad
+
+
+cdef void flush(Tally tally) noexcept nogil:
+    nbc_sum_out(tally.columns.columns, tally.n_classes, &tally.plan, tally.tables, tally.counts, tally.first)
+    tally.pending = 0
+
+
+cdef bint by_four(Tally tally) noexcept nogil:
+    """Whether rows can be counted as a matrix: at most four bytes-sized columns of one sixteen a group."""
+    cdef const nbc_column *columns = tally.columns.columns
+    cdef int64_t g, m, k
+    if not NBC_MATRIX or tally.shared.n_groups == 0 or tally.shared.n_straight:
+        return False
+    for g in range(tally.shared.n_groups):
+        m = tally.shared.first[g]
+        if tally.shared.first[g + 1] - m > 4:
+            return False
+        for k in range(m, tally.shared.first[g + 1]):
+            if tally.shared.members[k] / 16 != tally.shared.members[m] / 16:
+                return False
+    return is_matrix(columns, tally.n_attributes)
+
+
+cdef void make_windows(Tally tally) noexcept nogil:
+    """The four-lane form of the plan: groups of one sixteen side by side."""
+    cdef const nbc_column *columns = tally.columns.columns
+    cdef nbc_window *window = NULL
+    cdef int64_t g, m, k, lane, start, n_members, size
+    for g in range(tally.plan.n_groups):
+        m = tally.plan.first[g]
+        n_members = tally.plan.first[g + 1] - m
+        start = tally.plan.members[m] / 16 * 16
+        if window == NULL or window.first != start or window.n_groups == NBC_LANES:
+            window = &tally.windows[tally.n_windows]
+            tally.n_windows += 1
+            window.first = start
+        lane = window.n_groups
+        window.n_groups += 1
+        window.offset[lane] = tally.plan.offset[g]
+        window.left[lane] = 1
+        window.by_class[lane] = 1
+        for k in range(n_members):
+            size = columns[tally.plan.members[m + k]].size
+            window.order[4 * lane + k] = <uint8_t> (tally.plan.members[m + k] - start)
+            window.by_class[lane] *= <uint32_t> size
+            if k >= 2:
+                window.left[lane] *= <uint32_t> size
+            if k % 2:
+                window.low[2 * lane + k / 2] = <uint16_t> size
+                window.high[2 * lane + k / 2] = 1
+            else:
+                window.low[2 * lane + k / 2] = 1

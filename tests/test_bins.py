@@ -1,0 +1,243 @@
+"""`Interval` and `Table.bin` against the reference."""
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbcfast import Interval, Table
+from nbcfast.reference import table as reference
+
+NUMBERS = st.one_of(st.integers(-20, 20), st.sampled_from([0.1, 0.2, 0.3, 0.7, -0.5, 2.5, 1e-5, 1e15]))
+COLUMNS = st.one_of(
+    st.lists(st.one_of(st.integers(-20, 20), st.none()), min_size=1),
+    st.lists(st.one_of(NUMBERS, st.just(math.inf), st.just(-math.inf), st.none()), min_size=1),
+)
+
+
+def pairs(table, name="x"):
+    """The interval of each row, and the domain, as the reference writes them."""
+    domain = [None if value is None else (value.low, value.high) for value in table.domain(name)]
+    return [domain[code] for code in table.codes(name)], domain
+
+
+def weights_for(values):
+    return [1 + (7 * place) % 5 for place in range(len(values))]
+
+
+@given(COLUMNS, st.sets(NUMBERS, min_size=2, max_size=6), st.booleans())
+def test_edges_equal_reference(values, edges, outer):
+    edges = sorted(edges, key=Fraction)
+    if outer:
+        edges = [-math.inf, *edges, math.inf]
+    try:
+        expected, intervals = reference.bin_by_edges(values, edges)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"column 'x': value .* lies outside the edges"):
+            Table({"x": values}).bin("x", edges)
+        return
+    table = Table({"x": values}).bin("x", edges)
+    nulls = [None] if None in values else []
+    assert pairs(table) == (expected, intervals + nulls)
+    assert table.column("x").domain.declared
+
+
+@given(COLUMNS, st.one_of(st.integers(2, 12), st.just(["0.1", 0.5, Fraction(2, 3)])), st.booleans())
+def test_quantiles_equal_reference(values, quantiles, weighted):
+    weights = weights_for(values) if weighted else None
+    ranks = (
+        [Fraction(j, quantiles) for j in range(1, quantiles)]
+        if isinstance(quantiles, int)
+        else [Fraction(1, 10), Fraction(1, 2), Fraction(2, 3)]
+    )
+    if any(isinstance(value, float) for value in values):
+        values = [float(value) if isinstance(value, int) else value for value in values]
+    expected, _ = reference.bin_by_quantiles(values, ranks, weights)
+    table = Table({"x": values}, weights=weights).bin("x", quantiles=quantiles)
+    assert pairs(table)[0] == expected
+    assert not table.column("x").domain.declared
+    check_outer(table, values)
+
+
+@given(COLUMNS, st.sampled_from([1, 7, Fraction(1, 3), "0.1", 0.1, 2.5, 1000]))
+def test_width_equals_reference(values, width):
+    if isinstance(width, str):
+        expected = reference.bin_by_width(values, Fraction(width))
+    else:
+        expected = reference.bin_by_width(values, width)
+    table = Table({"x": values}).bin("x", width=width)
+    nulls = [None] if None in values else []
+    assert pairs(table) == (expected[0], expected[1] + nulls)
+    check_outer(table, values)
+
+
+def check_outer(table, values):
+    """Every value lies in its interval, and the outer ones are open."""
+    intervals = [value for value in table.domain("x") if value is not None]
+    if intervals:
+        assert intervals[0].low is None
+        assert intervals[-1].high is None
+    for value, code in zip(values, table.codes("x"), strict=True):
+        interval = table.domain("x")[code]
+        assert (interval is None) if value is None else value in interval
+
+
+def test_a_float_is_its_shortest_text():
+    # As a binary fraction 0.3 is below 3/10, and 0.1 + 0.2 is not 0.3.
+    table = Table({"x": [0.3, 0.1 + 0.2, 0.7]}).bin("x", width=0.1)
+    assert table.domain("x") == (Interval(None, "0.4"), Interval("0.7", None))
+    assert table.codes("x").tolist() == [0, 0, 1]
+    assert 0.3 in Interval("0.3", "0.4")
+    assert 0.3 not in Interval(0, 0.3)
+
+
+def test_quantiles_use_weights_and_hide_the_minimum():
+    table = Table({"x": [1, 2, 3]}, weights=[1, 1, 8]).bin("x", quantiles=2)
+    assert table.domain("x") == (Interval(None, 3), Interval(3, None))
+    assert Table({"x": [1, 2]}).bin("x", quantiles=2).domain("x") == (Interval(None, None),)
+    assert Table({"x": [1, 2, 3, 4]}).bin("x", quantiles=4).domain("x") == (
+        Interval(None, 2),
+        Interval(2, 3),
+        Interval(3, None),
+    )
+
+
+def test_quantiles_of_large_weights_are_exact():
+    big = 2**61
+    table = Table({"x": [1, 2, 3]}, weights=[big, 1, big]).bin("x", quantiles=2)
+    # Half of the total is big + 1/2: 1 alone does not reach it, with 2 it does. A float64 would not see it.
+    assert table.domain("x") == (Interval(None, 2), Interval(2, None))
+
+
+def test_declared_domains_and_unused_values():
+    table = Table({"x": [5, 25, None]}, domains={"x": [99, 25, 5, None]})
+    # 99 occurs in no row: it lies outside of no edges and decides no quantile.
+    assert table.bin("x", [0, 10, 30]).domain("x") == (Interval(0, 10), Interval(10, 30), None)
+    assert table.bin("x", width=10).domain("x") == (Interval(None, 10), Interval(20, None), None)
+    assert table.bin("x", quantiles=2).domain("x") == (Interval(None, None), None)
+    assert table.bin("x", [0, 10, 30]).codes("x").tolist() == [0, 1, 2]
+
+
+def test_many_values_many_bins():
+    values = np.arange(70_000)
+    table = Table({"x": values}).bin("x", width=10)
+    assert len(table.domain("x")) == 7000
+    assert np.array_equal(table.codes("x"), values // 10)
+    with pytest.raises(TypeError, match="column 'x': expected numbers to bin, got interval"):
+        table.bin("x", width=2)
+
+
+def test_empty_and_null_columns():
+    for values in ([], [None, None]):
+        table = Table({"x": values})
+        assert table.bin("x", quantiles=3) == table
+        assert table.bin("x", width=3) == table
+        assert table.bin("x", [0, 1]).domain("x") == (Interval(0, 1), *table.domain("x"))
+
+
+def test_other_columns_and_weights_stay():
+    table = Table({"x": [1, 2], "y": ["a", "b"]}, weights=[3, 4])
+    other = table.bin("x", width=1)
+    assert other.names == ("x", "y")
+    assert other.domain("y") == ("a", "b")
+    assert other.weights.tolist() == [3, 4]
+    assert table.domain("x") == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, ValueError, "expected one of edges, quantiles and width, got 0"),
+        ({"edges": [0, 1], "width": 1}, ValueError, "expected one of edges, quantiles and width, got 2"),
+        ({"edges": [1]}, ValueError, "edges must be at least 2 numbers, got 1"),
+        ({"edges": [1, 1]}, ValueError, "edges must increase strictly, got 1 then 1"),
+        ({"edges": [2, 1]}, ValueError, "edges must increase strictly, got 2 then 1"),
+        ({"edges": [0, math.inf, 3]}, ValueError, "each edge must be a finite number, got inf"),
+        ({"edges": [math.inf, 3]}, ValueError, "each edge must be a finite number, got inf"),
+        ({"edges": [0, math.nan]}, ValueError, "each edge must be a finite number, got nan"),
+        ({"edges": [0, None]}, TypeError, "each edge must be an int, a Fraction, a float or its text"),
+        ({"edges": [0, True]}, TypeError, "each edge must be a number, got True"),
+        ({"edges": [0, "b"]}, ValueError, "each edge must be a finite number, got 'b'"),
+        ({"edges": [0, 1]}, ValueError, r"value 3 lies outside the edges \[0, 1\)"),
+        ({"quantiles": 1}, ValueError, "quantiles must be at least 2, got 1"),
+        ({"quantiles": True}, TypeError, "quantiles must be an int or a sequence of probabilities, got True"),
+        ({"quantiles": 0.5}, TypeError, "quantiles must be an int or a sequence of probabilities, got 0.5"),
+        ({"quantiles": []}, ValueError, r"probabilities must lie between 0 and 1, got \[\]"),
+        ({"quantiles": [0, 0.5]}, ValueError, "probabilities must lie between 0 and 1"),
+        ({"quantiles": [0.5, 0.5]}, ValueError, "probabilities must increase strictly"),
+        ({"width": 0}, ValueError, "width must be above 0, got 0"),
+        ({"width": "x"}, ValueError, "width must be a finite number, got 'x'"),
+        ({"width": math.inf}, ValueError, "width must be a finite number, got inf"),
+    ],
+)
+def test_bin_errors(options, error, message):
+    with pytest.raises(error, match="column 'x': " + message):
+        Table({"x": [3]}).bin("x", **options)
+
+
+def test_only_numbers_are_binned():
+    with pytest.raises(TypeError, match="column 'x': expected numbers to bin, got text"):
+        Table({"x": ["a"]}).bin("x", width=1)
+    with pytest.raises(TypeError, match="column 'x': expected numbers to bin, got bool"):
+        Table({"x": [True]}).bin("x", width=1)
+    with pytest.raises(ValueError, match="expected a column of 'x'; got 'y'"):
+        Table({"x": ["a"]}).bin("y", width=1)
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(20, 30), "[20, 30)"),
+        (Interval(None, 20), "(-inf, 20)"),
+        (Interval(90, None), "[90, inf)"),
+        (Interval(-math.inf, math.inf), "(-inf, inf)"),
+        (Interval(0.1, "1/3"), "[0.1, 1/3)"),
+        (Interval(Fraction(-5, 4), 1e22), "[-1.25, 10000000000000000000000)"),
+        (Interval(np.int8(3), np.float32(0.5) + np.float64(3)), "[3, 3.5)"),
+    ],
+)
+def test_interval_repr_pickle_copy(interval, text):
+    assert repr(interval) == text
+    for other in (pickle.loads(pickle.dumps(interval)), copy.deepcopy(interval)):
+        assert other == interval
+        assert hash(other) == hash(interval)
+
+
+def test_interval_order_and_membership():
+    listed = [Interval(None, 1), Interval(None, None), Interval(0, 1), Interval(0, None), Interval(1, 2)]
+    shuffled = [listed[place] for place in (3, 1, 4, 0, 2)]
+    assert sorted(shuffled) == listed
+    assert Interval(0, 1) == Interval(0.0, Fraction(1))
+    assert Interval(0, 1) != (0, 1)
+    assert Interval(0, 1) <= Interval(0, 1)
+    assert math.inf in Interval(0, None)
+    assert -math.inf in Interval(None, 0)
+    assert math.inf not in Interval(0, 1)
+    assert math.nan not in Interval(None, None)
+    assert 1 not in Interval(0, 1)
+    for other in (None, "0", True, Interval(0, 1)):
+        assert other not in Interval(None, None)
+    assert np.int8(0) in Interval(0, 1)
+    assert np.float32(0.5) in Interval(0, 1)
+    with pytest.raises(TypeError):
+        assert Interval(0, 1) < 3
+    with pytest.raises(ValueError, match=r"low must be below high, got 1 and 0.5"):
+        Interval(1, 0.5)
+    with pytest.raises(ValueError, match="low must be a finite number, got nan"):
+        Interval(math.nan, 1)
+    with pytest.raises(AttributeError, match="cannot set low"):
+        Interval(0, 1).low = 3
+    with pytest.raises(AttributeError, match="cannot delete low"):
+        del Interval(0, 1).low
+
+
+def test_intervals_are_values():
+    values = [Interval(3, 4), None, Interval(None, 3)]
+    table = Table({"x": values})
+    assert table.domain("x") == (Interval(None, 3), Interval(3, 4), None)
+    assert [table.domain("x")[code] for code in table.codes("x")] == values

@@ -1,0 +1,431 @@
+"""The command line, against numbers counted by hand."""
+
+import gzip
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nbcfast
+from nbcfast.cli import main
+
+# Class a twice, class b four times. X(red, 1) = (2*1/2, 2*2/4) and X(red, 2) = (2*1/2, 2*2/4) are ties;
+# blue and the null never occur with a.
+CSV = """\
+colour,size,weight,label
+red,1,1,a
+red,2,3,a
+red,1,1,b
+red,2,1,b
+blue,1,2,b
+,2,4,b
+"""
+
+FOUND = {
+    "class": "label",
+    "rows": 6,
+    "total_weight": 6,
+    "classes": [{"label": "a", "count": 2}, {"label": "b", "count": 4}],
+    "smallest_class": {"label": "a", "count": 2},
+    "attributes": [
+        {"name": "colour", "values": 3, "zero_counts": 2},
+        {"name": "size", "values": 2, "zero_counts": 0},
+    ],
+    "zero_counts": 2,
+    "cells": 10,
+    "tuples": 6,
+    "tied_rows": 4,
+    "tied_tuples": 2,
+}
+
+SHOWN = """\
+{file}
+
+rows                     6
+attributes               2
+tuples in the domain     6
+smallest class           a (2 rows)
+zero counts              2 of 10 (value, class) pairs
+rows with tied scores    4
+tuples with tied scores  2
+
+label   rows   share
+────────────────────
+a          2   33.3%
+b          4   66.7%
+
+attribute   values   zero counts
+────────────────────────────────
+colour           3             2
+size             2             0
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text(CSV, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def found(run):
+    """What `inspect --json` says, without the name of the file."""
+
+    def found(file, *arguments):
+        code, out, err = run("inspect", file, "--json", *arguments)
+        assert (code, err) == (0, "")
+        answer = json.loads(out)
+        assert answer.pop("file") == str(file)
+        return answer
+
+    return found
+
+
+@pytest.fixture
+def refused(run):
+    """The one line with which a command is refused."""
+
+    def refused(*arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith("nbcfast: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        return err.removeprefix("nbcfast: ").rstrip()
+
+    return refused
+
+
+def elsewhere(*arguments, **options):
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "nbcfast", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        **options,
+    )
+
+
+def test_inspect_prints_what_was_counted_by_hand(run, file):
+    code, out, err = run("inspect", file, "--class", "label", "--columns", "colour,size")
+    assert (code, out, err) == (0, SHOWN.format(file=file), "")
+
+
+def test_inspect_as_json(found, file):
+    assert found(file, "--class", "label", "--columns", "colour,size") == FOUND
+
+
+def test_a_process_of_its_own_in_a_pipe(file):
+    arguments = ("inspect", file, "--class", "label", "--columns", "colour,size")
+    done = elsewhere(*arguments, stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, SHOWN.format(file=file), "")
+    assert "\x1b" not in done.stdout
+
+
+def test_the_console_script_is_main():
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="nbcfast")
+    assert script.load() is main
+
+
+def test_all_columns_but_the_class_are_attributes(found, file):
+    answer = found(file, "--class", "label")
+    assert [attribute["name"] for attribute in answer["attributes"]] == ["colour", "size", "weight"]
+    assert [attribute["values"] for attribute in answer["attributes"]] == [3, 2, 4]
+    assert [attribute["zero_counts"] for attribute in answer["attributes"]] == [2, 0, 3]
+
+
+def test_weights(run, found, file):
+    answer = found(file, "--class", "label", "--weights", "weight")
+    assert (answer["rows"], answer["total_weight"]) == (6, 12)
+    assert answer["classes"] == [{"label": "a", "count": 4}, {"label": "b", "count": 8}]
+    assert [attribute["name"] for attribute in answer["attributes"]] == ["colour", "size"]
+    # X(red, 1) = (4*1/4, 2*3/8) and X(red, 2) = (4*3/4, 2*5/8)
+    assert (answer["tied_rows"], answer["tied_tuples"]) == (0, 0)
+    _, out, _ = run("inspect", file, "--class", "label", "--weights", "weight")
+    assert "total weight             12\n" in out
+    assert "smallest class           a (4 weight)\n" in out
+
+
+def test_the_choice_of_columns_keeps_its_order(found, file):
+    answer = found(file, "--class", "label", "--columns", " size , colour")
+    assert [attribute["name"] for attribute in answer["attributes"]] == ["size", "colour"]
+    answer = found(file, "--class", "label", "--columns", "colour")
+    assert (answer["tuples"], answer["cells"], answer["zero_counts"]) == (3, 6, 2)
+
+
+def test_weights_beside_chosen_columns(found, file):
+    answer = found(file, "--class", "label", "--columns", "size", "--weights", "weight")
+    assert answer["total_weight"] == 12
+    assert [attribute["name"] for attribute in answer["attributes"]] == ["size"]
+
+
+def test_a_name_with_a_comma(found, tmp_path):
+    path = tmp_path / "comma.csv"
+    path.write_text('"size, cm",label\n1,a\n2,b\n')
+    answer = found(path, "--class", "label", "--columns", '"size, cm"')
+    assert [attribute["name"] for attribute in answer["attributes"]] == ["size, cm"]
+
+
+def test_nulls_are_what_the_option_says(found, file):
+    file.write_text("colour,label\nred,a\n?,a\nNA,b\n,b\n")
+    values = []
+    for nulls in ([], ["--null", "?"], ["--null", "?", "--null", "NA"]):
+        (attribute,) = found(file, "--class", "label", *nulls)["attributes"]
+        values.append(attribute["values"])
+    assert values == [4, 4, 3]
+
+
+def test_text_keeps_leading_zeros(found, file):
+    file.write_text("code,label\n1,a\n1.0,a\n2,b\n")
+    (attribute,) = found(file, "--class", "label", "--text", "code")["attributes"]
+    assert attribute["values"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter", "options"),
+    [
+        ("x.tsv", "\t", []),
+        ("x.txt", ";", ["--delimiter", ";"]),
+        ("x.csv", "\t", ["--delimiter", "\\t"]),
+        ("X.CSV", ",", []),
+    ],
+)
+def test_delimiters(found, tmp_path, name, delimiter, options):
+    path = tmp_path / name
+    path.write_text(CSV.replace(",", delimiter), encoding="utf-8")
+    assert found(path, "--class", "label", "--columns", "colour,size", *options) == FOUND
+
+
+def test_compressed_csv(found, tmp_path):
+    path = tmp_path / "small.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode()))
+    assert found(path, "--class", "label", "--columns", "colour,size") == FOUND
+
+
+@pytest.mark.parametrize("ending", ["parquet", "pq"])
+def test_parquet_says_the_same_as_csv(found, tmp_path, ending):
+    path = tmp_path / f"small.{ending}"
+    colours = pa.array(["red"] * 4 + ["blue", None]).dictionary_encode()
+    columns = {
+        "colour": colours,
+        "size": [1, 2, 1, 2, 1, 2],
+        "weight": [1, 3, 1, 1, 2, 4],
+        "label": list("aabbbb"),
+    }
+    pq.write_table(pa.table(columns), path)
+    assert found(path, "--class", "label", "--columns", "colour,size") == FOUND
+    weighted = found(path, "--class", "label", "--weights", "weight")
+    assert weighted["classes"] == [{"label": "a", "count": 4}, {"label": "b", "count": 8}]
+
+
+def test_labels_keep_their_kind_in_json(found, file):
+    file.write_text("x,label\n1,\n2,2\n3,1\n")
+    assert [entry["label"] for entry in found(file, "--class", "label")["classes"]] == [1, 2, None]
+    file.write_text("x,label\n1,0.5\n2,2\n")
+    assert [entry["label"] for entry in found(file, "--class", "label")["classes"]] == [0.5, 2.0]
+
+
+def test_ties_of_a_wide_domain_are_not_counted(run, found, file):
+    names = [f"a{i}" for i in range(7)]
+    lines = [",".join([*names, "label"])]
+    lines += [",".join([str(row)] * 7 + ["ab"[row % 2]]) for row in range(10)]
+    file.write_text("\n".join(lines) + "\n")
+    answer = found(file, "--class", "label")
+    assert (answer["tuples"], answer["tied_tuples"]) == (10**7, None)
+    _, out, _ = run("inspect", file, "--class", "label")
+    assert "tuples in the domain     10,000,000\n" in out
+    assert "tuples with tied scores  not counted (more than 1,000,000 tuples)\n" in out
+
+
+def test_a_domain_beyond_every_float(run, found, file):
+    names = [f"a{i}" for i in range(1_200)]
+    lines = [",".join([*names, "label"]), ",".join(["x"] * 1_200 + ["a"]), ",".join(["y"] * 1_200 + ["b"])]
+    file.write_text("\n".join(lines) + "\n")
+    assert found(file, "--class", "label")["tuples"] == hex(2**1200)
+    _, out, _ = run("inspect", file, "--class", "label")
+    assert "tuples in the domain     about 10^361.2\n" in out
+
+
+def test_labels_cannot_steer_the_terminal(run, file):
+    file.write_text("[bold]x,label\n1,\x1b[31mred\n2,:smile: [red]\n", encoding="utf-8")
+    _, out, _ = run("inspect", file, "--class", "label")
+    assert "\x1b" not in out
+    assert "\\x1b[31mred" in out
+    assert ":smile: [red]" in out
+    assert "[bold]x" in out
+
+
+def test_what_the_encoding_cannot_spell_is_escaped(file):
+    file.write_text("größe,label\n1,ä\n2,λ\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "nbcfast", "inspect", str(file), "--class", "label"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u03bb" in done.stdout
+
+
+def test_a_bar_on_a_terminal_only_and_on_stderr(run, file, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    code, out, err = run("inspect", file, "--class", "label", "--columns", "colour,size")
+    assert (code, out) == (0, SHOWN.format(file=file))
+    assert "reading" in err
+    code, out, err = run("inspect", file.with_name("none.csv"), "--class", "label")
+    assert (code, out, err) == (2, "", f"nbcfast: {file.with_name('none.csv')}: No such file or directory\n")
+
+
+def test_help_and_version(run):
+    assert run("--version") == (0, f"nbcfast, version {nbcfast.__version__}\n", "")
+    for arguments in (["--help"], ["-h"]):
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        assert "inspect" in out
+    code, out, err = run("inspect", "--help")
+    assert (code, err) == (0, "")
+    assert "--class NAME" in out
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert "inspect" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bogus"], "No such command 'bogus'"),
+        (["inspect"], "Missing argument 'FILE'"),
+        (["inspect", "{file}"], "Missing option '--class'"),
+        (["inspect", "{file}", "--class", "label", "--bogus"], "No such option"),
+        (["inspect", "{file}", "--class", "label", "--max-values", "0"], "Invalid value for '--max-values'"),
+        (
+            ["inspect", "{file}", "--class", "label", "--columns", "a,,b"],
+            "--columns must be names with commas",
+        ),
+        (["inspect", "{file}", "--class", "label", "--columns", ""], "--columns must be names with commas"),
+        (["inspect", "{file}", "--class", "nolabel"], "nolabel"),
+        (["inspect", "{file}", "--class", "label", "--columns", "colour,shape"], "shape"),
+        (
+            ["inspect", "{file}", "--class", "label", "--columns", "colour,label"],
+            "--columns and --class both name 'label'",
+        ),
+        (
+            ["inspect", "{file}", "--class", "label", "--columns", "colour,size", "--weights", "size"],
+            "--columns and --weights both name 'size'",
+        ),
+        (
+            ["inspect", "{file}", "--class", "label", "--weights", "label"],
+            "--class and --weights both name 'label'",
+        ),
+        (["inspect", "{file}", "--class", "label", "--columns", "size,size"], "--columns names 'size' twice"),
+        (["inspect", "{file}", "--class", "label", "--weights", "mass"], "mass"),
+        (["inspect", "{file}", "--class", "label", "--weights", "colour"], "colour"),
+        (["inspect", "{file}", "--class", "label", "--text", "shape"], "shape"),
+        (
+            ["inspect", "{file}", "--class", "label", "--max-values", "2"],
+            "column 'colour' has 3 values, more than --max-values 2: choose other --columns",
+        ),
+        (
+            ["inspect", "{file}", "--class", "label", "--delimiter", "ab"],
+            "--delimiter must be one character, got 'ab'",
+        ),
+        (
+            ["inspect", "{file}", "--class", "label", "--delimiter", ""],
+            "--delimiter must be one character, got ''",
+        ),
+        (["inspect", "{folder}/none.csv", "--class", "label"], "none.csv: No such file or directory"),
+        (["inspect", "{folder}/none.parquet", "--class", "label"], "none.parquet: No such file or directory"),
+        (["inspect", "{folder}/folder.csv", "--class", "label"], "folder.csv: Is a directory"),
+        (["inspect", "{folder}/small.xls", "--class", "label"], "FILE must end in .csv, .tsv, .txt"),
+        (["inspect", "{folder}/small", "--class", "label"], "FILE must end in .csv, .tsv, .txt"),
+        (["inspect", "{folder}/text.parquet", "--class", "label"], "text.parquet"),
+        (["inspect", "{folder}/text.parquet", "--class", "label", "--null", "?"], "are for CSV files"),
+        (["inspect", "{folder}/text.parquet", "--class", "label", "--delimiter", ","], "are for CSV files"),
+        (["inspect", "{folder}/text.parquet", "--class", "label", "--text", "x"], "are for CSV files"),
+        (["inspect", "{folder}/empty.csv", "--class", "label"], ""),
+        (["inspect", "{folder}/header.csv", "--class", "label"], "header.csv: no rows"),
+        (["inspect", "{folder}/ragged.csv", "--class", "label"], ""),
+        (["inspect", "{folder}/latin1.csv", "--class", "label"], ""),
+        (["inspect", "{folder}/broken.csv.gz", "--class", "label"], ""),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(refused, file, tmp_path, arguments, message):
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "small.xls").write_text(CSV)
+    (tmp_path / "small").write_text(CSV)
+    (tmp_path / "text.parquet").write_text(CSV)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("colour,label\n")
+    (tmp_path / "ragged.csv").write_text("colour,label\nred,a\nblue\n")
+    (tmp_path / "latin1.csv").write_bytes("colour,label\nrötlich,a\n".encode("latin-1"))
+    (tmp_path / "broken.csv.gz").write_text(CSV)
+    assert message in refused(*(text.format(file=file, folder=tmp_path) for text in arguments))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission(refused, file):
+    file.chmod(0)
+    assert refused("inspect", file, "--class", "label") == f"{file}: Permission denied"
+
+
+@pytest.mark.parametrize("package", ["click", "rich", "pyarrow"])
+def test_a_missing_package_names_the_extra(package, file):
+    program = (
+        f"import sys; sys.modules[{package!r}] = None; from nbcfast.cli import main; "
+        f"main(['inspect', {str(file)!r}, '--class', 'label'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"nbcfast: the command line needs {package}: pip install nbcfast[cli]\n"
+
+
+def test_interrupt(run, file, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nbcfast, "read_csv", interrupted)
+    assert run("inspect", file, "--class", "label") == (130, "", "")
+
+
+def test_the_unexpected_is_one_line_with_its_traceback_on_demand(run, refused, file, monkeypatch):
+    def broken(*arguments, **options):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(nbcfast, "count", broken)
+    message = refused("inspect", file, "--class", "label")
+    assert message.startswith("KeyError: 'oops' (not expected: set NBCFAST_TRACEBACK=1")
+    monkeypatch.setenv("NBCFAST_TRACEBACK", "1")
+    code, out, err = run("inspect", file, "--class", "label")
+    assert (code, out) == (2, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such pipe")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_has_left(file, options):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = elsewhere("inspect", file, "--class", "label", *options, stdout=theirs)
+    finally:
+        os.close(theirs)
+    assert (done.returncode, done.stderr) == (2, "")
