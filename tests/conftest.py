@@ -1,0 +1,53 @@
+"""What all tests share: how long hypothesis looks, where the data is, and no test of a stale binary."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import nbcfast
+from nbcfast import _build
+from nbcfast._sources import digest
+
+HERE = Path(__file__).resolve().parent
+
+slow_machine = [HealthCheck.too_slow]
+settings.register_profile("fast", max_examples=50, deadline=None, suppress_health_check=slow_machine)
+settings.register_profile("thorough", max_examples=1_000, deadline=None, suppress_health_check=slow_machine)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thorough: takes long; run with HYPOTHESIS_PROFILE=thorough")
+
+
+def pytest_sessionstart(session):
+    sources = HERE.parent / "src"
+    if sources.is_dir() and digest(sources) != _build.SOURCES:
+        pytest.exit(
+            f"the kernels in {nbcfast.__path__[0]} were compiled from other sources than {sources}: "
+            "python setup.py build_ext --inplace",
+            returncode=2,
+        )
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
+        return
+    skip = pytest.mark.skip(reason="takes long: set HYPOTHESIS_PROFILE=thorough")
+    for item in items:
+        if "thorough" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of the public data sets."""
+    folder = os.environ.get("NBCFAST_DATA")
+    if not folder:
+        pytest.skip("needs the public data sets: set NBCFAST_DATA to the folder that holds adult-train.csv")
+    path = Path(folder)
+    if not (path / "adult-train.csv").exists():
+        pytest.fail(f"NBCFAST_DATA names {folder}, which has no adult-train.csv")
+    return path
