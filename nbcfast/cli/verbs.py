@@ -6,9 +6,11 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -18,14 +20,21 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
+from nbcfast import safety
 from nbcfast.cli import printable
+from nbcfast.errors import Infeasible
+from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posterior
+from nbcfast.release import verify as verified
+from nbcfast.table.values import exact as exactly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ProgressCallback = Callable[[int, int], None]
 
 CSV_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
+DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
+NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 
 def run(arguments: list[str]) -> int:
@@ -61,6 +70,16 @@ def reads_table(command: Command) -> Command:
             metavar="A,B,C",
             help="The attributes to use; all other columns are left out.  [default: all]",
         ),
+    ]
+    command = reads_file(command, max_values=True)
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def reads_file(command: Command, max_values: bool = False) -> Command:
+    """The options that say how a file is read."""
+    decorators = [
         click.option("--weights", metavar="NAME", help="A column that says how often each row counts."),
         click.option(
             "--null",
@@ -79,14 +98,17 @@ def reads_table(command: Command) -> Command:
             multiple=True,
             help="CSV: keep this column as text, even if it holds numbers; may be repeated.",
         ),
-        click.option(
-            "--max-values",
-            type=click.IntRange(min=1),
-            default=65_536,
-            show_default=True,
-            help="Refuse attributes with more values than this.",
-        ),
     ]
+    if max_values:
+        decorators.append(
+            click.option(
+                "--max-values",
+                type=click.IntRange(min=1),
+                default=65_536,
+                show_default=True,
+                help="Refuse attributes with more values than this.",
+            )
+        )
     for decorator in reversed(decorators):
         command = decorator(command)
     return command
@@ -95,14 +117,15 @@ def reads_table(command: Command) -> Command:
 def read(
     file: Path,
     class_name: str,
-    columns: str | None,
+    columns: str | list[str] | None,
     weights: str | None,
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
 ) -> nbcfast.Table:
     """The table in `file`, CSV or Parquet by its ending."""
-    chosen = None if columns is None else [*names_in(columns), class_name]
+    names = names_in(columns) if isinstance(columns, str) else columns
+    chosen = None if names is None else [*names, class_name]
     taken = {"--class": class_name, "--weights": weights}
     for option, column in taken.items():
         if chosen is not None and column in chosen[:-1]:
@@ -136,6 +159,33 @@ def read(
     raise ValueError(
         f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
     )
+
+
+def counted(
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    max_values: int,
+) -> tuple[nbcfast.Table, nbcfast.Viewset]:
+    """The table in `file`, and its counts."""
+    table = read(file, class_name, columns, weights, nulls, delimiter, texts)
+    if table.n_rows == 0:
+        raise ValueError(f"{file}: no rows")
+    for name in table.names:
+        size = len(table.domain(name))
+        if name != class_name and size > max_values:
+            raise ValueError(
+                f"column {name!r} has {size:,} values, more than --max-values {max_values:,}: "
+                "choose other --columns, or raise the limit"
+            )
+    views = nbcfast.count(
+        table, class_name, None if columns is None else names_in(columns), max_values=max_values
+    )
+    return table, views
 
 
 def names_in(text: str) -> list[str]:
@@ -248,19 +298,7 @@ def inspect(
 
     What is printed comes from the private table and is not meant for publication.
     """
-    table = read(file, class_name, columns, weights, nulls, delimiter, texts)
-    if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
-    for name in table.names:
-        size = len(table.domain(name))
-        if name != class_name and size > max_values:
-            raise ValueError(
-                f"column {name!r} has {size:,} values, more than --max-values {max_values:,}: "
-                "choose other --columns, or raise the limit"
-            )
-    views = nbcfast.count(
-        table, class_name, None if columns is None else names_in(columns), max_values=max_values
-    )
+    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
     sizes = {name: len(views.domain(name)) for name in views.attributes}
     zeros = {name: int((views.counts[name] == 0).sum()) for name in views.attributes}
     classes = [(value, int(count)) for value, count in zip(views.classes, views.class_counts, strict=True)]
@@ -316,3 +354,411 @@ def inspect(
 
     show(Text(printable(str(file)), style="bold"), pairs(summary), by_class, by_attribute)
     return 0
+
+
+@verbs.command()
+@reads_table
+@click.option(
+    "--amplification", metavar="L", help="The most that the odds of two classes may change: 4, 5/2 or 2.5."
+)
+@click.option(
+    "--breach",
+    metavar="L1 L2",
+    nargs=2,
+    help="The same from two probabilities: nobody with a prior of at most L1 gets a posterior above L2.",
+)
+@click.option(
+    "--attacker",
+    type=click.Choice(["row", "worlds"]),
+    default="row",
+    show_default=True,
+    help="row: knows attributes of one row. worlds: averages over possible worlds, as in the paper.",
+)
+@click.option(
+    "--preserve",
+    type=click.Choice(["order", "label"]),
+    default="order",
+    show_default=True,
+    help="What stays as it is at every tuple: the order of all classes, or the best class.",
+)
+@click.option(
+    "--rows",
+    metavar="smallest|proven|R",
+    default="smallest",
+    show_default=True,
+    help="How many rows the published counts stand for.",
+)
+@click.option(
+    "--allow-differences",
+    is_flag=True,
+    help="With --rows R: publish even if some tuples differ; the certificate says how many.",
+)
+@click.option("--no-gauge", is_flag=True, help="Do not replace the attribute marginals by artificial ones.")
+@click.option(
+    "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="The folder to write."
+)
+@click.option(
+    "--dataset",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Also write a synthetic table with the published counts: .parquet, .csv or .csv.gz.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def publish(
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    max_values: int,
+    amplification: str | None,
+    breach: tuple[str, str] | None,
+    attacker: Literal["row", "worlds"],
+    preserve: Literal["order", "label"],
+    rows: str,
+    allow_differences: bool,
+    no_gauge: bool,
+    out: Path,
+    dataset: Path | None,
+    as_json: bool,
+) -> int:
+    """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
+
+    Writes DIR/certificate.json, and prints what it takes to decide whether it may leave: how far anybody's
+    odds move, whether the classifier is the same and how that was proven, and what it is worth. What is
+    printed under "before" comes from the private table and is not meant for publication.
+
+    Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
+    """
+    from nbcfast.transform import safety_transform
+
+    limit = limit_of(amplification, breach, attacker)
+    wanted = rows_of(rows, allow_differences)
+    if dataset is not None and not dataset.name.lower().endswith(DATASET_ENDINGS):
+        raise ValueError(f"--dataset must end in {', '.join(DATASET_ENDINGS)}, got {dataset.name!r}")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+
+    def transform(preserve: Literal["order", "label"]) -> Release:
+        with progress("transforming") as report:
+            made = safety_transform(
+                views,
+                limit,
+                preserve=preserve,
+                rows=wanted,
+                gauge=not no_gauge,
+                attacker=attacker,
+                allow_differences=allow_differences,
+                table=table,
+                progress=report,
+            )
+        return replace(made, class_name=class_name)
+
+    try:
+        release = transform(preserve)
+    except Infeasible as error:
+        print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
+        for name, best in error.best.items():
+            if not isinstance(best, Release):
+                print(
+                    f"nbcfast: best found: {name.replace('_', ' ')} {printable(amount(best))}",
+                    file=sys.stderr,
+                )
+        return 1
+    with progress("judging") as report:
+        before = Standing.of(views, table, class_name, report)
+    with progress("judging") as report:
+        after = Standing.of(release.views, table, class_name, report)
+    # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
+    nothing = NOTHING_LEFT * math.log(len(views.classes))
+    alternative = None
+    if preserve == "order" and len(views.classes) > 1 and after.quality.log_loss >= nothing:
+        try:
+            alternative = evaluate(transform("label").views, table, class_name)
+        except Infeasible:
+            alternative = None
+
+    if dataset is not None:  # first, because it may be too large, and then nothing is written
+        with progress("writing") as report:
+            release.write_dataset(dataset, progress=report)
+    release.save(out)
+    certificate = load(out).certificate  # reads and checks what was written
+    files = [out / "certificate.json", *([] if dataset is None else [dataset])]
+
+    warnings = [*certificate.warnings, *certificate.notes]
+    if alternative is not None:
+        warnings.append(
+            f"With --preserve label the log-loss would be {alternative.log_loss:.4f} in place of "
+            f"{after.quality.log_loss:.4f} (ln {len(views.classes)} = {math.log(len(views.classes)):.4f} "
+            "is that of a classifier that knows nothing)."
+        )
+    if as_json:
+        made = certificate.differing_tuples
+        found = {
+            "file": str(file),
+            "class": class_name,
+            "amplification": f"{limit.numerator}/{limit.denominator}",
+            "attacker": attacker,
+            "limit": f"{certificate.limit.numerator}/{certificate.limit.denominator}",
+            "before": before.to_dict(),
+            "after": after.to_dict(),
+            "preserve": preserve,
+            "identical": certificate.equal,
+            "equivalence": certificate.equivalence,
+            "tuples": exact(certificate.tuples),
+            "differing_tuples": None if made is None else exact(made),
+            "differing_rows": certificate.differing_rows,
+            "log_loss_with_label": None if alternative is None else alternative.log_loss,
+            "warnings": warnings,
+            "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
+        }
+        print(json.dumps(found, indent=2))
+        return 0
+
+    numbers = listing("", "before", "after")
+    numbers.add_row("Lambda, the largest ratio of two scores", before.lambda_text, after.lambda_text)
+    numbers.add_row("worst posterior", before.worst_text, after.worst_text)
+    numbers.add_row("    against a prior of", before.prior_text, after.prior_text)
+    numbers.add_row(
+        "rows" if weights is None else "total weight", readable(before.rows), readable(after.rows)
+    )
+    numbers.add_row("log-loss on the input", before.loss_text, after.loss_text)
+    numbers.add_row("accuracy on the input", before.accuracy_text, after.accuracy_text)
+    decisions = [
+        ("limit of Lambda", limit_line(certificate.limit, limit, attacker)),
+        ("classifier", same_line(release)),
+    ]
+    written = listing("files written", "bytes")
+    for path in files:
+        written.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
+    show(
+        Text(f"{printable(str(file))}, {label(class_name)}", style="bold"),
+        numbers,
+        pairs(decisions),
+        Text("\n".join(f"- {printable(text)}" for text in warnings)),
+        written,
+    )
+    return 0
+
+
+def limit_of(
+    amplification: str | None, breach: tuple[str, str] | None, attacker: Literal["row", "worlds"]
+) -> Fraction:
+    """The amplification that the options ask for."""
+    if (amplification is None) == (breach is None):
+        raise ValueError("expected one of --amplification L and --breach L1 L2")
+    if breach is not None:
+        limit = safety.limit(*breach)
+    else:
+        limit = Fraction(exactly(amplification, "--amplification"))
+    least = 2 if attacker == "worlds" else 1
+    if limit <= least:
+        reason = ", because attacker 'worlds' needs half of it" if attacker == "worlds" else ""
+        raise ValueError(f"--amplification must be above {least}{reason}; got {amount(limit)}")
+    return limit
+
+
+def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"] | int:
+    """The value of --rows."""
+    if rows in ("smallest", "proven"):
+        if allow_differences:
+            raise ValueError("--allow-differences goes with --rows R, a number")
+        return "smallest" if rows == "smallest" else "proven"
+    try:
+        number = Fraction(rows.replace(",", "").replace("_", ""))
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if number.denominator != 1 or number < 1:
+        raise ValueError(f"--rows must be 'smallest', 'proven' or a number of rows, got {rows!r}")
+    return number.numerator
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What there is to say about a classifier, private or published."""
+
+    amplification: safety.Amplification
+    worst: Posterior
+    rows: int
+    quality: Quality
+
+    @classmethod
+    def of(
+        cls, views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, report: ProgressCallback | None
+    ) -> "Standing":
+        quality = evaluate(views, table, class_name, progress=report)
+        return cls(safety.amplification(views), worst_posterior(views), views.n_rows, quality)
+
+    @property
+    def lambda_text(self) -> str:
+        if self.amplification.infinite:
+            return "infinite"
+        log = self.amplification.log
+        return f"{math.exp(log):,.6g}" if log < 30 else f"about 10^{log / math.log(10):.1f}"
+
+    @property
+    def worst_text(self) -> str:
+        bound = "" if self.worst.exact else "at most "
+        return f"{bound}{self.worst.probability:.1%} {label(self.worst.label)}"
+
+    @property
+    def prior_text(self) -> str:
+        return f"{self.worst.prior:.1%} {label(self.worst.label)}"
+
+    @property
+    def loss_text(self) -> str:
+        return f"{self.quality.log_loss:.4f}"
+
+    @property
+    def accuracy_text(self) -> str:
+        return f"{self.quality.accuracy:.2%}"
+
+    def to_dict(self) -> dict[str, object]:
+        amplification, worst = self.amplification, self.worst
+        return {
+            "amplification": None if amplification.infinite else amplification.to_dict()["value"],
+            "log_amplification": None if amplification.infinite else amplification.log,
+            "worst_posterior": {**worst.to_dict(), "label": plain(worst.label)},
+            "rows": exact(self.rows),
+            "log_loss": plain(self.quality.log_loss),
+            "accuracy": self.quality.accuracy,
+            "correct": self.quality.correct,
+        }
+
+
+def amount(number: object) -> str:
+    """A number of any size for people."""
+    if isinstance(number, Fraction):
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
+            return f"about {float(number):.6g}"
+        return str(number)
+    return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
+
+
+def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
+    """The limit of Lambda, and where it comes from."""
+    if attacker == "worlds":
+        return f"{amount(limit)}, half of the amplification {amount(amplification)}, for attacker 'worlds'"
+    return f"{amount(limit)}, for attacker 'row'"
+
+
+def same_line(release: Release) -> str:
+    """Whether the classifier is the private one, and how that was established."""
+    made = release.certificate
+    what = "the order of all classes" if made.preserve == "order" else "the best class"
+    of = f"{readable(made.tuples)} tuples"
+    if made.identity:
+        return f"identical: these are the original counts, {of}"
+    if made.equal:
+        return f"identical: {what} on all {of} (proven by {made.equivalence})"
+    if made.differing_tuples is None:
+        return f"not compared: {what} on {of}"
+    rows = "" if made.differing_rows is None else f", and on {made.differing_rows:,} rows of the input"
+    return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
+
+
+@verbs.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The private table, CSV or Parquet: also check that the classifier is the same.",
+)
+@click.option(
+    "--class", "class_name", metavar="NAME", help="Its class column.  [default: that of the release]"
+)
+@reads_file
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
+def verify(
+    folder: Path,
+    against: Path | None,
+    class_name: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Check the release in DIR from its certificate.json alone.
+
+    Checked are the form of the file and its sha256, that all counts are positive and those of some table,
+    and that Lambda keeps the limit; with --against also what it says about the private classifier.
+
+    Leaves with 0 if all that holds, and with 1 if not.
+    """
+    if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
+        raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
+    found = verified(folder)
+    if found.release is not None and found.ok and against is not None:
+        release = found.release
+        class_name = release.class_name if class_name is None else class_name
+        if class_name is None:
+            raise ValueError("the release does not name its class column: give --class NAME")
+        views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
+        with progress("comparing") as report:
+            found = verified(folder, views, progress=report)
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        show_verification(found)
+    return 0 if found.ok else 1
+
+
+def private_views(
+    release: Release,
+    against: Path,
+    class_name: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Viewset:
+    """The counts of the private table, of the attributes that the release has."""
+    names = list(release.views.attributes)
+    for name in names:
+        if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name)):
+            raise ValueError(
+                f"column {name!r} holds intervals, which files do not: use nbcfast.verify in Python"
+            )
+    if not against.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+        # A column of numbers that was published as text was read as text.
+        typed = [*names, class_name]
+        domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}
+        texts = (
+            *texts,
+            *(name for name in typed if name not in texts and any(isinstance(v, str) for v in domains[name])),
+        )
+    table = read(against, class_name, names, weights, nulls, delimiter, texts)
+    if table.n_rows == 0:
+        raise ValueError(f"{against}: no rows")
+    return nbcfast.count(table, class_name, names)
+
+
+def show_verification(found: Verification) -> None:
+    """The checks, one a line, and what the release says of itself."""
+    said = {True: "yes", False: "NO", None: "?"}
+    rows = [(said[check.passed], check.name, check.text) for check in found.checks]
+    grid = Grid.grid(padding=(0, 2))
+    for _ in range(3):
+        grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(printable(cell)) for cell in row))
+    parts: list[Text | Grid] = [Text(printable(found.path), style="bold"), grid]
+    if found.release is not None:
+        made = found.release.certificate
+        parts.append(
+            pairs(
+                [
+                    ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
+                    ("classifier", same_line(found.release)),
+                    ("rows", readable(found.release.views.n_rows)),
+                ]
+            )
+        )
+        texts = [*made.warnings, *made.notes]
+        parts.append(Text("\n".join(f"- {printable(text)}" for text in texts)))
+    show(*parts, Text("verified" if found.ok else "not verified", style="bold"))

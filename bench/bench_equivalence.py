@@ -1,0 +1,110 @@
+"""Margins and comparisons: native against the reference on small domains, and alone where that cannot follow.
+
+pytest bench/bench_equivalence.py
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from nbcfast import Viewset
+from nbcfast.equivalence import Comparer, Enumerated, compare, margin
+from nbcfast.reference import equivalence as reference
+
+SIZES = [73, 16, 94, 9, 7, 14, 14, 77, 100, 10]
+# Tuples -> how many of the attributes, and the seconds that a margin of two classes may take.
+DOMAINS = {"1e5": (3, 0.05), "1e11": (8, 1.0), "1e12": (8, 2.0), "1e14": (10, 30.0)}
+
+
+def views_of(sizes: list[int], n_classes: int = 2) -> Viewset:
+    """Realistic, with zero counts: 30,000 rows."""
+    rng = np.random.default_rng(1)
+    of_class = rng.multinomial(30_000, np.full(n_classes, 1 / n_classes))
+    arrays = [
+        np.array([rng.multinomial(count, rng.dirichlet(np.full(size, 2.0))) for count in of_class]).T.copy()
+        for size in sizes
+    ]
+    return Viewset(of_class, arrays)
+
+
+def nearly(views: Viewset, factor: int) -> Viewset:
+    rng = np.random.default_rng(2)
+    return Viewset(
+        views.class_counts * factor,
+        [
+            array * factor + (array > 0) * rng.integers(0, 2, array.shape, np.int64)
+            for array in views.counts.values()
+        ],
+    )
+
+
+def of_domain(name: str) -> Viewset:
+    n, _ = DOMAINS[name]
+    sizes = SIZES[:n]
+    if name == "1e12":
+        sizes = [*sizes[:-1], sizes[-1] * 10]
+    return views_of(sizes)
+
+
+@pytest.mark.parametrize("how", ["native", "reference"])
+def bench_margin_small(benchmark, how):
+    """600 tuples, 3 classes."""
+    views = views_of([6, 10, 10], 3)
+    expected, _, _ = reference.margin(views)
+    if how == "native":
+        found = benchmark(margin, views).log
+    else:
+        found = reference.log(benchmark.pedantic(reference.margin, (views,), rounds=3)[0])
+    assert found == pytest.approx(reference.log(expected), rel=2**-51)
+
+
+@pytest.mark.parametrize("how", ["native", "reference"])
+def bench_compare_small(benchmark, how):
+    """600 tuples, 3 classes."""
+    a = views_of([6, 10, 10], 3)
+    b = nearly(a, 2)
+    expected = reference.compare(a, b)
+    if how == "native":
+        answer = benchmark(compare, a, b)
+        assert (answer.tuples, answer.differing) == expected
+    else:
+        assert benchmark.pedantic(reference.compare, (a, b), rounds=3) == expected
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def bench_margin(benchmark, domain):
+    """Two classes, one thread."""
+    views = of_domain(domain)
+    found = benchmark.pedantic(margin, (views,), {"threads": 1}, rounds=3, warmup_rounds=1)
+    assert found.exact
+    ratio = reference.ratio(views, found.witness, *found.classes)
+    assert found.log == pytest.approx(reference.log(ratio), rel=2**-51)
+    assert benchmark.stats["median"] < DOMAINS[domain][1]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("factor", [10**4, 10**13], ids=["differing", "nearly_equal"])
+def bench_compare(benchmark, domain, factor):
+    """Two classes, one thread; those that differ are counted."""
+    a = of_domain(domain)
+    b = nearly(a, factor)
+    found = benchmark.pedantic(compare, (a, b), {"threads": 1}, rounds=3)
+    assert found.equal == (found.differing == 0)
+    assert found.tuples == math.prod(len(array) for array in a.counts.values())
+    if not found.equal:
+        assert reference.order(a, found.witness) != reference.order(b, found.witness)
+
+
+@pytest.mark.parametrize("how", ["compare", "Comparer", "Enumerated"])
+def bench_search_step(benchmark, how):
+    """One candidate against the same viewset, 109,792 tuples: the step of a local search."""
+    a = views_of(SIZES[:3])
+    b = nearly(a, 100)
+    held, of = Enumerated(a), Comparer(a)
+    steps = {
+        "compare": lambda: compare(a, b).differing,
+        "Comparer": lambda: of.compare(b).differing,
+        "Enumerated": lambda: held.violations(b),
+    }
+    assert benchmark(steps[how]) == compare(a, b).differing

@@ -1,0 +1,672 @@
+"""`compare`: whether two classifiers are the same on every tuple, and on how many they are not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._margin import Lists, dominance, enumerated, listed
+from nbcfast.equivalence.interval import proportional, proved, sample_size
+from nbcfast.equivalence.lines import (
+    I32,
+    I64,
+    LARGE,
+    MOST_HALF,
+    MOST_WORK,
+    Line,
+    Logs,
+    Plain,
+    Term,
+    both,
+    split,
+    tuple_of,
+)
+from nbcfast.equivalence.margins import bound, n_rows
+from nbcfast.equivalence.results import Comparison
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.views import Viewset
+
+Preserve = Literal["order", "label"]
+
+MOST_COUNTED = 1 << 62  # tuples, so that 64 bits hold every sum of weights
+HIGHEST = np.iinfo(np.int32).max
+
+
+class Limits(NamedTuple):
+    """How much work is too much."""
+
+    most: int = MOST_HALF
+    work: int = MOST_WORK
+    enumerate: int = 1 << 18  # tuples: up to here they are all looked at
+    looks: int = 100_000_000_000  # comparisons made to count differing tuples, some 0.2 ns each
+    labels: int = 1_000_000_000  # tuples whose labels are all looked at
+    list: int = 1_000_000  # differing tuples that are listed
+    memory: int = 1 << 30  # bytes of places kept between two passes over the pairs of classes
+
+
+LIMITS = Limits()
+
+
+def compare(
+    a: Viewset,
+    b: Viewset,
+    preserve: Preserve = "order",
+    *,
+    on: Any = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare two classifiers over the whole product domain of their attributes, exactly.
+
+    Up to some 10^14 tuples this is decided without enumerating them; beyond, unless the two differ where it
+    is easily seen, the answer is undecided and never a guess.
+
+    Parameters
+    ----------
+    a, b : Viewset
+        With the same classes in the same precedence, the same attributes and the same values; the order of
+        attributes and values does not matter.
+    preserve : {"order", "label"}
+        "order": a tuple differs if X_c > X_d holds in only one of them for some class c of lower precedence
+        than d (Definition 2 of the paper: the whole ranking, ties going to the higher precedence). "label":
+        if the best class is not the same.
+    on : Table, or anything that Table takes, optional
+        Also find the rows of this table that differ, as `rows` of the answer.
+    threads : int, optional
+        By default all cores the process may use. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If the viewsets are not of the same classes, attributes and values, or have no rows.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> a = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]]})
+    >>> compare(a, nbcfast.Viewset([50, 50], {"job": [[24, 26], [26, 24]]}))
+    Comparison(equal order on all 2 tuples, enumeration)
+    >>> compare(a, nbcfast.Viewset([50, 50], {"job": [[25, 25], [25, 25]]}))
+    Comparison(order differs on 1 of 2 tuples, enumeration; for example {'job': 1}: (0, 1))
+    """
+    return compared(a, b, preserve, on=on, threads=threads, progress=progress)
+
+
+def compared(
+    a: Viewset,
+    b: Viewset,
+    preserve: Preserve,
+    *,
+    on: Any = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    limits: Limits = LIMITS,
+) -> Comparison:
+    """`compare` with its limits as an argument."""
+    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+
+    used = n_threads(threads, ONE_THREAD_BYTES)
+    check_preserve(preserve)
+    n_rows(a)
+    n_rows(b)
+    b = arranged(b, a)
+    rows = None if on is None else differing_rows(a, b, on, preserve, threads)
+    answer = Work(a, b, preserve, limits, progress, threads=used).answer()
+    return answer if rows is None else replace(answer, rows=rows)
+
+
+def check_preserve(preserve: str) -> None:
+    if preserve not in ("order", "label"):
+        raise ValueError(f"preserve must be 'order' or 'label', got {preserve!r}")
+
+
+def arranged(b: Viewset, a: Viewset) -> Viewset:
+    """The second viewset with attributes and values in the order of the first."""
+    from nbcfast.views import Viewset as Views
+
+    if b._class_domain != a._class_domain:
+        raise ValueError(
+            f"expected viewsets of the same classes in the same precedence, got {a.classes} and {b.classes}"
+        )
+    if set(a.attributes) != set(b.attributes):
+        odd = sorted(set(a.attributes) ^ set(b.attributes))[0]
+        raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
+    if a.attributes == b.attributes and all(a._domains[name] == b._domains[name] for name in a.attributes):
+        return b
+    counts = {}
+    for name in a.attributes:
+        places = a._domains[name].positions_in(b._domains[name])
+        if (places < 0).any() or len(places) != len(b._domains[name]):
+            mine, theirs = a.domain(name), b.domain(name)
+            back = b._domains[name].positions_in(a._domains[name])
+            odd_one = mine[int(np.argmin(places))] if (places < 0).any() else theirs[int(np.argmin(back))]
+            raise ValueError(f"attribute {name!r}: value {odd_one!r} is in the domain of one viewset only")
+        counts[name] = b.counts[name][places]
+    return Views._of(b.class_counts, counts, a._class_domain, dict(a._domains))
+
+
+def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> I64:
+    """The rows of a table that the two order, or label, differently."""
+    from nbcfast.table import Table
+
+    if not isinstance(table, Table):
+        table = Table(table)
+    if preserve == "order":
+        differ = (a.order(table, threads=threads) != b.order(table, threads=threads)).any(axis=1)
+    else:
+        differ = a.predict(table, codes=True, threads=threads) != b.predict(
+            table, codes=True, threads=threads
+        )
+    return np.flatnonzero(differ)
+
+
+class Places(NamedTuple):
+    """Two classes: half b in the order of either viewset. What has index j has place a[j] in the one."""
+
+    a: I32
+    b: I32
+    order: I32  # the index at each place of the first
+    lines: tuple[Line, Line]
+    lists: tuple[Lists, Lists]
+    threads: int
+
+    def thresholds(self, outside: tuple[int, ...]) -> tuple[I32, I32]:
+        """For each index of half a from which place on X_c > X_d, in either viewset."""
+        (line, line_too), (lists, lists_too) = self.lines, self.lists
+        first, second = both(
+            lambda: line.thresholds(lists, outside),
+            lambda: line_too.thresholds(lists_too, outside),
+            self.threads,
+        )
+        return first, second
+
+
+class Work:
+    """One comparison of two viewsets with equal domains."""
+
+    def __init__(
+        self,
+        a: Viewset,
+        b: Viewset,
+        preserve: Preserve,
+        limits: Limits,
+        progress: Progress | None,
+        *,
+        plain: Plain | None = None,
+        logs: Logs | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.views, self.other = a, b
+        self.a, self.b = plain or Plain.of(a), Plain.of(b)
+        self.logs = logs or Logs()
+        self.limits = limits
+        self.preserve = preserve
+        self.progress = progress
+        self.threads = threads
+        self.n_classes = len(self.a.of_class)
+        # Of two classes the best one tells the order.
+        self.labels = preserve == "label" and self.n_classes > 2
+        self.pairs = list(combinations(range(self.n_classes), 2))
+        self.tuples = math.prod(map(len, self.a.rows))
+        self.countable = self.tuples < MOST_COUNTED
+        self._kept: dict[tuple[int, int], Places] = {}
+        self._group()
+
+    def _group(self) -> None:
+        """Values whose counts have the same proportions in both viewsets are looked at once."""
+        self.members: list[list[int]] = []  # the first value of each group
+        weights: list[list[int]] = []
+        for rows, rows_too in zip(self.a.rows, self.b.rows, strict=True):
+            found: dict[tuple[int, ...], int] = {}
+            members: list[int] = []
+            sizes: list[int] = []
+            for value, (row, row_too) in enumerate(zip(rows, rows_too, strict=True)):
+                common, common_too = math.gcd(*row) or 1, math.gcd(*row_too) or 1
+                key = (*(count // common for count in row), *(count // common_too for count in row_too))
+                group = found.setdefault(key, len(members))
+                if group == len(members):
+                    members.append(value)
+                    sizes.append(0)
+                sizes[group] += 1
+            self.members.append(members)
+            weights.append(sizes)
+        self.sizes = [len(members) for members in self.members]
+        self.weights = weights
+        # What is in no half counts for every tuple.
+        self.times = math.prod(sizes[0] for sizes in weights if len(sizes) == 1)
+
+    def answer(self) -> Comparison:
+        if self.tuples == 0 or self.n_classes == 1:
+            return self._equal("enumeration")
+        parts = split(self.sizes, self.limits.most, self.limits.work)
+        if parts is None:
+            return self._of_large()
+        self.parts = parts
+        pairs_of_sums = parts.blocks * parts.n * parts.m
+        if pairs_of_sums <= self.limits.enumerate:
+            return self._enumerated("enumeration")
+        hit = None
+        for number, pair in enumerate(self.pairs):
+            hit = self._decided(pair)
+            if hit is not None:
+                break
+            if self.progress is not None:
+                self.progress(number + 1, len(self.pairs))
+        if hit is None:
+            return self._equal("meet in the middle")
+        if self.n_classes == 2:
+            codes, pair = hit
+            differing = self._counted(pair) if self.countable else None
+            return self._differs(differing, codes, pair, "meet in the middle")
+        answer = self._listed()
+        if answer.differing is not None:
+            return answer
+        looks = pairs_of_sums * len(self.pairs)
+        enough = pairs_of_sums <= self.limits.labels if self.labels else looks <= self.limits.looks
+        if enough:
+            return self._enumerated("enumeration")
+        return answer
+
+    def _equal(self, method: Any) -> Comparison:
+        return Comparison(True, 0, self.tuples, None, None, self.preserve, method)
+
+    def _differs(
+        self, differing: int | None, codes: list[int], classes: tuple[int, int], method: Any
+    ) -> Comparison:
+        witness = {
+            name: self.views.domain(name)[members[code]]
+            for name, members, code in zip(self.views.attributes, self.members, codes, strict=True)
+        }
+        of = (self.views.classes[classes[0]], self.views.classes[classes[1]])
+        return Comparison(False, differing, self.tuples, witness, of, self.preserve, method)
+
+    def _of_large(self) -> Comparison:
+        """A domain that is too large: equal if proven so, different if a tuple shows it, else undecided."""
+        if proportional(self.a, self.b) or proved(self.a, self.b, labels=self.labels, logs=self.logs):
+            return self._equal("interval")
+        rng = np.random.default_rng(0)  # the same tuples every time
+        size = sample_size(len(self.sizes))
+        sample = {}
+        for name in self.views.attributes:
+            domain = self.views.domain(name)
+            sample[name] = [domain[code] for code in rng.integers(len(domain), size=size).tolist()]
+        rows = differing_rows(self.views, self.other, sample, self.preserve, None)
+        if len(rows) == 0:
+            return self._undecided()
+        row = int(rows[0])
+        witness = {name: values[row] for name, values in sample.items()}
+        codes = [self.views.domain(name).index(value) for name, value in witness.items()]
+        classes = self._classes_of(
+            [rows[code] for rows, code in zip(self.a.rows, codes, strict=True)],
+            [rows[code] for rows, code in zip(self.b.rows, codes, strict=True)],
+        )
+        of = (self.views.classes[classes[0]], self.views.classes[classes[1]])
+        return Comparison(False, None, self.tuples, witness, of, self.preserve, "sample")
+
+    def _undecided(self) -> Comparison:
+        return Comparison(None, None, self.tuples, None, None, self.preserve, "undecided", bound(self.views))
+
+    # --- one pair of classes ------------------------------------------------------------------------------
+
+    def _line(self, plain: Plain, c: int, d: int) -> Line:
+        terms = [
+            [Term.of(rows[value][c], rows[value][d]) for value in members]
+            for rows, members in zip(plain.rows, self.members, strict=True)
+        ]
+        return Line(plain.base(c, d), terms, self.parts, self.logs)
+
+    def places(self, pair: tuple[int, int]) -> Places:
+        found = self._kept.get(pair)
+        if found is not None:
+            return found
+        lines = self._line(self.a, *pair), self._line(self.b, *pair)
+
+        def made(line: Line) -> tuple[Lists, I32, I32]:
+            u, order = line.list_b()
+            return line.lists_of(*line.list_a(), u, order), order, inverse(order)
+
+        threads = self.threads if self.parts.n + self.parts.m >= LARGE else 1
+        first, second = both(lambda: made(lines[0]), lambda: made(lines[1]), threads)
+        found = Places(first[2], second[2], first[1], lines, (first[0], second[0]), threads)
+        if 40 * (self.parts.n + self.parts.m) * len(self.pairs) <= self.limits.memory:
+            self._kept[pair] = found
+        return found
+
+    def _judged(self, pair: tuple[int, int]) -> bool:
+        """Whether tuples where both classes are zero in the first viewset do not matter.
+
+        For the best class alone (safety.md, section b) only the last class is ever best with X = 0.
+        """
+        return self.labels and pair[1] != self.n_classes - 1
+
+    def _flags(self, pair: tuple[int, int], positions: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+        """For each index of a half: 1 if class c is zero, 2 if d is, 3 if both are."""
+        flags = np.zeros(1, np.uint8)
+        for position in positions:
+            rows = self.a.rows[position]
+            of_attribute = np.array(
+                [
+                    (rows[value][pair[0]] == 0) + 2 * (rows[value][pair[1]] == 0)
+                    for value in self.members[position]
+                ],
+                dtype=np.uint8,
+            )
+            flags = np.bitwise_or.outer(flags, of_attribute).ravel()
+        return flags
+
+    def _flag_of(self, pair: tuple[int, int], outside: tuple[int, ...]) -> int:
+        """The same for what is in no half."""
+        flag = sum((self.a.of_class[c] == 0) << bit for bit, c in enumerate(pair))
+        codes = dict(zip(self.parts.outside, outside, strict=True))
+        for position, members in enumerate(self.members):
+            if len(members) == 1 or position in codes:
+                row = self.a.rows[position][members[codes.get(position, 0)]]
+                flag |= sum((row[c] == 0) << bit for bit, c in enumerate(pair))
+        return flag
+
+    def _searches(self, pair: tuple[int, int]) -> Iterator[Search]:
+        """What there is to look through, each with rows of half a (None: all) and ranks of half b."""
+        places = self.places(pair)
+        judged = self._judged(pair)
+        flags_a = flags_b = None
+        if judged:
+            flags_a, flags_b = self._flags(pair, self.parts.a), self._flags(pair, self.parts.b)[places.order]
+        ranks = places.b[places.order]
+        known: dict[int, Ranks] = {}
+        for outside in places.lines[0].blocks():
+            above, above_too = places.thresholds(outside)
+            if flags_a is None or flags_b is None:
+                if not known:
+                    known[0] = Ranks.of(ranks, None)
+                yield Search(outside, None, above, above_too, known[0])
+                continue
+            own = flags_a | np.uint8(self._flag_of(pair, outside))
+            for flag in range(3):
+                rows = np.flatnonzero(own == flag)
+                if len(rows):
+                    if flag not in known:
+                        known[flag] = Ranks.of(ranks, (flags_b | flag) != 3)
+                    yield Search(outside, rows, above[rows], above_too[rows], known[flag])
+
+    def _decided(self, pair: tuple[int, int]) -> tuple[list[int], tuple[int, int]] | None:
+        """Codes of a tuple on which the comparison of these classes differs, or None."""
+        places = self.places(pair)
+        for search in self._searches(pair):
+            hit = search.hit()
+            if hit is not None:
+                i, place = hit
+                codes = tuple_of(self.parts, self.sizes, search.outside, i, int(places.order[place]))
+                return codes, pair
+        return None
+
+    def _weights_of(self, positions: tuple[int, ...]) -> I64:
+        weights = np.ones(1, np.int64)
+        if not self.countable:  # the products may not fit
+            return np.ones(math.prod(self.sizes[position] for position in positions), np.int64)
+        for position in positions:
+            weights = np.multiply.outer(weights, np.array(self.weights[position], dtype=np.int64)).ravel()
+        return weights
+
+    def _weight_of(self, outside: tuple[int, ...]) -> int:
+        """Of one block: how many tuples stand for each of its pairs of sums, apart from their own weights."""
+        codes = zip(self.parts.outside, outside, strict=True)
+        return self.times * math.prod(self.weights[position][code] for position, code in codes)
+
+    def _counted(self, pair: tuple[int, int]) -> int:
+        """How many tuples differ in the comparison of these two classes: dominance counting."""
+        places = self.places(pair)
+        weights, weights_b = self._weights_of(self.parts.a), self._weights_of(self.parts.b)
+        ranks = places.b[places.order]
+        in_order = weights_b[places.order]
+        from_place = suffix_sums(in_order)
+        in_order_too = np.empty_like(weights_b)
+        in_order_too[places.b] = weights_b
+        from_place_too = suffix_sums(in_order_too)
+        total = 0
+        for outside in places.lines[0].blocks():
+            above, above_too = places.thresholds(outside)
+            by_above = np.argsort(-above).astype(np.int32)
+            # Above in the first and not in the second; then the reverse, from how many are above in either.
+            lost = dominance(by_above, above, above_too, weights, ranks, in_order)
+            more = int(np.dot(weights, from_place_too[above_too] - from_place[above]))
+            total += (2 * lost + more) * self._weight_of(outside)
+        return total
+
+    # --- all pairs of classes -----------------------------------------------------------------------------
+
+    def _enumerated(self, method: Any) -> Comparison:
+        """Look at every pair of sums, with all comparisons of classes at once."""
+        parts = self.parts
+        weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)
+        places = [self.places(pair) for pair in self.pairs]
+        rank = np.array([one.a for one in places]).reshape(len(places), parts.m)
+        rank_too = np.array([one.b for one in places]).reshape(len(places), parts.m)
+        first, second = (np.array([pair[k] for pair in self.pairs], dtype=np.int32) for k in (0, 1))
+        above = np.empty((len(places), parts.n), np.int32)
+        above_too = np.empty((len(places), parts.n), np.int32)
+        step = max(1, 500_000_000 // (parts.m * len(places)))
+        differing = 0
+        codes: list[int] | None = None
+        for number, outside in enumerate(places[0].lines[0].blocks()):
+            for p, one in enumerate(places):
+                above[p], above_too[p] = one.thresholds(outside)
+            times = self._weight_of(outside)
+            for start in range(0, parts.n, step):
+                stop = min(start + step, parts.n)
+                found, i, j = enumerated(
+                    above,
+                    above_too,
+                    rank,
+                    rank_too,
+                    first,
+                    second,
+                    self.n_classes,
+                    self.labels,
+                    weights,
+                    weights_b,
+                    start,
+                    stop,
+                )
+                differing += found * times
+                if codes is None and i >= 0:
+                    codes = tuple_of(parts, self.sizes, outside, i, j)
+                if self.progress is not None:
+                    self.progress(number * parts.n + stop, parts.blocks * parts.n)
+        if codes is None:
+            return self._equal(method)
+        return self._differs(differing if self.countable else None, codes, self._classes_at(codes), method)
+
+    def _classes_at(self, codes: list[int]) -> tuple[int, int]:
+        """Two classes that differ at a tuple: the first comparison, or both labels."""
+        rows, rows_too = (
+            [
+                of_attribute[members[code]]
+                for of_attribute, members, code in zip(plain.rows, self.members, codes, strict=True)
+            ]
+            for plain in (self.a, self.b)
+        )
+        return self._classes_of(rows, rows_too)
+
+    def _classes_of(self, rows_a: list[list[int]], rows_b: list[list[int]]) -> tuple[int, int]:
+        """The same from the counts of each attribute's value in either viewset."""
+        orders: list[list[bool]] = []
+        for plain, rows in ((self.a, rows_a), (self.b, rows_b)):
+            above = []
+            for c, d in self.pairs:
+                term = plain.base(c, d)
+                for row in rows:
+                    term = term.times(Term.of(row[c], row[d]))
+                above.append(term.mark > 0 or (term.mark == 0 and term.up > term.down))
+            orders.append(above)
+        if not self.labels:
+            for number, pair in enumerate(self.pairs):
+                if orders[0][number] != orders[1][number]:
+                    return pair
+            raise AssertionError("the tuple does not differ")
+        return best_of(self.pairs, orders[0], self.n_classes), best_of(self.pairs, orders[1], self.n_classes)
+
+    def _listed(self) -> Comparison:
+        """List the differing tuples of each comparison of classes, and look at their union."""
+        most = self.limits.list
+        parts = self.parts
+        blocks = {
+            outside: number for number, outside in enumerate(self.places(self.pairs[0]).lines[0].blocks())
+        }
+        found_i, found_j = np.empty(most, np.int64), np.empty(most, np.int64)
+        keys = np.zeros(0, np.int64)
+        complete = True
+        for pair in self.pairs:
+            places = self.places(pair)
+            for search in self._searches(pair):
+                number = search.listed(places.order, found_i, found_j, 100 * most + search.size)
+                if number < 0:
+                    complete, number = False, -1 - number
+                rows = found_i[:number] if search.rows is None else search.rows[found_i[:number]]
+                first = blocks[search.outside] * parts.n
+                keys = np.union1d(keys, (first + rows) * parts.m + found_j[:number])
+                complete = complete and len(keys) <= most
+                if not complete:
+                    break
+            if not complete:
+                break
+        outsides = list(blocks)
+        if self.labels:
+            keys = keys[self._labels_differ(keys, outsides)]
+            if len(keys) == 0:
+                return self._equal("meet in the middle") if complete else self._undecided()
+        weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)
+        block, i, j = self._parted(keys)
+        codes = tuple_of(parts, self.sizes, outsides[int(block[0])], int(i[0]), int(j[0]))
+        if not (complete and self.countable):
+            return self._differs(None, codes, self._classes_at(codes), "meet in the middle")
+        times = [self._weight_of(outside) for outside in outsides]
+        differing = sum(
+            int(w) * int(v) * times[k]
+            for w, v, k in zip(weights[i].tolist(), weights_b[j].tolist(), block.tolist(), strict=True)
+        )
+        return self._differs(differing, codes, self._classes_at(codes), "meet in the middle")
+
+    def _parted(self, keys: I64) -> tuple[I64, I64, I64]:
+        """Block and indices in both halves."""
+        rows, j = keys // self.parts.m, keys % self.parts.m
+        return rows // self.parts.n, rows % self.parts.n, j
+
+    def _labels_differ(self, keys: I64, outsides: list[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
+        """For each pair of sums whether the best classes are not the same."""
+        block, i, j = self._parted(keys)
+        lost = np.zeros((2, self.n_classes, len(keys)), bool)
+        for c, d in self.pairs:
+            places = self.places((c, d))
+            for number in np.unique(block).tolist():
+                own = np.flatnonzero(block == number)
+                thresholds = places.thresholds(outsides[number])
+                for which, (above, rank) in enumerate(zip(thresholds, (places.a, places.b), strict=True)):
+                    is_above = rank[j[own]] >= above[i[own]]
+                    lost[which, d, own] |= is_above
+                    lost[which, c, own] |= ~is_above
+        differ: npt.NDArray[np.bool_] = (lost[0] != lost[1]).any(axis=0)
+        return differ
+
+
+def best_of(pairs: list[tuple[int, int]], above: list[bool], n_classes: int) -> int:
+    """The class that loses no comparison."""
+    losers = {d if is_above else c for (c, d), is_above in zip(pairs, above, strict=True)}
+    return next(c for c in range(n_classes) if c not in losers)
+
+
+class Ranks(NamedTuple):
+    """The places of half b in the second viewset, by their places in the first.
+
+    Where some of half b do not count, they are above all in `low` and below all in `high`.
+    """
+
+    low: I32
+    high: I32
+    lowest: I32  # one more than there are: the least of `low` from a place on
+    highest: I32  # likewise the greatest of `high` before a place
+
+    @classmethod
+    def of(cls, ranks: I32, counts: npt.NDArray[np.bool_] | None) -> Ranks:
+        low = high = ranks
+        if counts is not None:
+            low = np.where(counts, ranks, np.int32(HIGHEST))
+            high = np.where(counts, ranks, np.int32(-1))
+        lowest = np.full(len(ranks) + 1, HIGHEST, np.int32)
+        lowest[:-1] = np.minimum.accumulate(low[::-1])[::-1]
+        highest = np.full(len(ranks) + 1, -1, np.int32)
+        highest[1:] = np.maximum.accumulate(high)
+        return cls(low, high, lowest, highest)
+
+
+class Search(NamedTuple):
+    """Some rows of half a against half b."""
+
+    outside: tuple[int, ...]
+    rows: npt.NDArray[np.intp] | None
+    above: I32
+    above_too: I32
+    ranks: Ranks
+
+    @property
+    def size(self) -> int:
+        return len(self.above) + len(self.ranks.low)
+
+    def hit(self) -> tuple[int, int] | None:
+        """An index of half a and a place of half b that the two viewsets compare differently, or None."""
+        ranks = self.ranks
+        lost = ranks.lowest[self.above] < self.above_too
+        won = ranks.highest[self.above] >= self.above_too
+        for differ, gained in ((lost, False), (won, True)):
+            row = int(np.argmax(differ))
+            if not differ[row]:
+                continue
+            start, limit = int(self.above[row]), int(self.above_too[row])
+            if gained:
+                place = int(np.flatnonzero(ranks.high[:start] >= limit)[0])
+            else:
+                place = start + int(np.flatnonzero(ranks.low[start:] < limit)[0])
+            return (row if self.rows is None else int(self.rows[row])), place
+        return None
+
+    def listed(self, order: I32, found_i: I64, found_j: I64, steps: int) -> int:
+        ranks = self.ranks
+        return listed(
+            self.above,
+            self.above_too,
+            ranks.low,
+            ranks.high,
+            ranks.lowest[:-1],
+            ranks.highest[1:],
+            order,
+            found_i,
+            found_j,
+            steps,
+        )
+
+
+def inverse(order: I32) -> I32:
+    """The place of each index."""
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
+
+
+def suffix_sums(weights: I64) -> I64:
+    """One more than there are: the sum from each place on."""
+    sums = np.zeros(len(weights) + 1, np.int64)
+    sums[:-1] = np.cumsum(weights[::-1])[::-1]
+    return sums

@@ -1,0 +1,203 @@
+"""Comparisons of many viewsets with one: `Comparer`, and `Enumerated` for domains that fit in memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.equivalence.comparing import (
+    LIMITS,
+    Limits,
+    Preserve,
+    Work,
+    arranged,
+    check_preserve,
+)
+from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term
+from nbcfast.equivalence.margins import n_rows
+from nbcfast.views.integers import logarithms
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.equivalence.results import Comparison
+    from nbcfast.views import Viewset
+
+Bools = npt.NDArray[np.bool_]
+
+MOST_TUPLES = 10_000_000
+CLOSE = 2_000  # comparisons within the error of floats that are made again one by one
+ROUND_OFF = 2.0**-53
+
+
+class Comparer:
+    """Compares one viewset with many others; see `compare` for what is compared.
+
+    Parameters
+    ----------
+    a : Viewset
+    preserve : {"order", "label"}
+    """
+
+    def __init__(self, a: Viewset, preserve: Preserve = "order", *, limits: Limits = LIMITS) -> None:
+        check_preserve(preserve)
+        n_rows(a)
+        self.views = a
+        self.preserve = preserve
+        self._limits = limits
+        self._plain = Plain.of(a)
+        self._logs = Logs()
+
+    def compare(self, b: Viewset, *, progress: Progress | None = None) -> Comparison:
+        """Whether b is the same classifier, exactly as `compare` says it."""
+        n_rows(b)
+        b = arranged(b, self.views)
+        work = Work(self.views, b, self.preserve, self._limits, progress, plain=self._plain, logs=self._logs)
+        return work.answer()
+
+
+class Enumerated:
+    """All tuples of a domain of at most ten million, with what any equivalent viewset must say of them.
+
+    Parameters
+    ----------
+    a : Viewset
+    preserve : {"order", "label"}
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The number of values of each attribute: that of all arrays here.
+    pairs : list of (c, d)
+        The classes that are compared, as positions, c < d.
+    truth : ndarray of bool, shape (pairs, *shape)
+        Whether X_c > X_d, exactly. With preserve="label" and more than two classes it is None, and
+    labels : ndarray of uint16, shape `shape`
+        the best class, which is None otherwise.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> a = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]]})
+    >>> Enumerated(a).truth.tolist()
+    [[False, True]]
+    >>> Enumerated(a).violations(nbcfast.Viewset([5, 5], {"job": [[3, 2], [2, 3]]}))
+    2
+    """
+
+    truth: Bools | None
+    labels: npt.NDArray[np.uint16] | None
+
+    def __init__(self, a: Viewset, preserve: Preserve = "order") -> None:
+        check_preserve(preserve)
+        n_rows(a)
+        self.views = a
+        self.preserve = preserve
+        self.shape = tuple(len(array) for array in a.counts.values())
+        self.tuples = math.prod(self.shape)
+        self.n_classes = len(a.class_counts)
+        self.pairs = list(combinations(range(self.n_classes), 2))
+        if self.tuples > MOST_TUPLES:
+            raise ValueError(f"views: at most {MOST_TUPLES} tuples can be held, got {self.tuples}")
+        self._by_label = preserve == "label" and self.n_classes > 2
+        self.truth = self.labels = None
+        if self._by_label:
+            self.labels = self._labels(Plain.of(a), exactly=True)
+        else:
+            self.truth = np.zeros((len(self.pairs), *self.shape), bool)
+            logs, plain = Logs(), Plain.of(a)
+            for number, pair in enumerate(self.pairs):
+                self.truth[number] = self._exactly(plain, pair, logs)
+
+    def violations(self, b: Viewset | tuple[Sequence[int], Sequence[npt.ArrayLike]]) -> int:
+        """How many tuples b orders, or labels, differently: exactly.
+
+        Parameters
+        ----------
+        b : Viewset, or a pair of class counts and a list of (values, classes) arrays
+            With the classes, attributes and values in the same order as in the first.
+        """
+        return int(np.count_nonzero(self.mismatches(b)))
+
+    def mismatches(self, b: Viewset | tuple[Sequence[int], Sequence[npt.ArrayLike]]) -> Bools:
+        """For every tuple whether b orders, or labels, it differently: exactly; shape `shape`."""
+        plain = Plain.of(b)
+        if tuple(map(len, plain.rows)) != self.shape or len(plain.of_class) != self.n_classes:
+            raise ValueError(f"expected counts of {self.n_classes} classes and {self.shape} values")
+        if self.labels is not None:
+            return np.asarray(self._labels(plain) != self.labels)
+        assert self.truth is not None
+        result = np.zeros(self.shape, bool)
+        for number, pair in enumerate(self.pairs):
+            result |= self._above(plain, pair) != self.truth[number]
+        return result
+
+    def _labels(self, plain: Plain, exactly: bool = False) -> npt.NDArray[np.uint16]:
+        """The best class of every tuple."""
+        lost = np.zeros((self.n_classes, *self.shape), bool)
+        logs = Logs()
+        for c, d in self.pairs:
+            above = self._exactly(plain, (c, d), logs) if exactly else self._above(plain, (c, d))
+            lost[d] |= above
+            lost[c] |= ~above
+        return np.asarray(np.argmin(lost, axis=0), dtype=np.uint16)
+
+    def _above(self, plain: Plain, pair: tuple[int, int]) -> Bools:
+        """Whether X_c > X_d, tuple by tuple: floats where they are sure."""
+        c, d = pair
+        if self.tuples == 0:
+            return np.zeros(self.shape, bool)
+        base = plain.base(c, d)
+        if base.mark or not self.shape:
+            return self._exactly(plain, pair, Logs())
+        sums = np.array(math.log(base.up) - math.log(base.down))
+        most = math.log(base.up) + math.log(base.down)
+        with np.errstate(invalid="ignore"):
+            for rows in plain.rows:
+                logs = logarithms(_counts([(row[c], row[d]) for row in rows]))
+                most += float(np.where(np.isfinite(logs), logs, 0.0).sum(axis=1).max())
+                # Infinities are right: -inf for a zero of c, inf for one of d, no number for both.
+                sums = np.add.outer(sums, logs[:, 0] - logs[:, 1])
+            above: Bools = sums > 0
+            # Every term and partial sum is rounded once or twice, and is at most `most`.
+            close = np.flatnonzero(np.abs(sums.ravel()) <= 4 * (len(plain.rows) + 4) * ROUND_OFF * most)
+        if len(close) > CLOSE:
+            return self._exactly(plain, pair, Logs())
+        flat = above.reshape(-1)
+        for place, codes in zip(
+            close.tolist(), zip(*np.unravel_index(close, self.shape), strict=True), strict=True
+        ):
+            term = base
+            for rows, code in zip(plain.rows, codes, strict=True):
+                term = term.times(Term.of(rows[code][c], rows[code][d]))
+            flat[place] = term.up > term.down
+        return flat.reshape(self.shape)
+
+    def _exactly(self, plain: Plain, pair: tuple[int, int], logs: Logs) -> Bools:
+        """The same by places in the exact order."""
+        if self.tuples == 0:
+            return np.zeros(self.shape, bool)
+        terms = [[Term.of(row[pair[0]], row[pair[1]]) for row in rows] for rows in plain.rows]
+        half = 0
+        while math.prod(self.shape[:half]) < math.prod(self.shape[half:]):
+            half += 1
+        a = tuple(place for place in range(half) if self.shape[place] > 1)
+        b = tuple(place for place in range(half, len(self.shape)) if self.shape[place] > 1)
+        n, m = math.prod(self.shape[:half]), math.prod(self.shape[half:])
+        line = Line(plain.base(*pair), terms, Split((), a, b, 1, n, m), logs)
+        u, order = line.list_b()
+        above = line.thresholds(line.lists_of(*line.list_a(), u, order), ())
+        places = np.empty(m, np.int32)
+        places[order] = np.arange(m, dtype=np.int32)
+        return np.asarray(places[np.newaxis] >= above[:, np.newaxis]).reshape(self.shape)
+
+
+def _counts(rows: list[tuple[int, int]]) -> npt.NDArray[Any]:
+    try:
+        return np.array(rows, dtype=np.int64)
+    except OverflowError:
+        return np.array(rows, dtype=object)

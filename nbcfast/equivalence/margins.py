@@ -1,0 +1,227 @@
+"""`margin`, the smallest non-zero |ln X_c - ln X_d|, and `bound`, what it cannot be below."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.equivalence.lines import (
+    MOST_HALF,
+    MOST_WORK,
+    Line,
+    Logs,
+    Plain,
+    Term,
+    split,
+    tuple_of,
+)
+from nbcfast.equivalence.results import Margin
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.views import Viewset
+
+ENUMERATED = 20_000  # pairs of sums: up to here, looking at all of them is quicker than anything else
+
+
+def margin(views: Viewset, *, threads: int | None = None, progress: Progress | None = None) -> Margin:
+    """Find the smallest non-zero |ln X_c - ln X_d| over the whole product domain, X_c = P_c^(1-n) prod N^i_c.
+
+    All tuples and pairs of classes with positive X count. Up to some 10^14 tuples the answer is exact, found
+    by meeting in the middle: the domain is not enumerated. Beyond that it is the proven lower bound.
+
+    Parameters
+    ----------
+    views : Viewset
+        The classifier.
+    threads : int, optional
+        By default all cores the process may use. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
+
+    Returns
+    -------
+    Margin
+
+    Raises
+    ------
+    ValueError
+        If the views have no rows.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> margin(nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]]}))
+    Margin(0.4054651081081644: 1 over 0 at {'job': 0}; 2 tuples, enumeration)
+    """
+    return margin_of(views, threads=threads, progress=progress)
+
+
+def margin_of(
+    views: Viewset,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    most: int = MOST_HALF,
+    work: int = MOST_WORK,
+    enumerate_up_to: int = ENUMERATED,
+) -> Margin:
+    """`margin` with its limits as arguments."""
+    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+
+    used = n_threads(threads, ONE_THREAD_BYTES)
+    n_rows(views)
+    plain, logs = Plain.of(views), Logs()
+    tuples = math.prod(map(len, plain.rows))
+    best: tuple[Term, list[int], tuple[int, int]] | None = None
+    middle = False
+    pairs = list(combinations(range(len(plain.of_class)), 2))
+    for number, (c, d) in enumerate(pairs):
+        found = _of_pair(plain, c, d, logs, most, work, enumerate_up_to, used)
+        if found is False:
+            return bound(views)
+        if found is not None:
+            term, codes, in_middle = found
+            middle |= in_middle
+            if term is not None:
+                classes = (c, d) if term.up > term.down else (d, c)
+                term = Term(0, max(term.up, term.down), min(term.up, term.down))
+                if best is None or term.up * best[0].down < best[0].up * term.down:
+                    best = term, codes, classes
+        if progress is not None:
+            progress(number + 1, len(pairs))
+    method: Literal["enumeration", "meet in the middle"] = "meet in the middle" if middle else "enumeration"
+    if best is None:
+        return Margin(math.inf, math.inf, None, None, True, method, tuples)
+    log, log2 = logs_of(best[0])
+    return Margin(
+        log,
+        log2,
+        {name: views.domain(name)[code] for name, code in zip(views.attributes, best[1], strict=True)},
+        (views.classes[best[2][0]], views.classes[best[2][1]]),
+        True,
+        method,
+        tuples,
+    )
+
+
+def _of_pair(
+    plain: Plain, c: int, d: int, logs: Logs, most: int, work: int, enumerate_up_to: int, threads: int
+) -> tuple[Term | None, list[int], bool] | Literal[False] | None:
+    """X_c / X_d nearest to 1, its codes, and whether by meeting in the middle; False: too much work."""
+    base = plain.base(c, d)
+    if base.mark:
+        return None
+    terms: list[list[Term]] = []
+    values: list[list[int]] = []
+    for rows in plain.rows:
+        found: dict[Term, int] = {}
+        for value, row in enumerate(rows):
+            term = Term.of(row[c], row[d])
+            if not term.mark:
+                found.setdefault(term, value)
+        if not found:
+            return None
+        terms.append(list(found))
+        values.append(list(found.values()))
+    sizes = [len(of_attribute) for of_attribute in terms]
+    parts = split(sizes, most, work)
+    if parts is None:
+        return False
+    line = Line(base, terms, parts, logs, sizes=True)
+    lists = line.lists(threads)
+    all_pairs = parts.blocks * parts.n * parts.m <= enumerate_up_to
+    best: tuple[Term, list[int]] | None = None
+    for outside in line.blocks():
+        nearest = line.nearest(lists, outside, all_pairs)
+        if nearest is None:
+            continue
+        codes = tuple_of(parts, sizes, outside, nearest[1], nearest[2])
+        term = line.term(codes)
+        if best is None or nearer(term, best[0]):
+            best = term, codes
+    if best is None:
+        return None, [], not all_pairs
+    codes = [of_attribute[code] for of_attribute, code in zip(values, best[1], strict=True)]
+    return best[0], codes, not all_pairs
+
+
+def nearer(a: Term, b: Term) -> bool:
+    """Whether up / down of a is nearer to 1 than that of b, in logarithms; neither is 1."""
+    return max(a.up, a.down) * min(b.up, b.down) < max(b.up, b.down) * min(a.up, a.down)
+
+
+def logs_of(term: Term) -> tuple[float, float]:
+    """ln(up / down) and its log2, of a term above 1: of the exact ratio, never of a rounded one."""
+    rest = gmpy2.mpq(term.up - term.down, term.down)
+    with gmpy2.context(precision=160):
+        log = gmpy2.log1p(gmpy2.mpfr(rest))
+        return float(log), float(gmpy2.log2(log))
+
+
+def bound(views: Viewset) -> Margin:
+    """A positive number that no non-zero |ln X_c - ln X_d| is below, in time linear in the counts.
+
+    Safety.md, section c: X_c / X_d = A / B with integers A <= A^ = (prod_i max_t N^i_c) (P_d / g)^(n-1) and
+    B <= B^ likewise, g = gcd(P_c, P_d); where they differ, |ln A/B| >= ln(1 + 1 / min(A^, B^)).
+
+    Returns
+    -------
+    Margin
+        With method "bound".
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> round(bound(nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]]})).log, 6)  # ln(1 + 1/3)
+    0.287682
+    """
+    n_rows(views)
+    of_class = [int(count) for count in views.class_counts.tolist()]
+    arrays = list(views.counts.values())
+    tuples = math.prod(map(len, arrays))
+    n = len(arrays)
+    most = 0
+    for c, d in combinations(range(len(of_class)), 2):
+        p, q = of_class[c], of_class[d]
+        if p == 0 or q == 0:
+            continue
+        ups, downs = [], []
+        for array in arrays:
+            both: npt.NDArray[np.bool_] = np.asarray((array[:, c] > 0) & (array[:, d] > 0), dtype=bool)
+            if not both.any():
+                break
+            ups.append(gmpy2.mpz(int(array[both, c].max())))
+            downs.append(gmpy2.mpz(int(array[both, d].max())))
+        else:
+            common = math.gcd(p, q)
+            p, q = p // common, q // common
+            if n == 0:
+                ups, downs = [gmpy2.mpz(p)], [gmpy2.mpz(q)]
+            else:
+                ups.append(gmpy2.mpz(q) ** (n - 1))
+                downs.append(gmpy2.mpz(p) ** (n - 1))
+            most = max(most, min(product(ups), product(downs)))
+    if most == 0:
+        return Margin(math.inf, math.inf, None, None, True, "bound", tuples)
+    log, log2 = logs_of(Term(0, int(most) + 1, int(most)))
+    # Down by more than the rounding of the two, so that they stay bounds.
+    return Margin(log * (1 - 2.0**-50), log2 - 1e-9, None, None, False, "bound", tuples)
+
+
+def product(numbers: list[Any]) -> Any:
+    """Of many numbers, as a tree: large factors meet large ones."""
+    while len(numbers) > 1:
+        numbers = [math.prod(numbers[k : k + 2]) for k in range(0, len(numbers), 2)]
+    return numbers[0] if numbers else gmpy2.mpz(1)
+
+
+def n_rows(views: Any) -> None:
+    """Refuse views of no rows."""
+    if not any(views.class_counts.tolist()):
+        raise ValueError("views: no rows")

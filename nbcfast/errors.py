@@ -1,0 +1,34 @@
+"""What is raised where no argument is wrong but a demand cannot be met."""
+
+from __future__ import annotations
+
+
+class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the matter with the demand
+    """A privacy demand that nothing can meet, with the best that can be had.
+
+    Parameters
+    ----------
+    why : str
+        What fails, and by how much.
+    best : dict
+        Exact values of the best found; a Release is under ``"release"``.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise Infeasible("no 10 rows keep the order", {"differing_tuples": 3})
+    ... except Infeasible as error:
+    ...     print(error, error.best)
+    no 10 rows keep the order {'differing_tuples': 3}
+    """
+
+    why: str
+    best: dict[str, object]
+
+    def __init__(self, why: str, best: dict[str, object]) -> None:
+        super().__init__(why, best)  # both, so that it pickles
+        self.why = why
+        self.best = best
+
+    def __str__(self) -> str:
+        return self.why

@@ -1,0 +1,19 @@
+"""What leaves: published counts with their certificate, the file format, and its verification."""
+
+from nbcfast.release.certificate import Certificate, Release
+from nbcfast.release.checks import Check, Verification, verify
+from nbcfast.release.files import load
+from nbcfast.release.quality import Posterior, Quality, evaluate, worst_posterior
+
+__all__ = [
+    "Certificate",
+    "Check",
+    "Posterior",
+    "Quality",
+    "Release",
+    "Verification",
+    "evaluate",
+    "load",
+    "verify",
+    "worst_posterior",
+]

@@ -1,0 +1,366 @@
+"""`Release` and `Certificate`: the counts that leave, and what is claimed about them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import __version__
+from nbcfast.table import Table
+from nbcfast.table.values import exact, number_text
+from nbcfast.views import Viewset
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.release.datasets import Probabilities
+
+METHODS = ("safetytransform",)
+ATTACKERS = ("row", "worlds")
+PRESERVED = ("order", "label")
+PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
+
+GUARANTEE = (
+    "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
+    "privacy, and an attacker who knows the method can undo part of it."
+)
+ARTIFICIAL = (
+    "Attribute marginals, here and in a synthetic table, are artificial: only which class beats which is "
+    "that of the data."
+)
+FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
+ORIGINAL = "These are the original counts of the data."
+
+
+def limit_text(number: Fraction) -> str:
+    """A limit for a message; Python refuses to print very long integers."""
+    if max(abs(number.numerator), number.denominator).bit_length() <= 1024:
+        return number_text(exact(number, "limit"))
+    return f"about 2^{number.numerator.bit_length() - number.denominator.bit_length()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What is claimed about a published viewset.
+
+    Parameters
+    ----------
+    method : "safetytransform"
+        How the counts were made.
+    amplification : int, Fraction, str or float
+        The limit that was demanded; kept as a Fraction.
+    attacker : {"row", "worlds"}
+        Against whom; see `limit`.
+    preserve : {"order", "label"}
+        What is as in the private views: the whole order of the classes, or the best class.
+    equivalence : {"identity", "enumeration", "meet in the middle", "interval", "none"}
+        How that was established.
+    tuples : int
+        The size of the product domain.
+    differing_tuples, differing_rows : int or None
+        Of how many tuples, and of how many rows of the table that was given, the order (or label) is
+        another. None where it is not known.
+    gauge : bool
+        Whether the canonical gauge was applied.
+    identity : bool
+        Whether the counts are the private ones.
+    warnings : tuple of str
+    version : str
+        Of the library that made the release.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a field is none of these.
+
+    Examples
+    --------
+    >>> Certificate(amplification="5/2", tuples=12, attacker="worlds").limit
+    Fraction(5, 4)
+    """
+
+    amplification: Fraction
+    tuples: int
+    method: str = "safetytransform"
+    attacker: Literal["row", "worlds"] = "row"
+    preserve: Literal["order", "label"] = "order"
+    equivalence: str = "none"
+    differing_tuples: int | None = None
+    differing_rows: int | None = None
+    gauge: bool = True
+    identity: bool = False
+    warnings: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "amplification", Fraction(exact(self.amplification, "amplification")))
+        if self.amplification <= 1:
+            raise ValueError(f"amplification must be above 1, got {limit_text(self.amplification)}")
+        for name, allowed in (
+            ("method", METHODS),
+            ("attacker", ATTACKERS),
+            ("preserve", PRESERVED),
+            ("equivalence", PROOFS),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        if self.attacker == "worlds" and self.amplification <= 2:
+            raise ValueError(
+                "amplification must be above 2 for attacker 'worlds', who needs half of it, "
+                f"got {limit_text(self.amplification)}"
+            )
+        for name in ("tuples", "differing_tuples", "differing_rows"):
+            number = getattr(self, name)
+            if number is None and name != "tuples":
+                continue
+            if isinstance(number, np.integer):
+                number = int(number)
+                object.__setattr__(self, name, number)
+            if type(number) is not int:
+                raise TypeError(f"{name} must be an int, got {number!r}")
+            if number < 0:
+                raise ValueError(f"{name} must be at least 0, got {number}")
+        for name in ("gauge", "identity"):
+            if type(getattr(self, name)) is not bool:
+                raise TypeError(f"{name} must be a bool, got {getattr(self, name)!r}")
+        if isinstance(self.warnings, str) or not all(isinstance(text, str) for text in self.warnings):
+            raise TypeError(f"warnings must be texts, got {self.warnings!r}")
+        object.__setattr__(self, "warnings", tuple(self.warnings))
+        if not isinstance(self.version, str):
+            raise TypeError(f"version must be a text, got {self.version!r}")
+
+    @property
+    def limit(self) -> Fraction:
+        """What Lambda of the counts must not exceed: half the amplification for attacker "worlds".
+
+        In the paper's averaging convention an attacker gains up to twice Lambda.
+        """
+        return self.amplification / 2 if self.attacker == "worlds" else self.amplification
+
+    @property
+    def equal(self) -> bool | None:
+        """Whether every tuple keeps its order (or label); None where it is not known."""
+        return None if self.differing_tuples is None else self.differing_tuples == 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a recipient has to know about the numbers; written into the file."""
+        return GUARANTEE, ORIGINAL if self.identity else ARTIFICIAL if self.gauge else FLATTENED
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as they are."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """Published counts with their certificate.
+
+    Parameters
+    ----------
+    views : Viewset
+        Realistic and positive, with Lambda up to the limit of the certificate.
+    certificate : Certificate
+    class_name : str, optional
+        The name of the class column, for synthetic tables.
+
+    Examples
+    --------
+    >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+    >>> Release(views, Certificate(amplification=4, tuples=2))
+    Release(5 rows, 2 classes, 1 attribute; amplification <= 4, order not proven)
+    """
+
+    views: Viewset
+    certificate: Certificate
+    class_name: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("views", Viewset), ("certificate", Certificate)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
+        if self.class_name is not None and not isinstance(self.class_name, str):
+            raise TypeError(f"class_name must be a text or None, got {self.class_name!r}")
+        if self.class_name in self.views.attributes:
+            raise ValueError(f"class_name must be no attribute, got {self.class_name!r}")
+
+    def __repr__(self) -> str:
+        made = self.certificate
+        count, n = len(self.views.classes), len(self.views.attributes)
+        rows = self.views.n_rows
+        size = str(rows) if rows < 10**15 else f"about 2^{rows.bit_length() - 1}"
+        kept = {True: "identical", False: f"differs on {made.differing_tuples} tuples", None: "not proven"}
+        if made.equal is None:
+            how = f"{made.preserve} not proven"
+        else:
+            how = f"{made.preserve} {kept[made.equal]} ({made.equivalence})"
+        return (
+            f"Release({size} rows, {count} {'class' if count == 1 else 'classes'}, "
+            f"{n} {'attribute' if n == 1 else 'attributes'}; "
+            f"amplification <= {limit_text(made.amplification)}, {how})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the counts, and the fields of the certificate."""
+        return {
+            "views": self.views.to_dict(),
+            "certificate": self.certificate.to_dict(),
+            "class_name": self.class_name,
+        }
+
+    def predict(
+        self,
+        table: Any,
+        *,
+        codes: bool = False,
+        unseen: Literal["error", "zero"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> npt.NDArray[Any]:
+        """The class of every row, by exact comparisons of the published counts; as `Viewset.predict`."""
+        return self.views.predict(table, codes=codes, unseen=unseen, threads=threads, progress=progress)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``certificate.json`` into the folder `path`, which is made if need be.
+
+        The same release gives the same bytes. The file appears whole or not at all, and only if its counts
+        are realistic and positive and keep the limit.
+
+        Raises
+        ------
+        ValueError
+            If the counts do not have what the certificate claims.
+        OSError
+            If the folder or file cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from nbcfast.release import load
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> release = Release(views, Certificate(amplification=4, tuples=2))
+        >>> with TemporaryDirectory() as folder:
+        ...     release.save(folder)
+        ...     load(folder) == release
+        True
+        """
+        from nbcfast.release.files import save
+
+        save(self, path)
+
+    def dataset(self, rng: np.random.Generator | None = None, *, progress: Progress | None = None) -> Table:
+        """A synthetic table with exactly these counts: within a class each column is permuted by itself.
+
+        The rows of a class stand together, the classes in their order.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator, optional
+            By default the operating system seeds one. A seeded one is for tests.
+        progress : callable, optional
+            Called as progress(done, total), in rows.
+
+        Returns
+        -------
+        Table
+            The attributes, and the class column `class_name` (or "class") last.
+
+        Raises
+        ------
+        ValueError
+            If the table would have more than 2^31 rows (`write_dataset` streams larger ones), or the counts
+            are not realistic.
+
+        Examples
+        --------
+        >>> import nbcfast
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> release = Release(views, Certificate(amplification=4, tuples=2), "ill")
+        >>> nbcfast.count(release.dataset(), "ill") == views
+        True
+        """
+        from nbcfast.release.datasets import dataset
+
+        return dataset(self, rng, progress)
+
+    def write_dataset(
+        self,
+        path: str | os.PathLike[str],
+        rng: np.random.Generator | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> None:
+        """Stream a synthetic table, as of `dataset`, to a .parquet, .csv or .csv.gz file in constant memory.
+
+        Needs the extra ``nbcfast[arrow]``. The file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        rng, progress
+            As for `dataset`.
+
+        Raises
+        ------
+        ValueError
+            If the ending is another, or the table would have more than 10^10 rows.
+        """
+        from nbcfast.release.datasets import write_dataset
+
+        write_dataset(self, path, rng, progress)
+
+    def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> npt.NDArray[np.int64]:
+        """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.
+
+        Returns
+        -------
+        ndarray of int64, shape (rows, attributes)
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or a value is not in its domain.
+
+        Examples
+        --------
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, domains={"job": ["clerk", "cook"]})
+        >>> Release(views, Certificate(amplification=4, tuples=2)).codes({"job": ["cook", "clerk"]}).tolist()
+        [[1], [0]]
+        """
+        from nbcfast.release.datasets import codes
+
+        return codes(self, table)
+
+    def to_probabilities(self) -> Probabilities:
+        """The priors and conditional probabilities, each correctly rounded to a float64.
+
+        Returns
+        -------
+        Probabilities
+
+        Examples
+        --------
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> probabilities = Release(views, Certificate(amplification=4, tuples=2)).to_probabilities()
+        >>> probabilities.prior, probabilities.conditional["job"][0]
+        (array([0.4, 0.6]), array([0.5       , 0.66666667]))
+        """
+        from nbcfast.release.datasets import to_probabilities
+
+        return to_probabilities(self)
+
+    def to_sklearn(self) -> Any:
+        """A fitted scikit-learn CategoricalNB over `codes`.
+
+        Its ``classes_`` stand in falling precedence, because scikit-learn gives ties to the first. Its
+        decisions are those of float64 logarithms: near a tie they may differ from the exact ones of
+        `predict`. It is not meant for ``partial_fit``. Needs scikit-learn.
+        """
+        from nbcfast.release.datasets import to_sklearn
+
+        return to_sklearn(self)

@@ -1,0 +1,256 @@
+"""`verify`: what the file of a release can prove, and what the private views can."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbcfast.release.certificate import Certificate, Release, limit_text
+from nbcfast.table import Table
+from nbcfast.views import Viewset, count
+from nbcfast.views.integers import Counts, zeros
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+
+COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a release.
+
+    Attributes
+    ----------
+    name : str
+    passed : bool or None
+        None where it could not be decided.
+    text : str
+        What was found.
+    """
+
+    name: str
+    passed: bool | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "passed": self.passed, "text": self.text}
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """The checks of a release, in their order; later ones are missing where they make no sense.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    checks : tuple of Check
+    release : Release or None
+        What was read; None where the file is not one of a release.
+    """
+
+    path: str
+    checks: tuple[Check, ...]
+    release: Release | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check was decided and holds; also the truth of the object."""
+        return all(check.passed is True for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
+
+    def __repr__(self) -> str:
+        said = {True: "yes", False: "NO", None: "?"}
+        lines = [f"  {said[check.passed]:<4} {check.name:<13} {check.text}" for check in self.checks]
+        return "\n".join([f"Verification({self.path}: {'ok' if self.ok else 'not ok'})", *lines])
+
+
+def verify(
+    path: str | os.PathLike[str],
+    against: Viewset | Table | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Verification:
+    """Check a release from its file alone, and with the private counts also that the classifier is the same.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder that `Release.save` wrote, or the certificate.json in it.
+    against : Viewset or Table, optional
+        The private views, or the table that they count; their attributes, values and classes may stand in
+        another order. A value of the release that they do not have counts 0.
+    progress : callable, optional
+        Called as progress(done, total) while the classifiers are compared.
+
+    Returns
+    -------
+    Verification
+        With `.ok`, and `.checks`: the file's form and sha256, positive, realistic, Lambda, and with `against`
+        the equivalence that the certificate claims.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    TypeError
+        If `against` is something else.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> from tempfile import TemporaryDirectory
+    >>> from nbcfast.release import Certificate, Release
+    >>> views = nbcfast.Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+    >>> with TemporaryDirectory() as folder:
+    ...     Release(views, Certificate(amplification=2, tuples=2)).save(folder)
+    ...     verify(folder).ok
+    True
+    """
+    from nbcfast import verify_release as form
+    from nbcfast.release.files import release_of
+    from nbcfast.safety import amplification, at_most
+
+    if against is not None and not isinstance(against, (Viewset, Table)):
+        raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
+    where = form.location(os.fsdecode(path))
+    with open(where, "rb") as file:
+        data = file.read()
+    try:
+        document = form.parse(data)
+        release = release_of(document, where)
+    except ValueError as error:  # a Refused is one
+        return Verification(where, (Check("file", False, str(error)),), None)
+    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+    fault = form.unpositive(document)
+    checks.append(Check("positive", fault is None, fault or "no count is 0"))
+    fault = form.unrealistic(document)
+    checks.append(
+        Check("realistic", fault is None, fault or "for every attribute they add up to the class counts")
+    )
+    if all(check.passed for check in checks):
+        views, made = release.views, release.certificate
+        safe = at_most(views, made.limit)
+        sign, limit = "<=" if safe else ">", limit_text(made.limit)
+        half = ", half of the amplification for attacker 'worlds'" if made.attacker == "worlds" else ""
+        text = f"Lambda = {amplification(views).text} {sign} {limit}{half}"
+        checks.append(Check("amplification", safe, text))
+        if against is not None:
+            checks.append(_same(release, against, progress))
+    return Verification(where, tuple(checks), release)
+
+
+def _same(release: Release, against: Viewset | Table, progress: Progress | None) -> Check:
+    """The check of what the certificate says about the private views."""
+    from nbcfast.equivalence import compare
+
+    name = "equivalence"
+    made = release.certificate
+    try:
+        private = aligned(_counted(release, against), release.views)
+    except ValueError as error:
+        return Check(name, False, f"these are not the views of the release: {error}")
+    if made.identity:
+        same = private == release.views
+        text = "the counts are the private ones, as stated" if same else "the counts are not the private ones"
+        return Check(name, same, text)
+    what = "whole order" if made.preserve == "order" else "best class"
+    of = f"{_amount(made.tuples)} tuples"
+    if made.equal and made.tuples > COMPARED and _made_again(private, made) == release.views:
+        text = f"the {what} is the same on all {of}: made again from these views, the release is this one"
+        return Check(name, True, text)
+    found = compare(private, release.views, preserve=made.preserve, progress=progress)
+    if found.equal:
+        if made.differing_tuples:
+            text = f"no tuple differs, but the certificate says {_amount(made.differing_tuples)}"
+            return Check(name, False, text)
+        return Check(name, True, f"the {what} is the same on all {of} ({found.method})")
+    if found.equal is False:
+        number = "some" if found.differing is None else _amount(found.differing)
+        text = f"the {what} differs on {number} of {of}"
+        if made.differing_tuples is None or made.differing_tuples == found.differing:
+            stated = "the certificate does not claim otherwise" if made.equal is None else "as stated"
+            return Check(name, True, f"{text}, {stated} ({found.method})")
+        if not made.equal and found.differing is None:
+            return Check(
+                name, None, f"{text}; the certificate says on {_amount(made.differing_tuples)}, not decided"
+            )
+        witness = "" if found.witness is None else f", for example {found.witness}"
+        claim = "it is the same" if made.equal else f"on {_amount(made.differing_tuples)}"
+        return Check(name, False, f"{text}, the certificate says {claim}{witness}")
+    return Check(name, None, f"undecided: the domain of {of} is too large to compare")
+
+
+def _counted(release: Release, against: Viewset | Table) -> Viewset:
+    if isinstance(against, Viewset):
+        return against
+    if release.class_name is None:
+        raise ValueError("the release does not name its class column: give a Viewset")
+    if against.n_rows == 0:
+        raise ValueError("no rows")
+    return count(against, release.class_name, release.views.attributes)
+
+
+def _amount(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
+
+
+def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
+    """The views of the release that `safety_transform`, which is deterministic, makes of the private ones."""
+    from nbcfast.errors import Infeasible
+    from nbcfast.transform import safety_transform
+
+    try:
+        again = safety_transform(
+            private,
+            made.amplification,
+            preserve=made.preserve,
+            rows="proven",
+            gauge=made.gauge,
+            attacker=made.attacker,
+        )
+    except (Infeasible, ValueError):
+        return None
+    return again.views if again.certificate.equal else None
+
+
+def aligned(private: Viewset, published: Viewset) -> Viewset:
+    """The private counts in the order of attributes, values and classes of the published ones."""
+    odd = sorted(set(private.attributes) ^ set(published.attributes))
+    if odd:
+        owner = "the release" if odd[0] in published.attributes else "the private views"
+        raise ValueError(f"only {owner} has the attribute {odd[0]!r}")
+    classes = _places(private._class_domain, published._class_domain, "class", private.class_counts)
+    if (private.class_counts[classes] == 0).any() or (classes < 0).any():
+        place = int(((classes < 0) | (private.class_counts[classes] == 0)).argmax())
+        raise ValueError(f"class {published.classes[place]!r} has no private row")
+    counts: dict[str, Counts] = {}
+    for name in published.attributes:
+        array = private.counts[name]
+        own, other = private._domains[name], published._domains[name]
+        rows = _places(own, other, f"attribute {name!r}: value", (array != 0).any(axis=1))
+        spread = zeros((len(other), len(classes)), array)
+        spread[rows >= 0] = array[rows[rows >= 0]][:, classes]
+        counts[name] = spread
+    return Viewset._of(
+        private.class_counts[classes].copy(), counts, published._class_domain, dict(published._domains)
+    )
+
+
+def _places(own: Any, other: Any, what: str, totals: Counts) -> Any:
+    """Where the private domain has each published value, or -1; none that has rows may be missing."""
+    missing = own.positions_in(other) < 0
+    missing &= np.asarray(totals != 0)
+    if missing.any():
+        raise ValueError(f"{what} {own.values[int(np.argmax(missing))]!r} is not in the release")
+    return other.positions_in(own)

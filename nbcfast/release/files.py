@@ -1,0 +1,258 @@
+"""The file of a release: one canonical certificate.json in a folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from typing import IO, TYPE_CHECKING, Any
+
+from nbcfast import verify_release as form
+from nbcfast.release.certificate import Certificate, Release, limit_text
+from nbcfast.table import SUPPRESSED, Interval
+from nbcfast.table.domain import Domain
+from nbcfast.table.values import Value
+from nbcfast.views import Viewset
+from nbcfast.views.integers import Counts, as_counts
+
+if TYPE_CHECKING:
+    from nbcfast.verify_release import Document
+
+
+def save(release: Release, path: str | os.PathLike[str]) -> None:
+    """Write the folder; see `Release.save`."""
+    fault = unfit(release)
+    if fault:
+        raise ValueError(f"not saved: {fault}")
+    data = text_of(release).encode("ascii")
+    folder = os.fsdecode(path)
+    made = not os.path.isdir(folder)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        with written(os.path.join(folder, form.NAME)) as file:
+            file.write(data)
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
+
+
+@contextmanager
+def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A new file that takes the name `path` only when it is complete, and otherwise leaves nothing."""
+    target = os.fsdecode(path)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.part")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def unfit(release: Release) -> str | None:
+    """What the counts lack of what the certificate claims, or None."""
+    from nbcfast.safety import at_most
+
+    views, certificate = release.views, release.certificate
+    if not (views.class_counts > 0).all():
+        label = views.classes[int((views.class_counts <= 0).argmax())]
+        return f"the count of class {label!r} is 0, and must be positive"
+    for name, array in views.counts.items():
+        if not (array > 0).all():
+            value, label = ((array <= 0).any(axis=1)).argmax(), ((array <= 0).any(axis=0)).argmax()
+            return (
+                f"attribute {name!r} has a count of 0 (first at value {views.domain(name)[int(value)]!r}, "
+                f"class {views.classes[int(label)]!r}), and all must be positive"
+            )
+    if not views.is_realistic():
+        return (
+            "the counts are not those of any table: for some attribute they do not add up to those of a class"
+        )
+    tuples = 1
+    for array in views.counts.values():
+        tuples *= len(array)
+    if certificate.tuples != tuples:
+        stated, found = form.short(certificate.tuples), form.short(tuples)
+        return f"the certificate says {stated} tuples, the domain has {found}"
+    if not at_most(views, certificate.limit):
+        return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
+    return None
+
+
+def text_of(release: Release) -> str:
+    """The canonical text of the file."""
+    views, certificate = release.views, release.certificate
+    document: dict[str, Any] = {
+        "amplification": _rational(certificate.amplification),
+        "attacker": certificate.attacker,
+        "attributes": [
+            {
+                "counts": _numbers(array),
+                "name": name,
+                "values": [_typed(value, views._domains[name]) for value in views.domain(name)],
+            }
+            for name, array in views.counts.items()
+        ],
+        "class_counts": _numbers(views.class_counts),
+        "class_name": release.class_name,
+        "classes": [_typed(value, views._class_domain) for value in views.classes],
+        "differing_rows": _optional(certificate.differing_rows),
+        "differing_tuples": _optional(certificate.differing_tuples),
+        "equivalence": certificate.equivalence,
+        "format": form.FORMAT,
+        "gauge": certificate.gauge,
+        "identity": certificate.identity,
+        "kind": "release",
+        "method": certificate.method,
+        "notes": list(certificate.notes),
+        "preserve": certificate.preserve,
+        "tuples": _number(certificate.tuples),
+        "version": certificate.version,
+        "warnings": list(certificate.warnings),
+    }
+    document["sha256"] = form.digest(document)
+    return form.canonical(document) + "\n"
+
+
+def _number(number: int) -> int | str:
+    return number if number <= form.WHOLE_IN_JSON else hex(number)
+
+
+def _optional(number: int | None) -> int | str | None:
+    return None if number is None else _number(number)
+
+
+def _numbers(array: Counts) -> Any:
+    if array.dtype.kind != "O" and (not array.size or int(array.max()) <= form.WHOLE_IN_JSON):
+        return array.tolist()
+    if array.ndim == 1:
+        return [_number(number) for number in array.tolist()]
+    return [[_number(number) for number in row] for row in array.tolist()]
+
+
+def _rational(number: int | Fraction) -> str:
+    fraction = Fraction(number)
+    sign = "-" if fraction < 0 else ""
+    return f"{sign}{_number(abs(fraction.numerator))}/{_number(fraction.denominator)}"
+
+
+def _typed(value: Value, domain: Domain) -> list[str | None]:
+    """A value with its type. The kind is that of the domain: a 1 among floats is a float."""
+    if value is None:
+        return ["null"]
+    if value is SUPPRESSED:
+        return ["suppressed"]
+    if isinstance(value, Interval):
+        ends = (None if end is None else _rational(end) for end in (value.low, value.high))
+        return ["interval", *ends]
+    if domain.kind == "bool":
+        return ["bool", "true" if value else "false"]
+    if domain.kind == "float":
+        return ["float", repr(float(value))]  # type: ignore[arg-type]
+    return [str(domain.kind), str(value)]
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """Read a release, and check everything that its file can tell.
+
+    That is its form, its sha256, that all counts are positive and those of some table, and that Lambda keeps
+    the limit of the certificate.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder that `Release.save` wrote, or the certificate.json in it.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        If a check fails; the message names what is wrong.
+
+    See Also
+    --------
+    nbcfast.verify : The same as a report, and against the private views.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+    >>> with TemporaryDirectory() as folder:
+    ...     Release(views, Certificate(amplification=4, tuples=2)).save(folder)
+    ...     file = Path(folder, "certificate.json")
+    ...     _ = file.write_text(file.read_text().replace("[2,3]", "[2,4]"))
+    ...     try:
+    ...         load(folder)
+    ...     except ValueError as error:
+    ...         print(str(error).removeprefix(f"{file}: "))  # doctest: +ELLIPSIS
+    sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
+    """
+    where, document = read(path)
+    release = release_of(document, where)
+    fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
+    if fault:
+        raise ValueError(f"{where}: {fault}")
+    return release
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, Document]:
+    """The file, and what it says; ValueError if it is not as it was written."""
+    where = form.location(os.fsdecode(path))
+    with open(where, "rb") as file:
+        data = file.read()
+    try:
+        return where, form.parse(data)
+    except form.Refused as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def release_of(document: Document, where: str) -> Release:
+    """The release that a document of checked form describes."""
+    fields = document.fields
+    classes = _domain(document.classes, f"{where}: classes")
+    counts: dict[str, Counts] = {}
+    domains: dict[str, Domain] = {}
+    for name, values, rows in document.attributes:
+        counts[name] = as_counts(rows, f"{where}: attribute {name!r}")
+        domains[name] = _domain(values, f"{where}: attribute {name!r}")
+    certificate = Certificate(
+        amplification=document.amplification,
+        tuples=document.tuples,
+        differing_tuples=document.differing_tuples,
+        differing_rows=document.differing_rows,
+        warnings=tuple(fields["warnings"]),
+        **{
+            name: fields[name]
+            for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
+        },
+    )
+    views = Viewset._of(as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains)
+    return Release(views, certificate, fields["class_name"])
+
+
+def _domain(typed: list[tuple[str, Any]], where: str) -> Domain:
+    values: list[Value] = []
+    for kind, plain in typed:
+        if kind == "interval":
+            values.append(Interval(*plain))
+        else:
+            values.append(SUPPRESSED if kind == "suppressed" else plain)
+    return Domain.of(values, where=where)
