@@ -13,8 +13,9 @@ from nbcfast._columns import Columns
 from nbcfast._plan import plan
 from nbcfast._threads import n_threads, over_rows
 from nbcfast.table import Domain, Table
-from nbcfast.table.encode import DomainBuilder
-from nbcfast.views.viewset import Viewset
+from nbcfast.table.encode import DomainBuilder, recode, used_values
+from nbcfast.views.integers import INT64_MAX
+from nbcfast.views.viewset import Viewset, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,9 +137,22 @@ def tally(
     if not codes:
         # The class is then counted as an attribute beside a class that is always the same.
         same = np.broadcast_to(np.uint8(0), n_rows)
-        _, counts = tally(
-            [class_codes], [n_classes], same, 1, n_rows, weights=weights, threads=threads, progress=progress
-        )
+        try:
+            _, counts = tally(
+                [class_codes],
+                [n_classes],
+                same,
+                1,
+                n_rows,
+                weights=weights,
+                threads=threads,
+                progress=progress,
+            )
+        except ValueError:
+            row = _count.first_bad(Columns([class_codes], [n_classes], n_rows), 0)
+            if row < 0:
+                raise
+            raise _bad_code("class_codes", n_classes, class_codes, row) from None
         return counts[0][:, 0].copy(), []
     columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
     groups = plan(
@@ -198,8 +212,12 @@ def _describe(
             is_class = number == len(sizes)
             array, size = (class_codes, n_classes) if is_class else (codes[number], sizes[number])
             what = "class_codes" if is_class else f"codes of attribute {number}"
-            return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
+            return _bad_code(what, size, array, row)
     return ValueError(f"column {column} changed while it was counted")
+
+
+def _bad_code(what: str, size: int, array: npt.NDArray[Any], row: int) -> ValueError:
+    return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
 
 
 def _names(attributes: Iterable[str], class_name: str) -> list[str]:
@@ -233,9 +251,11 @@ def _with_classes(
     """The viewset with the classes in the precedence asked for."""
     if classes is None:
         if len(found) == 0:
-            raise ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
+            raise _no_classes(class_name)
         return Viewset._of(class_counts, dict(counts), found, domains)
-    wanted = Domain.of(classes, where="classes")
+    wanted = listed(classes, "classes")
+    if len(wanted) == 0:
+        raise ValueError("classes must be at least one label, got no classes")
     places = found.positions_in(wanted)
     for position in np.flatnonzero((places < 0) & (class_counts > 0)).tolist():
         raise ValueError(
@@ -250,6 +270,20 @@ def _with_classes(
 
     ordered = {name: arranged(array) for name, array in counts.items()}
     return Viewset._of(arranged(class_counts), ordered, wanted, domains)
+
+
+def _no_classes(class_name: str) -> ValueError:
+    return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
+
+
+def _compact(codes: npt.NDArray[Any], values: list[Any], n_rows: int) -> tuple[npt.NDArray[Any], list[Any]]:
+    """Without the values that no row has, where a dictionary is so long that its counts could be too many."""
+    if len(values) <= max(256, min(n_rows, MAX_VALUES)):
+        return codes, values
+    used = used_values(codes, len(values))
+    positions = np.flatnonzero(used)
+    places = np.cumsum(used, dtype=np.int64) - 1
+    return recode(codes, places, len(positions)), [values[position] for position in positions.tolist()]
 
 
 class _Growing:
@@ -307,12 +341,14 @@ def _count_stream(
         if not builders:
             builders = {name: DomainBuilder(name) for name in batch if name != weights}
             parts = {name: _Growing() for name in builders}
+        n_rows = len(batch[class_name][0])
+        batch = {name: _compact(codes, values, n_rows) for name, (codes, values) in batch.items()}
         class_codes, labels = batch[class_name]
-        n_rows = len(class_codes)
+        _check_values(class_name, len(labels), MAX_VALUES)
         weighted = None if weights is None else _weights_of(*batch[weights])
         total += n_rows if weighted is None else sum(map(int, weighted.tolist())) if n_rows else 0
-        if total > np.iinfo(np.int64).max:
-            raise ValueError("weights must add up to less than 2**63")
+        if total > INT64_MAX:
+            raise ValueError("weights must add up to less than 2^63")
         names = [name for name in builders if name != class_name]
         class_counts, counts = tally(
             [batch[name][0] for name in names],
@@ -336,6 +372,8 @@ def _count_stream(
         done += n_rows
         if progress is not None:
             progress(done, 0)
+    if not builders:
+        raise _no_classes(class_name)
     class_domain, columns = builders[class_name].finish(None)
     n_classes = len(class_domain)
     result, domains = {}, {}
@@ -348,13 +386,16 @@ def _count_stream(
 
 def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[np.int64]:
     """The weights of a batch."""
-    for value in values:
+    weights = np.zeros(len(values), np.int64)
+    for position in np.flatnonzero(used_values(codes, len(values))).tolist():
+        value = values[position]
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"weights must be integers, got {value!r}")
-        if value < 1:
-            raise ValueError(f"weights must be at least 1, got {value}")
-    weights: npt.NDArray[np.int64] = np.array(values, np.int64)[codes]
-    return weights
+        if not 1 <= value <= INT64_MAX:
+            raise ValueError(f"weights must be 1..2^63-1, got {value}")
+        weights[position] = value
+    result: npt.NDArray[np.int64] = weights[codes]
+    return result
 
 
 def count_codes(
@@ -418,7 +459,8 @@ def _size(given: Any, i: int, column: npt.NDArray[Any], n: int, where: str = "si
     if given is None:
         size = int(column.max()) + 1 if len(column) else 0
         if size > MAX_VALUES:
-            raise ValueError(f"attribute {i} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
+            what = f"attribute {i}" if where == "sizes" else "class_codes"
+            raise ValueError(f"{what} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
         return max(size, 1 if len(column) else 0)
     if len(given) != n:
         raise ValueError(f"{where} must be {n} integers, got {len(given)}")

@@ -38,9 +38,15 @@ def as_counts(obj: Any, where: str) -> Counts:
 def _from_sequence(obj: Any, where: str) -> npt.NDArray[Any]:
     """The nested sequence as objects: NumPy would turn large and mixed integers into floats."""
     try:
-        return np.array(obj, dtype=object)
+        array = np.array(obj, dtype=object)
     except ValueError:
-        raise ValueError(f"{where} must be a rectangular array, got rows of different lengths") from None
+        array = None
+    # Rows of different lengths are left as lists, or refused, as NumPy finds them.
+    if array is None or any(
+        isinstance(number, (list, tuple, np.ndarray)) for number in array.ravel().tolist()
+    ):
+        raise ValueError(f"{where} must be a rectangular array, got rows of different lengths")
+    return array
 
 
 def _as_int(number: Any, where: str) -> int:
