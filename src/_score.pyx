@@ -91,7 +91,7 @@ cdef class Scores:
                   const int64_t[::1] members not None, const double[:, ::1] singles not None,
                   const double[::1] base not None, double bound, const uint64_t[:, :, ::1] limbs not None,
                   const uint64_t[:, ::1] up not None, const uint64_t[:, ::1] down not None):
-        cdef int64_t n = columns.n_columns, n_classes = up.shape[0], width = base.shape[0], a
+        cdef int64_t n = columns.n_columns, n_classes = up.shape[0], width = base.shape[0], a, entries
         if not 2 <= n_classes <= 65536 or down.shape[0] != n_classes or limbs.shape[1] != n_classes:
             raise ValueError(f"up, down and limbs must be of 2..65536 classes, got {n_classes}, {down.shape[0]} "
                              f"and {limbs.shape[1]}")
@@ -136,7 +136,8 @@ cdef class Scores:
         self.scores.bound = bound
         self.scores.n_limbs, self.scores.down_limbs = limbs.shape[2], down.shape[1]
         self.scores.most_limbs = down.shape[1] + (n + 1) * limbs.shape[2] + 1
-        self.scores.tables = <double *> calloc(<size_t> (self.plan.offset[self.plan.n_groups] * width) + 1, sizeof(double))
+        entries = self.plan.offset[self.plan.n_groups] * width
+        self.scores.tables = <double *> calloc(<size_t> entries + 1, sizeof(double))
         if self.scores.tables == NULL:
             raise MemoryError()
         with nogil:

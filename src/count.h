@@ -259,7 +259,7 @@ static void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_
 
 /* Row-major input: neighbouring columns of one width whose codes all fit a byte, rows without gaps.
    A block is packed to bytes in one flat pass; then sixteen neighbouring bytes of a row become the indices of four groups at once. */
-#define NBC_ROWS 256
+#define NBC_ROWS 512
 #define NBC_LANES 4
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -329,7 +329,8 @@ NBC_INLINE void nbc_index_window(const nbc_window *window, const uint8_t *restri
     bytes += window->first;
     for (int64_t i = 0; i < n; i++, bytes += d) {
         nbc_bytes codes;
-        NBC_PREFETCH(next + i * step);  /* the same row of the next block */
+        NBC_PREFETCH(next + i * step);  /* the same row of the next block, and the line that it may reach */
+        NBC_PREFETCH(next + i * step + 64);
         memcpy(&codes, bytes, 16);
         const nbc_pairs slots = (nbc_pairs)__builtin_shuffle(codes, order);
         const nbc_quads halves = (nbc_quads)((slots & 0xff) * low + (slots >> 8) * high);

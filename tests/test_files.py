@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nbcfast import Interval, Table, read_csv, read_parquet
 from nbcfast.reference import table as reference
 from nbcfast.table import files
+from nbcfast.table.files import _Source
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -421,3 +422,18 @@ def test_adult():
     assert table.domain("income") == ("<=50K", ">50K")
     assert np.bincount(table.codes("income")).tolist() == [24_720, 7_841]
     assert len(table.domain("age")) == 73
+
+
+def test_a_late_read_takes_nothing_from_the_next_file(tmp_path):
+    # pyarrow reads ahead in threads of its own, also after its reader is closed.
+    for name in ("a", "b"):
+        tmp_path.joinpath(name).write_bytes(name.encode() * 100)
+    first = _Source(str(tmp_path / "a"))
+    number = first._file.fileno()
+    assert first.read(10) == b"a" * 10
+    first.close()
+    second = _Source(str(tmp_path / "b"))
+    assert second._file.fileno() == number
+    assert first.read(10) == b""
+    assert (first.done, second.read(), second.done) == (10, b"b" * 100, 100)
+    second.close()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import nbcfast
 
 EXTRAS = ["pyarrow", "pandas", "polars", "duckdb", "click", "rich", "sklearn", "scipy", "matplotlib", "numba"]
@@ -39,13 +41,14 @@ def test_importing_warns_and_prints_nothing(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_tree_without_kernels_says_so_in_one_line(tmp_path):
+# With site-packages too: the kernels of an editable install elsewhere are not for this tree.
+@pytest.mark.parametrize("options", [[], ["-S"]])
+def test_a_tree_without_kernels_says_so_in_one_line(tmp_path, options):
     tree = tmp_path / "clone" / "nbcfast"
     shutil.copytree(
         nbcfast.__path__[0], tree, ignore=shutil.ignore_patterns("*.so", "*.pyd", "_build.py", "__pycache__")
     )
-    # Without site-packages: an editable install would find the kernels of another tree for this one.
-    done = run("import nbcfast", tree.parent, "-S", PYTHONPATH="")
+    done = run("import nbcfast", tree.parent, *options, PYTHONPATH="")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last == (

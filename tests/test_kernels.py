@@ -55,6 +55,7 @@ def test_columns_take_any_integers(column):
         ([bytes(3)], [2**32 + 1], 3, ValueError, "values, got 4294967297"),
         ([bytes(3)], [2**70], 3, OverflowError, "too large"),
         ([bytes(3)], ["1"], 3, TypeError, "integer|int"),
+        ([bytes(3)], [1.5], 3, TypeError, "float"),
         ([bytes(3)], [None], 3, TypeError, "integer|int|NoneType"),
         ([np.zeros((3, 1), np.uint8)], [1], 3, ValueError, "column 0 must be 1-D, got 2 dimensions"),
         ([np.zeros((), np.uint8)], [1], 3, ValueError, "column 0 must be 1-D, got 0 dimensions"),

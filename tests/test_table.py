@@ -798,6 +798,8 @@ def test_equality_repr_pickle_and_immutability():
         assert not other.codes("x").flags.writeable
     with pytest.raises(TypeError, match="unhashable"):
         hash(table)
+    with pytest.raises(AttributeError, match="cannot delete n_rows"):
+        del table.n_rows
     with pytest.raises(AttributeError, match="cannot set n_rows"):
         table.n_rows = 3
     with pytest.raises(ValueError, match="read-only"):

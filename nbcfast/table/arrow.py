@@ -94,8 +94,11 @@ class ColumnReader:
             nulls = 1 - bits[array.offset - 8 * first :][: len(array)]
         return _numbers(array, array.type.to_pandas_dtype()), nulls
 
-    def encode(self, array: Any) -> tuple[Codes, list[Value]]:
-        """Codes that are positions in the values beside them; None comes last where there are nulls."""
+    def encode(self, array: Any, *, check: bool = True) -> tuple[Codes, list[Value]]:
+        """Codes that are positions in the values beside them; None comes last where there are nulls.
+
+        Without `check` codes of a malformed array may lie outside: for whoever checks them anyway.
+        """
         pa, types = self._pa, self._pa.types
         try:
             if types.is_run_end_encoded(array.type):
@@ -121,12 +124,8 @@ class ColumnReader:
             except ValueError as error:
                 raise ValueError(f"column {self.name!r}: {error}") from None
             return filled, self._with_null
-        bad = _codes.check_range(codes, len(values))
-        if bad >= 0:
-            raise ValueError(
-                f"column {self.name!r}: row {bad}: code {codes[bad]} outside a dictionary of "
-                f"{len(values)} values"
-            )
+        if check:
+            check_codes(self.name, codes, len(values))
         return codes, values
 
     def _only_null(self) -> list[Value]:
@@ -353,8 +352,17 @@ def _arrays(batches: Iterator[Any], places: dict[str, int]) -> Iterator[dict[str
             yield {name: part.column(place) for name, place in places.items()}
 
 
+def check_codes(name: str, codes: Codes, n_values: int) -> None:
+    """Every code must be a position among so many values."""
+    bad = _codes.check_range(codes, n_values)
+    if bad >= 0:
+        raise ValueError(
+            f"column {name!r}: row {bad}: code {codes[bad]} outside a dictionary of {n_values} values"
+        )
+
+
 def encoded_batches(
-    obj: Any, names: Iterable[str] | None = None
+    obj: Any, names: Iterable[str] | None = None, *, check: bool = True
 ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
     """Batches of name -> (codes, values): every code is a position in the values beside it.
 
@@ -364,7 +372,7 @@ def encoded_batches(
     """
     readers, batches = open_columns(obj, names)
     for batch in batches:
-        yield {name: readers[name].encode(array) for name, array in batch.items()}
+        yield {name: readers[name].encode(array, check=check) for name, array in batch.items()}
 
 
 def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: Any) -> None:

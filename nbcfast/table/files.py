@@ -3,8 +3,9 @@
 import math
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -188,8 +189,6 @@ def _read_fields(
     pa = arrow.load_pyarrow()
     read = csv.ReadOptions(block_size=block, encoding=encoding, use_threads=threads)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with open(path, "rb"):  # the usual OSError, with its path
-        pass
     size = os.stat(path).st_size
     with _open(path) as (_, stream):
         # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
@@ -216,12 +215,12 @@ def _read_fields(
     )
     builders = {name: ColumnBuilder(name) for name in wanted}
     readers = {name: arrow.ColumnReader(name, text) for name in wanted}
-    with _open(path) as (raw, stream), csv.open_csv(stream, read, parse, convert) as batches:
+    with _open(path) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
         for batch in batches:
             for name in wanted:
                 arrow.add_batch(builders[name], readers[name], batch.column(name))
             if progress is not None:
-                progress(min(_told(raw, size), size), size)
+                progress(min(source.done, size), size)
     return builders
 
 
@@ -230,16 +229,47 @@ def _open(path: str) -> Iterator[tuple[Any, Any]]:
     """The file, and the stream of its bytes (decompressed where its name says so)."""
     pa = arrow.load_pyarrow()
     compression = COMPRESSED.get(Path(path).suffix.lower())
-    with pa.OSFile(path, "rb") as raw:
-        yield raw, pa.CompressedInputStream(raw, compression) if compression else raw
+    with closing(_Source(path)) as source:
+        raw = pa.PythonFile(source, mode="r")
+        yield source, pa.CompressedInputStream(raw, compression) if compression else raw
 
 
-def _told(raw: Any, size: int) -> int:
-    """How far the file has been read; pyarrow closes it at its end."""
-    try:
-        return int(raw.tell())
-    except (ValueError, OSError):
-        return size
+class _Source:
+    """A file whose reads end when it is closed.
+
+    pyarrow goes on reading ahead in threads of its own for a while after a CSV reader is closed. A file that
+    is opened next gets the same descriptor, and with an ordinary file such a late read would take a block
+    out of it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._lock = threading.Lock()
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        self.done = 0
+        self.closed = False
+
+    def read(self, n: int = -1) -> bytes:
+        with self._lock:
+            block = b"" if self.closed else self._file.read(n) or b""
+            self.done += len(block)
+            return block
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+            self._file.close()
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        """Nothing is written."""
 
 
 def typed(texts: list[Value], rule: str | None, name: str) -> list[Value] | None:

@@ -125,6 +125,9 @@ class Table:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Table does not change: cannot set {name}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Table does not change: cannot delete {name}")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Table._of, (self._columns, self._weights, self.n_rows)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _count
+from nbcfast._codes import check_weights
 from nbcfast._columns import Columns
 from nbcfast._plan import plan
 from nbcfast._threads import n_threads, over_rows
@@ -326,7 +327,7 @@ def _count_stream(
     progress: Progress | None,
 ) -> Viewset:
     """Count batch by batch with the batch's own dictionaries, and merge by value."""
-    from nbcfast.table.arrow import encoded_batches
+    from nbcfast.table.arrow import check_codes, encoded_batches
 
     wanted = None
     if attributes is not None:
@@ -334,7 +335,7 @@ def _count_stream(
     builders: dict[str, DomainBuilder] = {}
     parts: dict[str, _Growing] = {}
     done = total = 0
-    for batch in encoded_batches(stream, wanted):
+    for batch in encoded_batches(stream, wanted, check=False):  # the tally checks
         for name in (class_name, *([] if weights is None else [weights])):
             if name not in batch:
                 raise ValueError(f"expected a column of {', '.join(map(repr, batch))}; got {name!r}")
@@ -342,23 +343,30 @@ def _count_stream(
             builders = {name: DomainBuilder(name) for name in batch if name != weights}
             parts = {name: _Growing() for name in builders}
         n_rows = len(batch[class_name][0])
-        batch = {name: _compact(codes, values, n_rows) for name, (codes, values) in batch.items()}
-        class_codes, labels = batch[class_name]
-        _check_values(class_name, len(labels), MAX_VALUES)
-        weighted = None if weights is None else _weights_of(*batch[weights])
-        total += n_rows if weighted is None else sum(map(int, weighted.tolist())) if n_rows else 0
+        names = [name for name in builders if name != class_name]
+        try:
+            if weights is not None:
+                check_codes(weights, batch[weights][0], len(batch[weights][1]))
+            batch = {name: _compact(codes, values, n_rows) for name, (codes, values) in batch.items()}
+            labels = batch[class_name][1]
+            _check_values(class_name, len(labels), MAX_VALUES)
+            weighted, weight = (None, n_rows) if weights is None else _weights_of(*batch[weights])
+            class_counts, counts = tally(
+                [batch[name][0] for name in names],
+                [len(batch[name][1]) for name in names],
+                batch[class_name][0],
+                len(labels),
+                n_rows,
+                weights=weighted,
+                threads=threads,
+            )
+        except ValueError:
+            for name, (codes, values) in batch.items():  # what is wrong is named by its column
+                check_codes(name, codes, len(values))
+            raise
+        total += weight
         if total > INT64_MAX:
             raise ValueError("weights must add up to less than 2^63")
-        names = [name for name in builders if name != class_name]
-        class_counts, counts = tally(
-            [batch[name][0] for name in names],
-            [len(batch[name][1]) for name in names],
-            class_codes,
-            len(labels),
-            n_rows,
-            weights=weighted,
-            threads=threads,
-        )
         seen = np.flatnonzero(class_counts)
         columns = builders[class_name].add(labels, class_counts > 0)[seen]
         parts[class_name].add(np.zeros(1, np.int64), columns, class_counts[seen][np.newaxis])
@@ -384,8 +392,8 @@ def _count_stream(
     return _with_classes(class_counts, result, class_domain, domains, classes, class_name)
 
 
-def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[np.int64]:
-    """The weights of a batch."""
+def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    """The weights of a batch, and their sum: 2^63 where it is that or more."""
     weights = np.zeros(len(values), np.int64)
     for position in np.flatnonzero(used_values(codes, len(values))).tolist():
         value = values[position]
@@ -395,7 +403,8 @@ def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[n
             raise ValueError(f"weights must be 1..2^63-1, got {value}")
         weights[position] = value
     result: npt.NDArray[np.int64] = weights[codes]
-    return result
+    _, total = check_weights(result)
+    return result, total if total >= 0 else INT64_MAX + 1
 
 
 def count_codes(
