@@ -48,7 +48,7 @@ def test_a_tree_without_kernels_says_so_in_one_line(tmp_path, options):
     shutil.copytree(
         nbcfast.__path__[0], tree, ignore=shutil.ignore_patterns("*.so", "*.pyd", "_build.py", "__pycache__")
     )
-    done = run("import nbcfast", tree.parent, *options, PYTHONPATH="")
+    done = run("import nbcfast", tree.parent, *options, PYTHONPATH="", PYTHONSAFEPATH="")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last == (
