@@ -843,3 +843,56 @@ def test_memory_does_not_grow():
     # One result kept each time would be megabytes: the arrays of one are 39 kB.
     assert traced < 100_000
     assert resident < 4_096
+
+
+def test_masks_are_refused():
+    masked = np.ma.array([0, 1], mask=[0, 1])
+    with pytest.raises(ValueError, match="class_codes must have no masked entries"):
+        Viewset.from_codes([[0], [1]], masked)
+    with pytest.raises(ValueError, match="codes must have no masked entries"):
+        Viewset.from_codes(masked.reshape(2, 1), [0, 1])
+    with pytest.raises(ValueError, match="class_counts must have no masked entries"):
+        Viewset(masked, [])
+
+
+def test_a_path_is_no_table():
+    with pytest.raises(TypeError, match="got a path: read it with"):
+        nbcfast.count("patients.csv", "diagnosis")
+
+
+@pytest.mark.parametrize("weights", ["c", "a"])
+def test_weights_that_are_something_else_too(weights):
+    table = pytest.importorskip("pyarrow").table({"a": [1, 2], "c": [1, 2]})
+    with pytest.raises(ValueError, match=f"weights: '{weights}' is the class or an attribute as well"):
+        nbcfast.count(table, "c", ["a"], weights=weights)
+
+
+def test_order_of_merging_does_not_choose_the_kind():
+    a, b = (nbcfast.count({"x": x, "c": ["u", "v"]}, "c") for x in ([1, 2], [1.0, 2.0]))
+    assert {(a + b)._domains["x"].kind, (b + a)._domains["x"].kind} == {"float"}
+
+
+@pytest.mark.parametrize("path", ["straight", "rows"])
+def test_codes_that_change_meanwhile_do_not_crash(path):
+    script = f"""
+import threading, time
+import numpy as np
+from nbcfast import Viewset
+n = 300_000
+codes, classes = np.zeros((n, 2), np.uint32), np.zeros(n, np.uint8)
+weights = np.ones(n, np.int64) if {path!r} == "straight" else None
+stop = time.monotonic() + 2
+def change():
+    while time.monotonic() < stop:
+        codes[:] = 0x7fffffff
+        codes[:] = 0
+thread = threading.Thread(target=change)
+thread.start()
+while time.monotonic() < stop:
+    try:
+        Viewset.from_codes(codes, classes, sizes=[7, 7], n_classes=2, weights=weights, threads=1)
+    except ValueError:
+        pass
+thread.join()
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 0

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from nbcfast import Interval, Table, read_csv, read_parquet
 from nbcfast.reference import table as reference
 from nbcfast.table import files
-from nbcfast.table.files import _Source
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -426,14 +425,38 @@ def test_adult():
 
 def test_a_late_read_takes_nothing_from_the_next_file(tmp_path):
     # pyarrow reads ahead in threads of its own, also after its reader is closed.
-    for name in ("a", "b"):
-        tmp_path.joinpath(name).write_bytes(name.encode() * 100)
-    first = _Source(str(tmp_path / "a"))
-    number = first._file.fileno()
-    assert first.read(10) == b"a" * 10
-    first.close()
-    second = _Source(str(tmp_path / "b"))
-    assert second._file.fileno() == number
-    assert first.read(10) == b""
-    assert (first.done, second.read(), second.done) == (10, b"b" * 100, 100)
-    second.close()
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x" * 100)
+    with files._open(str(path), "utf8") as (source, _):
+        assert source.read(10) == b"x" * 10
+        assert source.done == 10
+    assert source.read(10) == b""
+
+
+def test_no_block_ends_in_a_carriage_return(tmp_path):
+    path = tmp_path / "a.csv"
+    for text in (b"ab\r\ncd\r", b"\r\r\n\n\r\r", b"\r", b""):
+        path.write_bytes(text)
+        for n in (1, 2, 3, 4, 100):
+            with files._open(str(path), "utf8") as (source, _):
+                blocks = list(iter(lambda source=source, n=n: source.read(n), b""))
+            assert b"".join(blocks) == text
+            assert not any(block.endswith(b"\r") for block in blocks[:-1])
+
+
+@pytest.mark.parametrize("encoding", ["utf8", "utf-16"])
+def test_line_breaks_in_quotes_at_the_end_of_a_block(tmp_path, encoding, monkeypatch):
+    path = tmp_path / "a.csv"
+    for block in (64, 65, 66, 67):
+        monkeypatch.setattr(files, "BLOCK_BYTES", block)
+        rows = [f'1,"{"l" * k}\r\nm"' for k in range(30)]
+        path.write_bytes("\r\n".join(["a,b", *rows, ""]).encode(encoding))
+        table = read_csv(path, encoding=encoding)
+        assert table.n_rows == 30
+        assert set(table.domain("b")) == {"l" * k + "\r\nm" for k in range(30)}
+
+
+@pytest.mark.parametrize("delimiter", ['"', "\n", "\r", "é", "\0"])
+def test_delimiters_that_are_none(tmp_path, delimiter):
+    with pytest.raises(ValueError, match="delimiter must be an ASCII character"):
+        read_csv(tmp_path / "a.csv", delimiter=delimiter)

@@ -552,3 +552,16 @@ def test_memory_does_not_grow():
     # One result kept each time would be megabytes.
     assert traced < 100_000
     assert resident < 4_096
+
+
+def test_unknown_values_are_explained():
+    views = nbcfast.count({"x": [1, 2], "y": ["a", "b"]}, "y")
+    with pytest.raises(
+        ValueError, match="value '1' is unknown to the views; the views hold values of kind int"
+    ):
+        views.predict({"x": ["1"]})
+    binned = nbcfast.count(nbcfast.Table({"x": [1, 22], "y": ["a", "b"]}).bin("x", width=10), "y")
+    with pytest.raises(ValueError, match="the views hold intervals: bin the table with their domain"):
+        binned.predict({"x": [5]})
+    later = nbcfast.Table({"x": [5, 25]}).bin("x", binned.domain("x"))
+    assert binned.predict(later).tolist() == ["a", "b"]

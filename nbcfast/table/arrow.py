@@ -111,6 +111,7 @@ class ColumnReader:
                 indices, values = array.cast(pa.uint8()), self._of_dictionary(pa.array([False, True]))
             else:
                 if not types.is_dictionary(array.type):
+                    array.validate(full=True)  # offsets outside the text would be followed
                     array = pa.compute.dictionary_encode(self._encodable(array))
                 indices, values = array.indices, self._of_dictionary(array.dictionary)
         except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -154,6 +155,7 @@ class ColumnReader:
         if self._dictionary is None or not (
             self._dictionary is dictionary or self._dictionary.equals(dictionary)
         ):
+            dictionary.validate(full=True)
             self._values = self._python_values(dictionary)
             self._with_null = [*self._values, None]
             self._dictionary = dictionary
@@ -164,7 +166,7 @@ class ColumnReader:
         if types.is_decimal(type_):
             return [self._number(value) for value in array.to_pylist()]
         if types.is_temporal(type_):
-            texts = _temporal_texts(array, types)
+            texts = _temporal_texts(array, types, self.name)
             return [
                 text if valid else None
                 for text, valid in zip(texts, array.is_valid().to_pylist(), strict=True)
@@ -196,11 +198,15 @@ def _numbers(array: Any, dtype: Any) -> npt.NDArray[Any]:
     return numbers if numbers.flags.aligned else numbers.copy()
 
 
-def _temporal_texts(array: Any, types: Any) -> list[str]:
+def _temporal_texts(array: Any, types: Any, name: str) -> list[str]:
     """ISO 8601, fractions without trailing zeros: the same moment in other units has the same text."""
     type_ = array.type
     wide = array.type.bit_width == 64
     ticks = _numbers(array, np.int64 if wide else np.int32).astype(np.int64)
+    valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    wrong = valid & (ticks == np.iinfo(np.int64).min)  # NumPy reads it as no time
+    if wrong.any():
+        raise ValueError(f"column {name!r}: {ticks[wrong][0]} is no {type_}")
     if types.is_date(type_):
         days = ticks if not wide else ticks // 86_400_000
         return [str(text) for text in np.datetime_as_string(days.view("M8[D]"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,10 @@ def count(
     if not 1 <= max_values <= MAX_VALUES:
         raise ValueError(f"max_values must be 1..{MAX_VALUES}, got {max_values}")
     named = None if attributes is None else _names(attributes, class_name)
+    if weights is not None and weights in (class_name, *(named or ())):
+        raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
+    if isinstance(table, (str, bytes, os.PathLike)):
+        raise TypeError("expected a table, got a path: read it with nbcfast.read_csv or read_parquet")
     if not isinstance(table, Table):
         from collections.abc import Mapping
 
@@ -454,6 +459,8 @@ def _is_list_of_arrays(obj: Any) -> bool:
 
 
 def _as_codes(obj: Any, where: str) -> npt.NDArray[Any]:
+    if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
+        raise ValueError(f"{where} must have no masked entries")
     array = np.asarray(obj)
     if array.size == 0 and not isinstance(obj, np.ndarray):
         array = array.astype(np.int64)

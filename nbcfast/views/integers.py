@@ -18,6 +18,8 @@ INT64_MAX = 2**63 - 1
 
 def as_counts(obj: Any, where: str) -> Counts:
     """A new read-only C-contiguous array of counts; floats, bools and negative numbers are refused."""
+    if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
+        raise ValueError(f"{where} must have no masked entries")
     array: Counts = obj if isinstance(obj, np.ndarray) else _from_sequence(obj, where)
     if array.dtype.kind == "O":
         flat = [_as_int(number, where) for number in array.ravel().tolist()]

@@ -151,11 +151,15 @@ def _matched(
         places = column.domain.positions_in(views._domains[name])
         if unseen == "error" and (places < 0).any():
             used = used_values(column.codes, len(column.domain)).astype(bool)
+            theirs, ours = column.domain.kind, views._domains[name].kind
             for position in np.flatnonzero((places < 0) & used).tolist():
-                raise ValueError(
-                    f"column {name!r}: value {column.domain.values[position]!r} is unknown to the views; "
-                    "unseen='zero' counts it as 0 in every class"
-                )
+                hint = "unseen='zero' counts it as 0 in every class"
+                if ours == "interval" != theirs:
+                    hint = "the views hold intervals: bin the table with their domain as edges"
+                elif {theirs, ours} not in ({ours}, {None, ours}, {"int", "float"}):
+                    hint = f"the views hold values of kind {ours}, the table {theirs}"
+                value = column.domain.values[position]
+                raise ValueError(f"column {name!r}: value {value!r} is unknown to the views; {hint}")
         codes.append(column.codes)
         tables.append(places)
     return codes, tables, table.n_rows

@@ -453,8 +453,10 @@ def _shown(texts: list[str], n: int) -> str:
 
 def joined(a: Domain, b: Domain, where: str) -> Domain:
     """The domain of both: a declared one, which must hold the other, or the sorted union."""
-    if a == b:
+    if a == b and a.kind == b.kind:
         return b if b.declared else a
+    if a == b and a.declared and b.declared:
+        return a if a.kind == "float" else b  # whichever comes first
     if not a.declared and not b.declared:
         return Domain.union(a, b, where=where)
     if a.declared and b.declared:
