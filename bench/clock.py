@@ -15,13 +15,18 @@ AT_LEAST = 0.02  # seconds: a shorter call is repeated until a round takes this 
 PACKAGES = ["numpy", "numba", "polars", "duckdb", "pyarrow", "pandas", "scikit-learn"]
 
 
+def unchanged(result: Any) -> Any:
+    return result
+
+
 class Form(NamedTuple):
     """One way in which a peer does a job."""
 
     how: str
     run: Callable[[], Any]
-    # Its result in the shape that all forms of the job are compared in; outside the clock.
-    answer: Callable[[Any], Any] = lambda result: result
+    # Turns the result into what all forms of the job must agree on, outside the clock; None: a floor, which
+    # does only a part of the job.
+    answer: Callable[[Any], Any] | None = unchanged
 
 
 class Peers:
@@ -29,10 +34,12 @@ class Peers:
 
     def __init__(self) -> None:
         self._peers: dict[str, Callable[[Any], Iterable[Form]]] = {}
+        self._missing: set[str] = set()
 
-    def peer(self, name: str) -> Callable[[Callable[[Any], Iterable[Form]]], None]:
-        def register(forms: Callable[[Any], Iterable[Form]]) -> None:
+    def peer(self, name: str) -> Callable[[Callable[[Any], Iterable[Form]]], Callable[[Any], Iterable[Form]]]:
+        def register(forms: Callable[[Any], Iterable[Form]]) -> Callable[[Any], Iterable[Form]]:
             self._peers[name] = forms
+            return forms
 
         return register
 
@@ -43,7 +50,9 @@ class Peers:
             try:
                 found[name] = list(forms(data))
             except ImportError as error:
-                print(f"{name}: skipped, {error}", file=sys.stderr)
+                if name not in self._missing:
+                    print(f"{name}: skipped, {error}", file=sys.stderr)
+                self._missing.add(name)
         return found
 
 
@@ -55,7 +64,7 @@ class Row(NamedTuple):
     theirs: str
     ours: str
     ratio: float
-    target: float | None
+    target: float | None = None
 
     def cells(self) -> list[str]:
         if self.target is None:
@@ -67,60 +76,62 @@ class Row(NamedTuple):
 HEADINGS = ["job", "peer, its best form", "theirs", "ours", "ratio", "target", ""]
 
 
+def medians(
+    runs: list[Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> list[float]:
+    """Seconds a call: the median over rounds, in each of which every run has its turn.
+
+    The order changes from round to round, so that nobody always follows the same neighbour. By default the
+    CPU time of all threads of the process.
+    """
+    loops = []
+    for run in runs:
+        for _ in range(2):  # the first call may compile, import or touch memory for the first time
+            start = clock()
+            run()
+            once = clock() - start
+            if once > AT_LEAST:
+                break
+        loops.append(max(1, round(AT_LEAST / max(once, 1e-7))))
+    times: list[list[float]] = [[] for _ in runs]
+    order = list(range(len(runs)))
+    shuffled = random.Random(1)
+    for _ in range(rounds):
+        shuffled.shuffle(order)
+        for number in order:
+            start = clock()
+            for _ in range(loops[number]):
+                runs[number]()
+            times[number].append((clock() - start) / loops[number])
+    return [statistics.median(samples) for samples in times]
+
+
 def race(
     job: str,
     n_rows: int,
     ours: Form,
     peers: dict[str, list[Form]],
     equal: Callable[[Any, Any], bool],
-    *,
     rounds: int,
     targets: dict[str, float] | None = None,
     clock: Callable[[], float] = time.process_time,
 ) -> Iterator[Row]:
-    """Time all forms and give a row for the best of each peer; answers must be equal.
-
-    Every form has its turn once a round, in an order that changes from round to round; figures are medians
-    over rounds, by default of the CPU time of all threads of the process.
-    """
-    entrants = [("ours", ours), *((who, form) for who, forms in peers.items() for form in forms)]
-    expected = ours.answer(ours.run())
-    loops = []
+    """A row for the best form of each peer; all answers must be equal."""
+    entrants = [(who, form) for who, forms in peers.items() for form in forms]
+    expected = (ours.answer or unchanged)(ours.run())
     for who, form in entrants:
-        start = clock()
-        result = form.run()
-        once = clock() - start
-        if not equal(form.answer(result), expected):
+        if form.answer is not None and not equal(form.answer(form.run()), expected):
             raise AssertionError(f"{job}: {who} ({form.how}) gives another answer than nbcfast")
-        del result
-        # The first call pays for imports and first touches: the second tells how long one takes.
-        if once < AT_LEAST:
-            start = clock()
-            form.run()
-            once = clock() - start
-        loops.append(max(1, round(AT_LEAST / max(once, 1e-7))))
-    times: list[list[float]] = [[] for _ in entrants]
-    order = list(range(len(entrants)))
-    shuffled = random.Random(1)
-    for _ in range(rounds):
-        shuffled.shuffle(order)
-        for number in order:
-            run = entrants[number][1].run
-            start = clock()
-            for _ in range(loops[number]):
-                run()
-            times[number].append((clock() - start) / loops[number])
-    medians = [statistics.median(samples) for samples in times]
-    for who in peers:
-        number = min(
-            (number for number, entrant in enumerate(entrants) if entrant[0] == who), key=medians.__getitem__
-        )
+    own, *others = medians([ours.run, *(form.run for _, form in entrants)], rounds, clock)
+    for who, forms in peers.items():
+        times = [seconds for (name, _), seconds in zip(entrants, others, strict=True) if name == who]
+        best = min(times)
         yield Row(
             job,
-            f"{who}, {entrants[number][1].how}",
-            shown(medians[number], n_rows),
-            shown(medians[0], n_rows),
-            medians[number] / medians[0],
+            f"{who}, {forms[times.index(best)].how}",
+            shown(best, n_rows),
+            shown(own, n_rows),
+            best / own,
             (targets or {}).get(who),
         )
 
@@ -132,41 +143,47 @@ def shown(seconds: float, n_rows: int) -> str:
     return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} us"
 
 
+def power(number: int) -> str:
+    """As people write it: 1e6."""
+    digits, exponent = f"{number:e}".split("e")
+    return f"{float(digits):g}e{int(exponent)}"
+
+
 def machine() -> list[str]:
     """What the figures were measured on."""
     model, flags = platform.processor() or platform.machine(), ""
     try:
         with open("/proc/cpuinfo") as lines:
-            found = dict(line.split(":", 1) for line in lines if ":" in line)
-        about = {key.strip(): value.strip() for key, value in found.items()}
+            about = dict([part.strip() for part in line.split(":", 1)] for line in lines if ":" in line)
         model = about.get("model name", model)
         best = [name for name in ("avx2", "avx512bw") if name in about.get("flags", "").split()]
         flags = f" with {best[-1]}" if best else ""
     except OSError:
         pass
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    load = f"; load {os.getloadavg()[0]:.2f} at the start" if hasattr(os, "getloadavg") else ""
     versions = [f"Python {platform.python_version()}"]
     for package in PACKAGES:
         try:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             versions.append(f"no {package}")
-    load = f"; load {os.getloadavg()[0]:.2f} at the start" if hasattr(os, "getloadavg") else ""
     return [f"{model}{flags}, {cores} cores, {platform.system()}{load}", ", ".join(versions)]
 
 
 class Printer:
     """Rows as they come: in Markdown, or in columns."""
 
-    WIDTHS = (38, 42, 14, 14, 7, 6, 6)
+    WIDTHS = (44, 44, 13, 13, 7, 6, 6)
 
     def __init__(self, markdown: bool) -> None:
         self.markdown = markdown
         self._line(HEADINGS)
         self._line(["---"] * len(HEADINGS) if markdown else ["-" * width for width in self.WIDTHS])
 
-    def row(self, row: Row) -> None:
-        self._line(row.cells())
+    def __call__(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self._line(row.cells())
 
     def _line(self, cells: list[str]) -> None:
         if self.markdown:

@@ -1,6 +1,8 @@
 """Census-like data for the benches, seeded; the commands (peers.py, bench_linear.py) import it too."""
 
+from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +10,8 @@ import numpy.typing as npt
 import pytest
 
 import nbcfast
+from nbcfast import _build
+from nbcfast._sources import digest
 
 # Name, number of values, share of the most frequent one.
 ATTRIBUTES = [
@@ -99,7 +103,19 @@ def _drawn(
     return values
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    sources = Path(__file__).resolve().parent.parent / "src"
+    if sources.is_dir() and digest(sources) != _build.SOURCES:
+        pytest.exit(f"the kernels were compiled from other sources than {sources}", returncode=2)
+
+
+@pytest.fixture(name="census")
+def census_data() -> Callable[..., Data]:
+    """The function: benches cannot import this file."""
+    return census
+
+
 @pytest.fixture(params=[2, 10], ids=["2_classes", "10_classes"])
-def data(request: pytest.FixtureRequest) -> Data:
+def million(request: pytest.FixtureRequest) -> Data:
     """A million rows."""
     return census(1_000_000, request.param)

@@ -1,4 +1,4 @@
-"""How other libraries count (value, class) pairs. Input: conftest.Data; answer: a (values, classes) array each.
+"""How other libraries count (value, class) pairs. Input: Data; answer: (values, classes) arrays of counts.
 
 To add a peer, write one function that gives its forms; what it prepares before is not timed.
 """
@@ -159,7 +159,8 @@ def duckdb_group_by(data: Data) -> Iterator[Form]:
     each = [f"SELECT {name}, {CLASS}, count(*) n FROM codes GROUP BY ALL" for name in NAMES]
     width = "UTINYINT" if joint_type(n) is np.uint8 else "USMALLINT"
     joint = [
-        f"SELECT {name}::{width} * {n}::{width} + {CLASS} j, count(*) n FROM codes GROUP BY ALL" for name in NAMES
+        f"SELECT {name}::{width} * {n}::{width} + {CLASS} j, count(*) n FROM codes GROUP BY ALL"
+        for name in NAMES
     ]
 
     def ask(queries: list[str]) -> list[dict[str, np.ndarray]]:

@@ -45,14 +45,15 @@ def over_rows(
     *,
     threads: int,
     progress: Progress | None = None,
+    most_rows: int = MOST_ROWS,
 ) -> list[State]:
-    """Call work(state, start, stop) for chunks that cover the rows, with one state a thread.
+    """Call work(state, start, stop) for chunks of about `most_rows` rows at most, with one state a thread.
 
     The calling thread works too, so an interrupt reaches it between two chunks; the first exception
     of any thread ends the others and is raised.
     """
     share = -(-n_rows // (8 * threads)) if threads > 1 else n_rows
-    step = max(min(-(-share // 4096) * 4096, MOST_ROWS), 4096)
+    step = max(min(-(-share // 4096), most_rows // 4096), 1) * 4096
     starts = iter(range(0, n_rows, step))
     stopped = threading.Event()
     done = 0

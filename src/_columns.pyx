@@ -1,6 +1,7 @@
 """Integer columns of any width and stride, held for as long as a kernel reads them."""
 
 from cpython.buffer cimport (PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release, PyObject_GetBuffer)
+from cpython.number cimport PyNumber_Index
 from libc.stdlib cimport calloc, free
 
 
@@ -26,7 +27,7 @@ cdef class Columns:
             buffer = &self.buffers[i]
             PyObject_GetBuffer(arrays[i], buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT)
             self.n_columns = i + 1
-            describe(buffer, &self.columns[i], i, n_rows, sizes[i])
+            describe(buffer, &self.columns[i], i, n_rows, PyNumber_Index(sizes[i]))
 
     def is_matrix(self, Py_ssize_t n):
         """Whether the first n columns are the neighbours in rows without gaps, of at most 256 codes each."""

@@ -1,6 +1,7 @@
 """The class of largest X for rows of codes: floats where their error bound decides, exact integers elsewhere."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
 from nbcfast._columns cimport Columns, Plan, drop_plan, nbc_column, take_plan
@@ -50,6 +51,14 @@ ctypedef fused label_t:
     uint16_t
 
 
+cdef bint is_moderate(const double[::1] logarithms) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(logarithms.shape[0]):
+        if not (-1e300 <= logarithms[i] <= 1e300 or logarithms[i] == -INFINITY):
+            return False
+    return True
+
+
 cdef class Scores:
     """The tables of one classifier for the columns of one table; read only, shared by all threads.
 
@@ -82,7 +91,7 @@ cdef class Scores:
                   const int64_t[::1] members not None, const double[:, ::1] singles not None,
                   const double[::1] base not None, double bound, const uint64_t[:, :, ::1] limbs not None,
                   const uint64_t[:, ::1] up not None, const uint64_t[:, ::1] down not None):
-        cdef int64_t n = columns.n_columns, n_classes = up.shape[0], width = base.shape[0], a
+        cdef int64_t n = columns.n_columns, n_classes = up.shape[0], width = base.shape[0], a, entries
         if not 2 <= n_classes <= 65536 or down.shape[0] != n_classes or limbs.shape[1] != n_classes:
             raise ValueError(f"up, down and limbs must be of 2..65536 classes, got {n_classes}, {down.shape[0]} "
                              f"and {limbs.shape[1]}")
@@ -95,6 +104,16 @@ cdef class Scores:
             raise ValueError(f"limbs of N and of up must agree, got {limbs.shape[2]} and {up.shape[1]}")
         if not bound >= 0:
             raise ValueError(f"bound must be at least 0, got {bound}")
+        if n_classes > 2:
+            # The largest of a row's sums is found without a thought of NaN: none can arise of these.
+            for a in range(singles.shape[0]):
+                if not is_moderate(singles[a]):
+                    raise ValueError(f"singles must be logarithms: -inf or within 1e300 of 0, row {a} is not")
+            if not is_moderate(base):
+                raise ValueError("base must be logarithms: -inf or within 1e300 of 0")
+            for a in range(n_classes, width):
+                if base[a] != -INFINITY:
+                    raise ValueError(f"base must be -inf behind {n_classes} classes, got {base[a]}")
         self.columns = columns
         self.singles, self.base, self.limbs, self.up, self.down = singles, base, limbs, up, down
         self.first = <int64_t *> calloc(<size_t> n + 1, sizeof(int64_t))
@@ -117,7 +136,8 @@ cdef class Scores:
         self.scores.bound = bound
         self.scores.n_limbs, self.scores.down_limbs = limbs.shape[2], down.shape[1]
         self.scores.most_limbs = down.shape[1] + (n + 1) * limbs.shape[2] + 1
-        self.scores.tables = <double *> calloc(<size_t> (self.plan.offset[self.plan.n_groups] * width) + 1, sizeof(double))
+        entries = self.plan.offset[self.plan.n_groups] * width
+        self.scores.tables = <double *> calloc(<size_t> entries + 1, sizeof(double))
         if self.scores.tables == NULL:
             raise MemoryError()
         with nogil:

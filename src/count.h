@@ -77,6 +77,16 @@ NBC_INLINE const char *nbc_dense(const nbc_column *column, int64_t row, int64_t 
     }
 }
 
+/* A copy of the codes of n rows: what is read twice must not change in between, whoever else writes to
+   the column. */
+NBC_INLINE const char *nbc_private(const nbc_column *column, int64_t row, int64_t n, uint64_t *space)
+{
+    const char *codes = nbc_dense(column, row, n, space);
+    if (codes != (const char *)space)
+        memcpy(space, codes, (size_t)(n * column->width));
+    return (const char *)space;
+}
+
 NBC_INLINE uint64_t nbc_first(uint16_t *index, const uint16_t *y, const nbc_column *column,
                               const char *codes, uint16_t size, int64_t n)
 {
@@ -213,7 +223,7 @@ NBC_CLONES static int64_t nbc_count_straight(const nbc_column *columns, int64_t 
         for (int64_t m = 0; m < n_members; m++) {
             const nbc_column *column = columns + members[m];
             int64_t *into = counts + first[members[m]];
-            codes = nbc_dense(column, row, n, space);
+            codes = nbc_private(column, row, n, space);
             if (nbc_max(column, codes, n) >= (uint64_t)column->limit)
                 return members[m];
             switch (column->width) {
@@ -259,7 +269,7 @@ static void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_
 
 /* Row-major input: neighbouring columns of one width whose codes all fit a byte, rows without gaps.
    A block is packed to bytes in one flat pass; then sixteen neighbouring bytes of a row become the indices of four groups at once. */
-#define NBC_ROWS 256
+#define NBC_ROWS 512
 #define NBC_LANES 4
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -329,7 +339,8 @@ NBC_INLINE void nbc_index_window(const nbc_window *window, const uint8_t *restri
     bytes += window->first;
     for (int64_t i = 0; i < n; i++, bytes += d) {
         nbc_bytes codes;
-        NBC_PREFETCH(next + i * step);  /* the same row of the next block */
+        NBC_PREFETCH(next + i * step);  /* the same row of the next block, and the line that it may reach */
+        NBC_PREFETCH(next + i * step + 64);
         memcpy(&codes, bytes, 16);
         const nbc_pairs slots = (nbc_pairs)__builtin_shuffle(codes, order);
         const nbc_quads halves = (nbc_quads)((slots & 0xff) * low + (slots >> 8) * high);
@@ -379,29 +390,23 @@ NBC_CLONES static int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_
     for (int64_t row = start; row < stop; row += NBC_ROWS) {
         const int64_t n = stop - row < NBC_ROWS ? stop - row : NBC_ROWS;
         const char *codes = nbc_dense(y_column, row, n, space);
-        const uint8_t *rows = bytes;
         uint64_t bits = 0;
         int64_t bad;
         if (nbc_first(y, nothing, y_column, codes, 0, n) >= (uint64_t)y_column->limit)
             return n_attributes;
         codes = columns[0].data + row * columns[0].stride;
         switch (columns[0].width) {
-        case 1:  /* rows are read sixteen bytes at a time: all but the last block where they lie */
-            if (stop - row > n + 16)
-                rows = (const uint8_t *)codes;
-            else
-                bits = nbc_pack_u8((const uint8_t *)codes, bytes, n * d);
-            break;
+        case 1: bits = nbc_pack_u8((const uint8_t *)codes, bytes, n * d); break;
         case 2: bits = nbc_pack_u16((const uint16_t *)codes, bytes, n * d); break;
         case 4: bits = nbc_pack_u32((const uint32_t *)codes, bytes, n * d); break;
         default: bits = nbc_pack_u64((const uint64_t *)codes, bytes, n * d); break;
         }
-        bad = bits > 255 ? 0 : nbc_bad_byte(columns, d, rows, most, n);
+        bad = bits > 255 ? 0 : nbc_bad_byte(columns, d, bytes, most, n);
         if (bad >= 0)
             return bad;
         codes += n * columns[0].stride;
         for (int64_t w = 0; w < n_windows; w++) {
-            nbc_index_window(windows + w, rows, d, y, index, n, codes, columns[0].stride);
+            nbc_index_window(windows + w, bytes, d, y, index, n, codes, columns[0].stride);
             nbc_increment_lanes(windows + w, tables, total, index, n);
         }
     }

@@ -86,6 +86,13 @@ static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor
     return n;
 }
 
+/* A code that was in range when it was looked at: 0 should somebody have changed it since. */
+NBC_INLINE int64_t nbc_known(const nbc_column *column, int64_t row)
+{
+    const int64_t code = nbc_code(column, row);
+    return code < 0 ? 0 : code;
+}
+
 /* -1, 0, 1 as X_c is below, equal to or above X_d in the given row. `space`: 3 * most_limbs. */
 static int nbc_compare(const nbc_scores *scores, int64_t row, int64_t c, int64_t d, uint64_t *space)
 {
@@ -102,7 +109,7 @@ static int nbc_compare(const nbc_scores *scores, int64_t row, int64_t c, int64_t
     m = nbc_multiply(right, m, scores->up + d * L, L, spare);
     for (int64_t a = 0; a < scores->n_attributes; a++) {
         const uint64_t *of_c, *of_d;
-        const int64_t code = nbc_code(scores->columns + a, row);
+        const int64_t code = nbc_known(scores->columns + a, row);
         of_c = scores->limbs + ((scores->first[a] + code) * C + c) * L;
         of_d = scores->limbs + ((scores->first[a] + code) * C + d) * L;
         int64_t same = 0, any = 0;
@@ -195,7 +202,7 @@ NBC_INLINE void nbc_odds(const nbc_scores *scores, const nbc_room *room, int64_t
     for (int64_t k = 0; k < scores->n_straight; k++) {
         const int64_t a = scores->straight[k];
         for (int64_t i = 0; i < n; i++)
-            sum[i] += scores->singles[scores->first[a] + nbc_code(scores->columns + a, row + i)];
+            sum[i] += scores->singles[scores->first[a] + nbc_known(scores->columns + a, row + i)];
     }
 }
 
@@ -350,7 +357,7 @@ NBC_INLINE void nbc_sums(const nbc_scores *scores, const nbc_room *room, int64_t
         const int64_t a = scores->straight[k];
         for (int64_t i = 0; i < n; i++) {
             const double *from = scores->singles
-                                 + (scores->first[a] + nbc_code(scores->columns + a, row + i)) * width;
+                                 + (scores->first[a] + nbc_known(scores->columns + a, row + i)) * width;
             for (int64_t w = 0; w < width; w++)
                 sums[i * width + w] += from[w];
         }

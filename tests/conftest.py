@@ -12,6 +12,9 @@ from nbcfast._sources import digest
 
 HERE = Path(__file__).resolve().parent
 
+# The Pythons that tests start take the installed nbcfast, not the source tree that they are started in.
+os.environ["PYTHONSAFEPATH"] = "1"
+
 slow_machine = [HealthCheck.too_slow]
 settings.register_profile("fast", max_examples=50, deadline=None, suppress_health_check=slow_machine)
 settings.register_profile("thorough", max_examples=1_000, deadline=None, suppress_health_check=slow_machine)

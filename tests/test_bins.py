@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbcfast import Interval, Table
+from nbcfast import Interval, Table, concat
 from nbcfast.reference import table as reference
 
 NUMBERS = st.one_of(st.integers(-20, 20), st.sampled_from([0.1, 0.2, 0.3, 0.7, -0.5, 2.5, 1e-5, 1e15]))
@@ -241,3 +241,32 @@ def test_intervals_are_values():
     table = Table({"x": values})
     assert table.domain("x") == (Interval(None, 3), Interval(3, 4), None)
     assert [table.domain("x")[code] for code in table.codes("x")] == values
+
+
+def test_bins_of_another_table():
+    first = Table({"age": [17, 25, 38, 61]}).bin("age", width=20)
+    later = Table({"age": [33, 5, 99, None]}).bin("age", first.domain("age"))
+    assert later.domain("age") == (*first.domain("age"), None)
+    assert later.codes("age").tolist() == [1, 0, 2, 3]
+    with pytest.raises(ValueError, match=r"value 50 lies outside the edges .*or between its intervals"):
+        Table({"age": [50]}).bin("age", first.domain("age"))
+
+
+@pytest.mark.parametrize(
+    ("edges", "error", "message"),
+    [
+        ([Interval(0, 3), Interval(2, 4)], ValueError, r"must increase and not overlap, got \[0, 3\) then"),
+        ([Interval(0, None), Interval(2, 4)], ValueError, "must increase and not overlap"),
+        ([Interval(0, 3), 5], TypeError, "all numbers or all intervals, got 5"),
+        (3, TypeError, "edges must be a sequence of numbers, got 3; .* quantiles="),
+    ],
+)
+def test_edges_that_are_none(edges, error, message):
+    with pytest.raises(error, match=message):
+        Table({"age": [1]}).bin("age", edges)
+
+
+def test_overlapping_bins_do_not_merge():
+    parts = [Table({"age": ages}).bin("age", width=20) for ages in ([80, 90], [10, 30, 70])]
+    with pytest.raises(ValueError, match="overlap: bin all parts with the same edges"):
+        concat(parts)

@@ -421,3 +421,42 @@ def test_adult():
     assert table.domain("income") == ("<=50K", ">50K")
     assert np.bincount(table.codes("income")).tolist() == [24_720, 7_841]
     assert len(table.domain("age")) == 73
+
+
+def test_a_late_read_takes_nothing_from_the_next_file(tmp_path):
+    # pyarrow reads ahead in threads of its own, also after its reader is closed.
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x" * 100)
+    with files._open(str(path), "utf8") as (source, _):
+        assert source.read(10) == b"x" * 10
+        assert source.done == 10
+    assert source.read(10) == b""
+
+
+def test_no_block_ends_in_a_carriage_return(tmp_path):
+    path = tmp_path / "a.csv"
+    for text in (b"ab\r\ncd\r", b"\r\r\n\n\r\r", b"\r", b""):
+        path.write_bytes(text)
+        for n in (1, 2, 3, 4, 100):
+            with files._open(str(path), "utf8") as (source, _):
+                blocks = list(iter(lambda source=source, n=n: source.read(n), b""))
+            assert b"".join(blocks) == text
+            assert not any(block.endswith(b"\r") for block in blocks[:-1])
+
+
+@pytest.mark.parametrize("encoding", ["utf8", "utf-16"])
+def test_line_breaks_in_quotes_at_the_end_of_a_block(tmp_path, encoding, monkeypatch):
+    path = tmp_path / "a.csv"
+    for block in (64, 65, 66, 67):
+        monkeypatch.setattr(files, "BLOCK_BYTES", block)
+        rows = [f'1,"{"l" * k}\r\nm"' for k in range(30)]
+        path.write_bytes("\r\n".join(["a,b", *rows, ""]).encode(encoding))
+        table = read_csv(path, encoding=encoding)
+        assert table.n_rows == 30
+        assert set(table.domain("b")) == {"l" * k + "\r\nm" for k in range(30)}
+
+
+@pytest.mark.parametrize("delimiter", ['"', "\n", "\r", "é", "\0"])
+def test_delimiters_that_are_none(tmp_path, delimiter):
+    with pytest.raises(ValueError, match="delimiter must be an ASCII character"):
+        read_csv(tmp_path / "a.csv", delimiter=delimiter)

@@ -429,7 +429,7 @@ def test_malformed_text_does_not_crash():
     offsets, data = pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")
     array = pa.Array.from_buffers(pa.string(), 1, [None, offsets, data])
     for obj in ({"x": array}, pa.table({"x": array})):
-        with pytest.raises(ValueError, match=r"column 'x': .*codec"):
+        with pytest.raises(ValueError, match=r"column 'x': .*(codec|UTF8)"):
             Table(obj)
 
 
@@ -798,6 +798,8 @@ def test_equality_repr_pickle_and_immutability():
         assert not other.codes("x").flags.writeable
     with pytest.raises(TypeError, match="unhashable"):
         hash(table)
+    with pytest.raises(AttributeError, match="cannot delete n_rows"):
+        del table.n_rows
     with pytest.raises(AttributeError, match="cannot set n_rows"):
         table.n_rows = 3
     with pytest.raises(ValueError, match="read-only"):
@@ -997,3 +999,43 @@ def test_interrupts():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("offsets", [[0, 100_000_000, 5, 3], [0, 2, 1, 3], [0, 1, 1_000, 3]])
+def test_malformed_offsets_do_not_crash(offsets):
+    buffers = [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"abc")]
+    array = pa.Array.from_buffers(pa.string(), 3, buffers)
+    dictionary = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), array, safe=False)
+    for obj in ({"x": array}, pa.table({"x": array}), {"x": dictionary}, pa.table({"x": dictionary})):
+        with pytest.raises(ValueError, match=r"column 'x'|Arrow data"):
+            Table(obj)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "type_"),
+    [
+        ([-(2**63), 5], pa.timestamp("us")),
+        ([-1], pa.time64("ns")),
+        ([86_400 * 10**9], pa.time64("ns")),
+        ([86_400], pa.time32("s")),
+    ],
+)
+def test_times_that_are_none(numbers, type_):
+    with pytest.raises(ValueError, match=r"column 'x': (-\d+ is no timestamp|time.* is not within)"):
+        Table({"x": pa.array(numbers, type_)})
+
+
+def test_extension_arrays_keep_their_digits_and_nulls():
+    pd = pytest.importorskip("pandas")
+    numbers = pd.array([2**53 + 1, 2**53, None], dtype="Int64")
+    assert Table({"x": numbers}).domain("x") == (2**53, 2**53 + 1, None)
+    assert Table({"x": pd.Categorical(["b", None, "a"])}).domain("x") == ("a", "b", None)
+
+
+def test_order_of_parts_does_not_choose_the_kind():
+    ints, floats = Table({"x": [1, 2]}), Table({"x": [1.0, 2.0]})
+    kinds = {concat(parts).column("x").domain.kind for parts in ([ints, floats], [floats, ints])}
+    assert kinds == {"float"}
+    declared = [Table({"x": [1, 2]}, domains={"x": values}) for values in ([1, 2], [1.0, 2.0])]
+    kinds = {concat(parts).column("x").domain.kind for parts in (declared, declared[::-1])}
+    assert kinds == {"float"}

@@ -69,7 +69,9 @@ def count(columns, class_name, attributes=None, classes=None, *, weights=None, d
     labels = values.pop(class_name)
     own = labels if classes is None else list(classes)
     for label in labels:
-        if place(label, own) is None and (class_name not in domains or labels.index(label) in codes[class_name]):
+        if place(label, own) is None and (
+            class_name not in domains or labels.index(label) in codes[class_name]
+        ):
             raise ValueError(label)
     if not own:
         raise ValueError("no classes")
@@ -121,7 +123,7 @@ def subtract(a, b):
 
 
 def merged(a, b, sign):
-    """a + sign * b, value by value. Values without rows leave a difference, unless they were declared."""
+    """The sum a + sign * b. Values without rows leave a difference, unless they were declared."""
     if set(a.attributes) != set(b.attributes):
         raise ValueError("attributes differ")
     classes = joined(a.classes, b.classes, None in a.declared, None in b.declared)
@@ -221,7 +223,7 @@ def order(views, rows, **options):
     result = []
     for row in rows:
         x = scores(views, row, **options)
-        result.append(sorted(range(len(x)), key=lambda c: (x[c], c), reverse=True))  # noqa: B023
+        result.append(sorted(range(len(x)), key=lambda c: (x[c], c), reverse=True))
     return result
 
 

@@ -15,11 +15,16 @@ def is_arrow(obj: Any) -> bool:
     return hasattr(obj, "__arrow_c_stream__") or hasattr(obj, "__arrow_c_array__")
 
 
+def is_extension_array(obj: Any) -> bool:
+    """Whether this is an array of pandas' own, whose NumPy form may lose nulls and digits."""
+    return hasattr(obj, "__arrow_array__") or type(obj).__module__.split(".")[0] == "pandas"
+
+
 def add_values(builder: ColumnBuilder, data: Any) -> None:
     """All rows of a column from one array, sequence or Arrow object."""
     if isinstance(data, np.ndarray):
         add_array(builder, data)
-    elif is_arrow(data):
+    elif is_arrow(data) or is_extension_array(data):
         from nbcfast.table import arrow
 
         arrow.add_array(builder, data)

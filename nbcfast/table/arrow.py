@@ -94,8 +94,11 @@ class ColumnReader:
             nulls = 1 - bits[array.offset - 8 * first :][: len(array)]
         return _numbers(array, array.type.to_pandas_dtype()), nulls
 
-    def encode(self, array: Any) -> tuple[Codes, list[Value]]:
-        """Codes that are positions in the values beside them; None comes last where there are nulls."""
+    def encode(self, array: Any, *, check: bool = True) -> tuple[Codes, list[Value]]:
+        """Codes that are positions in the values beside them; None comes last where there are nulls.
+
+        Without `check` codes of a malformed array may lie outside: for whoever checks them anyway.
+        """
         pa, types = self._pa, self._pa.types
         try:
             if types.is_run_end_encoded(array.type):
@@ -108,6 +111,7 @@ class ColumnReader:
                 indices, values = array.cast(pa.uint8()), self._of_dictionary(pa.array([False, True]))
             else:
                 if not types.is_dictionary(array.type):
+                    array.validate(full=True)  # offsets outside the text would be followed
                     array = pa.compute.dictionary_encode(self._encodable(array))
                 indices, values = array.indices, self._of_dictionary(array.dictionary)
         except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -121,12 +125,8 @@ class ColumnReader:
             except ValueError as error:
                 raise ValueError(f"column {self.name!r}: {error}") from None
             return filled, self._with_null
-        bad = _codes.check_range(codes, len(values))
-        if bad >= 0:
-            raise ValueError(
-                f"column {self.name!r}: row {bad}: code {codes[bad]} outside a dictionary of "
-                f"{len(values)} values"
-            )
+        if check:
+            check_codes(self.name, codes, len(values))
         return codes, values
 
     def _only_null(self) -> list[Value]:
@@ -155,6 +155,7 @@ class ColumnReader:
         if self._dictionary is None or not (
             self._dictionary is dictionary or self._dictionary.equals(dictionary)
         ):
+            dictionary.validate(full=True)
             self._values = self._python_values(dictionary)
             self._with_null = [*self._values, None]
             self._dictionary = dictionary
@@ -165,7 +166,7 @@ class ColumnReader:
         if types.is_decimal(type_):
             return [self._number(value) for value in array.to_pylist()]
         if types.is_temporal(type_):
-            texts = _temporal_texts(array, types)
+            texts = _temporal_texts(array, types, self.name)
             return [
                 text if valid else None
                 for text, valid in zip(texts, array.is_valid().to_pylist(), strict=True)
@@ -197,11 +198,15 @@ def _numbers(array: Any, dtype: Any) -> npt.NDArray[Any]:
     return numbers if numbers.flags.aligned else numbers.copy()
 
 
-def _temporal_texts(array: Any, types: Any) -> list[str]:
+def _temporal_texts(array: Any, types: Any, name: str) -> list[str]:
     """ISO 8601, fractions without trailing zeros: the same moment in other units has the same text."""
     type_ = array.type
     wide = array.type.bit_width == 64
     ticks = _numbers(array, np.int64 if wide else np.int32).astype(np.int64)
+    valid = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
+    wrong = valid & (ticks == np.iinfo(np.int64).min)  # NumPy reads it as no time
+    if wrong.any():
+        raise ValueError(f"column {name!r}: {ticks[wrong][0]} is no {type_}")
     if types.is_date(type_):
         days = ticks if not wide else ticks // 86_400_000
         return [str(text) for text in np.datetime_as_string(days.view("M8[D]"))]
@@ -353,8 +358,17 @@ def _arrays(batches: Iterator[Any], places: dict[str, int]) -> Iterator[dict[str
             yield {name: part.column(place) for name, place in places.items()}
 
 
+def check_codes(name: str, codes: Codes, n_values: int) -> None:
+    """Every code must be a position among so many values."""
+    bad = _codes.check_range(codes, n_values)
+    if bad >= 0:
+        raise ValueError(
+            f"column {name!r}: row {bad}: code {codes[bad]} outside a dictionary of {n_values} values"
+        )
+
+
 def encoded_batches(
-    obj: Any, names: Iterable[str] | None = None
+    obj: Any, names: Iterable[str] | None = None, *, check: bool = True
 ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
     """Batches of name -> (codes, values): every code is a position in the values beside it.
 
@@ -364,7 +378,7 @@ def encoded_batches(
     """
     readers, batches = open_columns(obj, names)
     for batch in batches:
-        yield {name: readers[name].encode(array) for name, array in batch.items()}
+        yield {name: readers[name].encode(array, check=check) for name, array in batch.items()}
 
 
 def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table.domain import Domain, Positions
-from nbcfast.table.values import Interval, exact
+from nbcfast.table.values import SUPPRESSED, Interval, exact
 
 Number = int | Fraction
 
@@ -36,8 +36,18 @@ def _first_at_least(numbers: npt.NDArray[Any], bound: Number, start: int = 0) ->
 
 
 def given_edges(edges: Iterable[Any], name: str) -> list[Interval]:
-    """The intervals between strictly increasing edges; the outer two may be infinite."""
+    """The intervals between strictly increasing edges; the outer two may be infinite.
+
+    Intervals themselves, as those of a domain, are taken as they are, with the gaps between them.
+    """
+    if not isinstance(edges, Iterable):
+        raise TypeError(
+            f"column {name!r}: edges must be a sequence of numbers, got {edges!r}; for so many bins of about "
+            "equal weight use quantiles="
+        )
     listed = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
+    if any(isinstance(edge, Interval) for edge in listed):
+        return _given_intervals(listed, name)
     if len(listed) < 2:
         raise ValueError(f"column {name!r}: edges must be at least 2 numbers, got {len(listed)}")
     bounds: list[Number | None] = []
@@ -54,12 +64,30 @@ def given_edges(edges: Iterable[Any], name: str) -> list[Interval]:
     return [Interval(low, high) for low, high in pairwise(bounds)]
 
 
+def _given_intervals(listed: list[Any], name: str) -> list[Interval]:
+    intervals: list[Interval] = []
+    for interval in listed:
+        if interval is None or interval is SUPPRESSED:  # the end of a domain: nulls stay nulls anyway
+            continue
+        if not isinstance(interval, Interval):
+            raise TypeError(f"column {name!r}: edges must be all numbers or all intervals, got {interval!r}")
+        before = intervals[-1].high if intervals else None
+        if intervals and (before is None or interval.low is None or before > interval.low):
+            raise ValueError(
+                f"column {name!r}: intervals must increase and not overlap, got {intervals[-1]!r} then "
+                f"{interval!r}"
+            )
+        intervals.append(interval)
+    return intervals
+
+
 def place_between(numbers: npt.NDArray[Any], intervals: list[Interval]) -> Positions:
-    """For each of the sorted numbers the adjoining interval that holds it, or -1."""
+    """For each of the sorted numbers the interval that holds it, or -1."""
     places = np.full(len(numbers), -1, np.int64)
-    first = intervals[0].low
-    start = 0 if first is None else _first_at_least(numbers, first)
+    start = 0
     for place, interval in enumerate(intervals):
+        if interval.low is not None:
+            start = _first_at_least(numbers, interval.low, start)
         stop = len(numbers) if interval.high is None else _first_at_least(numbers, interval.high, start)
         places[start:stop] = place
         start = stop
@@ -155,7 +183,7 @@ def binned(
             value = numbers[np.flatnonzero(places < 0)[0]].item()
             raise ValueError(
                 f"column {name!r}: value {value!r} lies outside the edges "
-                f"{Interval(intervals[0].low, intervals[-1].high)}"
+                f"{Interval(intervals[0].low, intervals[-1].high)}, or between its intervals"
             )
     elif quantiles is not None:
         ranks = probabilities(quantiles, name)

@@ -1,7 +1,7 @@
 """The values of a column, in their order."""
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -98,8 +98,15 @@ class Domain:
         tail = _tail_of({*a._tail, *b._tail})
         if kind in _NUMERIC and a.kind == b.kind:
             return Domain(kind, np.union1d(np.asarray(a._head), np.asarray(b._head)), tail, False)
-        head: Any = {*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)}
-        return Domain(kind, sorted(head), tail, False)
+        head: Any = sorted({*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)})
+        if kind == "interval":
+            for one, next_one in pairwise(head):
+                if one.high is None or next_one.low is None or one.high > next_one.low:
+                    raise ValueError(
+                        f"{where}: the intervals {one!r} and {next_one!r} overlap: bin all parts with the "
+                        "same edges"
+                    )
+        return Domain(kind, head, tail, False)
 
     @property
     def head(self) -> tuple[Value, ...]:

@@ -1,10 +1,12 @@
 """Tables from CSV and Parquet files, batch by batch; pyarrow reads."""
 
+import codecs
 import math
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ def read_csv(
 ) -> Table:
     r"""Read a CSV file with a header; quotes, line breaks inside quotes, and .gz are understood.
 
+    A quote that is opened and never closed reaches to the end of the file, as everywhere in CSV.
     An empty line is no row, unless the file has a single column: there it is a null.
 
     A column becomes int if all its values are written as integers are (``-12``, not ``007``), else float if
@@ -52,7 +55,7 @@ def read_csv(
     columns : sequence of str, optional
         The columns to read, in this order; all by default.
     null_values : sequence of str
-        Fields that are nulls, quoted or not.
+        Fields that are nulls, quoted or not. They take the place of the default, the empty field.
     types : mapping of name -> "text", "int" or "float", optional
         The type of a column, whatever its values look like.
     domains : mapping of name -> sequence, optional
@@ -96,6 +99,10 @@ def read_csv(
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
     if not isinstance(delimiter, str) or len(delimiter) != 1:
         raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    if not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
     pa = arrow.load_pyarrow()
     # Either may be an iterator, and reading may start again.
     columns = columns if columns is None or isinstance(columns, str) else list(columns)
@@ -186,12 +193,10 @@ def _read_fields(
     from pyarrow import csv
 
     pa = arrow.load_pyarrow()
-    read = csv.ReadOptions(block_size=block, encoding=encoding, use_threads=threads)
+    read = csv.ReadOptions(block_size=block, use_threads=threads)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with open(path, "rb"):  # the usual OSError, with its path
-        pass
     size = os.stat(path).st_size
-    with _open(path) as (_, stream):
+    with _open(path, encoding) as (_, stream):
         # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
         any_types = csv.ConvertOptions(check_utf8=False)
         with csv.open_csv(stream, read, parse, any_types) as batches:
@@ -216,30 +221,81 @@ def _read_fields(
     )
     builders = {name: ColumnBuilder(name) for name in wanted}
     readers = {name: arrow.ColumnReader(name, text) for name in wanted}
-    with _open(path) as (raw, stream), csv.open_csv(stream, read, parse, convert) as batches:
+    with _open(path, encoding) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
         for batch in batches:
             for name in wanted:
                 arrow.add_batch(builders[name], readers[name], batch.column(name))
             if progress is not None:
-                progress(min(_told(raw, size), size), size)
+                progress(min(source.done, size), size)
     return builders
 
 
 @contextmanager
-def _open(path: str) -> Iterator[tuple[Any, Any]]:
-    """The file, and the stream of its bytes (decompressed where its name says so)."""
+def _open(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
+    """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
     pa = arrow.load_pyarrow()
     compression = COMPRESSED.get(Path(path).suffix.lower())
-    with pa.OSFile(path, "rb") as raw:
-        yield raw, pa.CompressedInputStream(raw, compression) if compression else raw
+    with open(path, "rb", buffering=0) as file:
+        inner = pa.PythonFile(file, mode="r")
+        if compression:
+            inner = pa.CompressedInputStream(inner, compression)
+        if codecs.lookup(encoding).name != "utf-8":
+            inner = pa.transcoding_input_stream(inner, encoding, "utf8")
+        with closing(_Source(file, inner)) as source:
+            yield source, pa.PythonFile(source, mode="r")
 
 
-def _told(raw: Any, size: int) -> int:
-    """How far the file has been read; pyarrow closes it at its end."""
-    try:
-        return int(raw.tell())
-    except (ValueError, OSError):
-        return size
+class _Source:
+    """The bytes of a stream, in blocks that suit pyarrow's CSV reader, until it is closed.
+
+    The reader goes on reading ahead in threads of its own for a while after it is closed. A file that is
+    opened next gets the same descriptor, and such a late read would take a block out of it. And the reader
+    drops a line feed at the start of a block if the one before ended in a carriage return, also inside
+    quotes; so no block ends in one.
+    """
+
+    def __init__(self, file: Any, stream: Any) -> None:
+        self._lock = threading.Lock()
+        self._file = file
+        self._stream = stream
+        self._kept = b""
+        self.closed = False
+
+    @property
+    def done(self) -> int:
+        """Bytes of the file that were read."""
+        with self._lock:
+            return 0 if self.closed else int(self._file.tell())
+
+    def read(self, n: int = -1) -> bytes:
+        with self._lock:
+            if self.closed:
+                return b""
+            block: bytes = self._kept + self._stream.read(n if n < 0 else max(n - len(self._kept), 1))
+            self._kept = b""
+            while block.endswith(b"\r") and (more := self._stream.read(1)):
+                before = block.rstrip(b"\r")
+                if before:
+                    block, self._kept = before, block[len(before) :] + more
+                else:
+                    block += more
+            return block
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        """Nothing is written."""
 
 
 def typed(texts: list[Value], rule: str | None, name: str) -> list[Value] | None:

@@ -125,6 +125,9 @@ class Table:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Table does not change: cannot set {name}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Table does not change: cannot delete {name}")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Table._of, (self._columns, self._weights, self.n_rows)
 
@@ -264,12 +267,15 @@ class Table:
             A column of ints or floats.
         edges : sequence of numbers
             At least 2, strictly increasing, from -inf and to inf if need be: the declared domain of all
-            intervals between them. A value outside is an error.
+            intervals between them. A value outside is an error. Or a sequence of intervals, such as the
+            domain of a column that was binned before: new rows, and parts that are to be merged, need the
+            same ones.
         quantiles : int or sequence of probabilities
             Cut at the smallest values whose weighted rank reaches j/quantiles (or each probability) of the
             total. Equal cuts merge, and one at the minimum is left out.
         width : number
-            Cut at the multiples of it.
+            Cut at the multiples of it. As with any domain that is not declared, intervals without a row are
+            left out.
 
         Examples
         --------
@@ -560,10 +566,12 @@ def _joined(columns: list[Column], name: str) -> Column:
         for other in declared:
             if other != domain:
                 raise ValueError(f"{where}: expected one declared domain, got {domain!r} and {other!r}")
+            if other.kind == "float":  # whichever comes first
+                domain = other
     else:
         domain = columns[0].domain
         for column in columns[1:]:
-            if column.domain != domain:
+            if column.domain != domain or column.domain.kind != domain.kind:
                 domain = Domain.union(domain, column.domain, where=where)
     parts = [_into(column, domain, where, "the declared domain") for column in columns]
     return Column(np.concatenate([part.codes for part in parts]), domain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _count
+from nbcfast._codes import check_weights
 from nbcfast._columns import Columns
 from nbcfast._plan import plan
 from nbcfast._threads import n_threads, over_rows
 from nbcfast.table import Domain, Table
-from nbcfast.table.encode import DomainBuilder
-from nbcfast.views.viewset import Viewset
+from nbcfast.table.encode import DomainBuilder, recode, used_values
+from nbcfast.views.integers import INT64_MAX
+from nbcfast.views.viewset import Viewset, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +87,10 @@ def count(
     if not 1 <= max_values <= MAX_VALUES:
         raise ValueError(f"max_values must be 1..{MAX_VALUES}, got {max_values}")
     named = None if attributes is None else _names(attributes, class_name)
+    if weights is not None and weights in (class_name, *(named or ())):
+        raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
+    if isinstance(table, (str, bytes, os.PathLike)):
+        raise TypeError("expected a table, got a path: read it with nbcfast.read_csv or read_parquet")
     if not isinstance(table, Table):
         from collections.abc import Mapping
 
@@ -136,9 +143,22 @@ def tally(
     if not codes:
         # The class is then counted as an attribute beside a class that is always the same.
         same = np.broadcast_to(np.uint8(0), n_rows)
-        _, counts = tally(
-            [class_codes], [n_classes], same, 1, n_rows, weights=weights, threads=threads, progress=progress
-        )
+        try:
+            _, counts = tally(
+                [class_codes],
+                [n_classes],
+                same,
+                1,
+                n_rows,
+                weights=weights,
+                threads=threads,
+                progress=progress,
+            )
+        except ValueError:
+            row = _count.first_bad(Columns([class_codes], [n_classes], n_rows), 0)
+            if row < 0:
+                raise
+            raise _bad_code("class_codes", n_classes, class_codes, row) from None
         return counts[0][:, 0].copy(), []
     columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
     groups = plan(
@@ -198,8 +218,12 @@ def _describe(
             is_class = number == len(sizes)
             array, size = (class_codes, n_classes) if is_class else (codes[number], sizes[number])
             what = "class_codes" if is_class else f"codes of attribute {number}"
-            return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
+            return _bad_code(what, size, array, row)
     return ValueError(f"column {column} changed while it was counted")
+
+
+def _bad_code(what: str, size: int, array: npt.NDArray[Any], row: int) -> ValueError:
+    return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
 
 
 def _names(attributes: Iterable[str], class_name: str) -> list[str]:
@@ -233,9 +257,11 @@ def _with_classes(
     """The viewset with the classes in the precedence asked for."""
     if classes is None:
         if len(found) == 0:
-            raise ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
+            raise _no_classes(class_name)
         return Viewset._of(class_counts, dict(counts), found, domains)
-    wanted = Domain.of(classes, where="classes")
+    wanted = listed(classes, "classes")
+    if len(wanted) == 0:
+        raise ValueError("classes must be at least one label, got no classes")
     places = found.positions_in(wanted)
     for position in np.flatnonzero((places < 0) & (class_counts > 0)).tolist():
         raise ValueError(
@@ -250,6 +276,20 @@ def _with_classes(
 
     ordered = {name: arranged(array) for name, array in counts.items()}
     return Viewset._of(arranged(class_counts), ordered, wanted, domains)
+
+
+def _no_classes(class_name: str) -> ValueError:
+    return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
+
+
+def _compact(codes: npt.NDArray[Any], values: list[Any], n_rows: int) -> tuple[npt.NDArray[Any], list[Any]]:
+    """Without the values that no row has, where a dictionary is so long that its counts could be too many."""
+    if len(values) <= max(256, min(n_rows, MAX_VALUES)):
+        return codes, values
+    used = used_values(codes, len(values))
+    positions = np.flatnonzero(used)
+    places = np.cumsum(used, dtype=np.int64) - 1
+    return recode(codes, places, len(positions)), [values[position] for position in positions.tolist()]
 
 
 class _Growing:
@@ -292,7 +332,7 @@ def _count_stream(
     progress: Progress | None,
 ) -> Viewset:
     """Count batch by batch with the batch's own dictionaries, and merge by value."""
-    from nbcfast.table.arrow import encoded_batches
+    from nbcfast.table.arrow import check_codes, encoded_batches
 
     wanted = None
     if attributes is not None:
@@ -300,29 +340,38 @@ def _count_stream(
     builders: dict[str, DomainBuilder] = {}
     parts: dict[str, _Growing] = {}
     done = total = 0
-    for batch in encoded_batches(stream, wanted):
+    for batch in encoded_batches(stream, wanted, check=False):  # the tally checks
         for name in (class_name, *([] if weights is None else [weights])):
             if name not in batch:
                 raise ValueError(f"expected a column of {', '.join(map(repr, batch))}; got {name!r}")
         if not builders:
             builders = {name: DomainBuilder(name) for name in batch if name != weights}
             parts = {name: _Growing() for name in builders}
-        class_codes, labels = batch[class_name]
-        n_rows = len(class_codes)
-        weighted = None if weights is None else _weights_of(*batch[weights])
-        total += n_rows if weighted is None else sum(map(int, weighted.tolist())) if n_rows else 0
-        if total > np.iinfo(np.int64).max:
-            raise ValueError("weights must add up to less than 2**63")
+        n_rows = len(batch[class_name][0])
         names = [name for name in builders if name != class_name]
-        class_counts, counts = tally(
-            [batch[name][0] for name in names],
-            [len(batch[name][1]) for name in names],
-            class_codes,
-            len(labels),
-            n_rows,
-            weights=weighted,
-            threads=threads,
-        )
+        try:
+            if weights is not None:
+                check_codes(weights, batch[weights][0], len(batch[weights][1]))
+            batch = {name: _compact(codes, values, n_rows) for name, (codes, values) in batch.items()}
+            labels = batch[class_name][1]
+            _check_values(class_name, len(labels), MAX_VALUES)
+            weighted, weight = (None, n_rows) if weights is None else _weights_of(*batch[weights])
+            class_counts, counts = tally(
+                [batch[name][0] for name in names],
+                [len(batch[name][1]) for name in names],
+                batch[class_name][0],
+                len(labels),
+                n_rows,
+                weights=weighted,
+                threads=threads,
+            )
+        except ValueError:
+            for name, (codes, values) in batch.items():  # what is wrong is named by its column
+                check_codes(name, codes, len(values))
+            raise
+        total += weight
+        if total > INT64_MAX:
+            raise ValueError("weights must add up to less than 2^63")
         seen = np.flatnonzero(class_counts)
         columns = builders[class_name].add(labels, class_counts > 0)[seen]
         parts[class_name].add(np.zeros(1, np.int64), columns, class_counts[seen][np.newaxis])
@@ -336,6 +385,8 @@ def _count_stream(
         done += n_rows
         if progress is not None:
             progress(done, 0)
+    if not builders:
+        raise _no_classes(class_name)
     class_domain, columns = builders[class_name].finish(None)
     n_classes = len(class_domain)
     result, domains = {}, {}
@@ -346,15 +397,19 @@ def _count_stream(
     return _with_classes(class_counts, result, class_domain, domains, classes, class_name)
 
 
-def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> npt.NDArray[np.int64]:
-    """The weights of a batch."""
-    for value in values:
+def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    """The weights of a batch, and their sum: 2^63 where it is that or more."""
+    weights = np.zeros(len(values), np.int64)
+    for position in np.flatnonzero(used_values(codes, len(values))).tolist():
+        value = values[position]
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"weights must be integers, got {value!r}")
-        if value < 1:
-            raise ValueError(f"weights must be at least 1, got {value}")
-    weights: npt.NDArray[np.int64] = np.array(values, np.int64)[codes]
-    return weights
+        if not 1 <= value <= INT64_MAX:
+            raise ValueError(f"weights must be 1..2^63-1, got {value}")
+        weights[position] = value
+    result: npt.NDArray[np.int64] = weights[codes]
+    _, total = check_weights(result)
+    return result, total if total >= 0 else INT64_MAX + 1
 
 
 def count_codes(
@@ -404,6 +459,8 @@ def _is_list_of_arrays(obj: Any) -> bool:
 
 
 def _as_codes(obj: Any, where: str) -> npt.NDArray[Any]:
+    if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
+        raise ValueError(f"{where} must have no masked entries")
     array = np.asarray(obj)
     if array.size == 0 and not isinstance(obj, np.ndarray):
         array = array.astype(np.int64)
@@ -418,7 +475,8 @@ def _size(given: Any, i: int, column: npt.NDArray[Any], n: int, where: str = "si
     if given is None:
         size = int(column.max()) + 1 if len(column) else 0
         if size > MAX_VALUES:
-            raise ValueError(f"attribute {i} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
+            what = f"attribute {i}" if where == "sizes" else "class_codes"
+            raise ValueError(f"{what} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
         return max(size, 1 if len(column) else 0)
     if len(given) != n:
         raise ValueError(f"{where} must be {n} integers, got {len(given)}")

@@ -1,6 +1,8 @@
 """Arrays of non-negative integers: int64 where all fit, Python ints where they do not."""
 
+import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import gmpy2
@@ -16,6 +18,8 @@ INT64_MAX = 2**63 - 1
 
 def as_counts(obj: Any, where: str) -> Counts:
     """A new read-only C-contiguous array of counts; floats, bools and negative numbers are refused."""
+    if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
+        raise ValueError(f"{where} must have no masked entries")
     array: Counts = obj if isinstance(obj, np.ndarray) else _from_sequence(obj, where)
     if array.dtype.kind == "O":
         flat = [_as_int(number, where) for number in array.ravel().tolist()]
@@ -38,9 +42,15 @@ def as_counts(obj: Any, where: str) -> Counts:
 def _from_sequence(obj: Any, where: str) -> npt.NDArray[Any]:
     """The nested sequence as objects: NumPy would turn large and mixed integers into floats."""
     try:
-        return np.array(obj, dtype=object)
+        array = np.array(obj, dtype=object)
     except ValueError:
-        raise ValueError(f"{where} must be a rectangular array, got rows of different lengths") from None
+        array = None
+    # Rows of different lengths are left as lists, or refused, as NumPy finds them.
+    if array is None or any(
+        isinstance(number, (list, tuple, np.ndarray)) for number in array.ravel().tolist()
+    ):
+        raise ValueError(f"{where} must be a rectangular array, got rows of different lengths")
+    return array
 
 
 def _as_int(number: Any, where: str) -> int:
@@ -117,7 +127,12 @@ def logarithms(numbers: Counts) -> npt.NDArray[np.float64]:
 
 
 def _logs(numbers: Iterable[int]) -> list[float]:
-    # 128 bits first, so that the one rounding to 53 is correct but for cases no integer meets in practice;
-    # the error bound allows for a second one.
-    with gmpy2.context(precision=128):
-        return [float(gmpy2.log(number)) if number else -np.inf for number in map(gmpy2.mpz, numbers)]
+    # 96 bits first, so that the one rounding to 53 is all but always correct; the error bound allows for two.
+    with gmpy2.context(precision=96):
+        return [_log(number) for number in numbers]
+
+
+@lru_cache(maxsize=1 << 16)
+def _log(number: int) -> float:
+    """Remembered, because a classifier is asked again and again; 96 bits are the caller's context."""
+    return float(gmpy2.log(gmpy2.mpz(number))) if number else -math.inf

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nbcfast._columns import Columns
 from nbcfast._plan import plan
 from nbcfast._score import Scorer, Scores
-from nbcfast._threads import n_threads, over_rows
+from nbcfast._threads import MOST_ROWS, n_threads, over_rows
 from nbcfast.table import Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import exact
@@ -57,7 +57,10 @@ def order(
             n_rows,
             threads,
             progress,
+            len(views.classes),
         )
+    else:
+        _check_options(alpha, threads)
     return result
 
 
@@ -99,9 +102,10 @@ def _predict(
             n_rows,
             threads,
             progress,
+            n_classes,
         )
     else:
-        _smoothing(alpha)
+        _check_options(alpha, threads)
     return labels, None if tied is None else tied.view(np.bool_)
 
 
@@ -112,6 +116,7 @@ def _run(
     n_rows: int,
     threads: int | None,
     progress: Progress | None,
+    n_classes: int,
 ) -> None:
     def checked(scorer: Scorer, start: int, stop: int) -> None:
         bad = work(scorer, start, stop)
@@ -119,7 +124,15 @@ def _run(
             raise ValueError(f"column {bad} has a code outside its domain")
 
     n_bytes = sum(column.itemsize for column in columns) * n_rows
-    over_rows(lambda: Scorer(scores), checked, n_rows, threads=n_threads(threads, n_bytes), progress=progress)
+    over_rows(
+        lambda: Scorer(scores),
+        checked,
+        n_rows,
+        threads=n_threads(threads, n_bytes),
+        progress=progress,
+        # Where rows are close, each takes exact products of every class.
+        most_rows=MOST_ROWS // n_classes,
+    )
 
 
 def _matched(
@@ -138,11 +151,15 @@ def _matched(
         places = column.domain.positions_in(views._domains[name])
         if unseen == "error" and (places < 0).any():
             used = used_values(column.codes, len(column.domain)).astype(bool)
+            theirs, ours = column.domain.kind, views._domains[name].kind
             for position in np.flatnonzero((places < 0) & used).tolist():
-                raise ValueError(
-                    f"column {name!r}: value {column.domain.values[position]!r} is unknown to the views; "
-                    "unseen='zero' counts it as 0 in every class"
-                )
+                hint = "unseen='zero' counts it as 0 in every class"
+                if ours == "interval" != theirs:
+                    hint = "the views hold intervals: bin the table with their domain as edges"
+                elif {theirs, ours} not in ({ours}, {None, ours}, {"int", "float"}):
+                    hint = f"the views hold values of kind {ours}, the table {theirs}"
+                value = column.domain.values[position]
+                raise ValueError(f"column {name!r}: value {value!r} is unknown to the views; {hint}")
         codes.append(column.codes)
         tables.append(places)
     return codes, tables, table.n_rows
@@ -153,6 +170,12 @@ def _smoothing(alpha: Any) -> Fraction:
     if exactly < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha}")
     return exactly
+
+
+def _check_options(alpha: Any, threads: int | None) -> None:
+    """What a single class has no use for."""
+    _smoothing(alpha)
+    n_threads(threads, 0)
 
 
 def _scores(
@@ -175,7 +198,7 @@ def _scores(
     of_class = views.class_counts.tolist()
     if smoothing:
         a, b = smoothing.numerator, smoothing.denominator
-        if joint.dtype.kind != "O" and b * int(joint.max(initial=0)) + a > INT64_MAX:
+        if joint.dtype.kind != "O" and max(b, b * int(joint.max(initial=0)) + a) > INT64_MAX:
             joint = joint.astype(object)
         joint = as_counts(joint * b + a, "smoothed counts")
         own = [len(array) for array in views.counts.values()]

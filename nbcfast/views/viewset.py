@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table import Domain
+from nbcfast.table.values import normalise
 from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Viewset:
                 f"class_counts must be 1-D with at least one class, got shape {counts_of_classes.shape}"
             )
         n_classes = len(counts_of_classes)
-        class_domain = _listed(range(n_classes) if classes is None else classes, "classes")
+        class_domain = listed(range(n_classes) if classes is None else classes, "classes")
         if len(class_domain) != n_classes:
             raise ValueError(f"classes must be {n_classes} labels, got {len(class_domain)}")
         arrays = _named(attribute_counts, attributes)
@@ -98,7 +99,7 @@ class Viewset:
             if array.ndim != 2 or array.shape[1] != n_classes:
                 raise ValueError(f"{where} must have shape (values, {n_classes}), got {array.shape}")
             declared = (domains or {}).get(name, range(len(array)))
-            domain = _listed(declared, f"domains[{name!r}]")
+            domain = listed(declared, f"domains[{name!r}]")
             if len(domain) != len(array):
                 raise ValueError(f"domains[{name!r}] must be {len(array)} values, got {len(domain)}")
             counts[name], own_domains[name] = array, domain
@@ -193,6 +194,9 @@ class Viewset:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Viewset does not change: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Viewset does not change: cannot delete {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Viewset._of, (self.class_counts, dict(self.counts), self._class_domain, self._domains)
@@ -415,7 +419,10 @@ class Viewset:
     def _labels(self) -> npt.NDArray[Any]:
         """The labels as an array: of objects where they are not plain numbers, bools or texts."""
         domain = self._class_domain
-        if domain.kind in ("int", "float", "bool", "text") and not domain.tail:
+        texts = [label for label in domain.values if isinstance(label, str)]
+        # NumPy's texts have no null characters at their end.
+        plain = domain.kind in ("int", "float", "bool", "text") and not domain.tail
+        if plain and not any(label.endswith("\0") for label in texts):
             return np.array(domain.values)
         labels = np.empty(len(domain), object)
         labels[:] = domain.values
@@ -446,8 +453,10 @@ def _shown(texts: list[str], n: int) -> str:
 
 def joined(a: Domain, b: Domain, where: str) -> Domain:
     """The domain of both: a declared one, which must hold the other, or the sorted union."""
-    if a == b:
+    if a == b and a.kind == b.kind:
         return b if b.declared else a
+    if a == b and a.declared and b.declared:
+        return a if a.kind == "float" else b  # whichever comes first
     if not a.declared and not b.declared:
         return Domain.union(a, b, where=where)
     if a.declared and b.declared:
@@ -462,12 +471,12 @@ def joined(a: Domain, b: Domain, where: str) -> Domain:
     return declared
 
 
-def _listed(values: Iterable[Any], where: str) -> Domain:
+def listed(values: Iterable[Any], where: str) -> Domain:
     """A declared domain in exactly this order: the rows of an array go with it."""
-    listed = values if isinstance(values, (str, bytes, range)) else list(values)
-    domain = Domain.of(listed, where=where)
-    if domain.tail and tuple(listed[-len(domain.tail) :]) != domain.tail:
-        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {listed!r}")
+    given = values if isinstance(values, (str, bytes, range)) else list(values)
+    domain = Domain.of(given, where=where)
+    if domain.tail and tuple(normalise(given, where)[1][-len(domain.tail) :]) != domain.tail:
+        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {given!r}")
     return domain
 
 

@@ -1,0 +1,246 @@
+"""python bench/peers.py: nbcfast beside what users would pick today.
+
+Ratios are of medians over rounds inside one run, on the same input, answers asserted equal. CPU time of the
+whole process unless a row says wall; ours on one thread unless it says two. A missing peer is skipped with a
+line that says so.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import peers_counting
+from clock import Form, Peers, Printer, Row, machine, medians, power, race, shown
+from conftest import CLASS, SIZES, census
+from peers_counting import counting
+from peers_predicting import Task, predicting
+
+import nbcfast
+
+# At least so many times the best form of the peer: (classes, at least so many rows) -> peer -> ratio.
+COUNTING = {
+    (2, 1_000_000): {"numpy": 10, "numba": 3, "polars": 20, "DuckDB": 20, "scikit-learn": 100},
+    (2, 100_000): {"numpy": 5, "numba": 1.5, "polars": 12, "DuckDB": 12, "scikit-learn": 30},
+    (10, 1_000_000): {"numpy": 7, "numba": 2.2, "polars": 20, "DuckDB": 13, "scikit-learn": 220},
+}
+PREDICTING = {
+    (2, 1_000_000): {"numpy in blocks": 2.2, "scikit-learn": 25},
+    (10, 1_000_000): {"numpy in blocks": 9, "numba": 7, "scikit-learn": 40},
+}
+FILES = {
+    "arrow": {"pyarrow + bincount": 1.8},
+    "parquet": {"pyarrow + bincount": 1.8, "polars": 3, "DuckDB": 3},
+}
+BANDWIDTH = 0.5  # int64 row-major, of one core's
+LIMIT_SECONDS = 0.5e-3  # 1e5 rows
+LIMIT_BYTES = 1 << 20  # above the input
+
+
+class Options(NamedTuple):
+    rows: list[int]
+    rounds: int
+
+
+def count(n_rows: int, n_classes: int, rounds: int) -> Iterator[Row]:
+    data = census(n_rows, n_classes)
+    table = data.table()
+    ours = Form(
+        "count", lambda: nbcfast.count(table, CLASS, threads=1), lambda views: list(views.counts.values())
+    )
+    yield from race(
+        f"count {power(n_rows)} rows, {n_classes} classes",
+        n_rows,
+        ours,
+        counting.forms(data),
+        peers_counting.equal,
+        rounds,
+        COUNTING.get((n_classes, min(n_rows, 1_000_000))),
+    )
+
+
+def predict(n_rows: int, n_classes: int, rounds: int) -> Iterator[Row]:
+    # Few rows would leave counts of zero, which the peers' sums of logarithms cannot add up.
+    learned = census(1_000_000, n_classes)
+    views = nbcfast.count(learned.table(), CLASS)
+    data = census(n_rows, n_classes)
+    table = data.table()
+    yield from race(
+        f"predict {power(n_rows)} rows, {n_classes} classes",
+        n_rows,
+        Form("predict", lambda: views.predict(table, codes=True, threads=1)),
+        predicting.forms(Task(data, views, learned)),
+        np.array_equal,
+        rounds,
+        PREDICTING.get((n_classes, min(n_rows, 1_000_000))),
+    )
+
+
+def counting_job(options: Options) -> Iterator[Row]:
+    for n_rows in options.rows:
+        yield from count(n_rows, 2, options.rounds)
+    yield from count(min(1_000_000, max(options.rows)), 10, options.rounds)
+
+
+def predicting_job(options: Options) -> Iterator[Row]:
+    for n_classes in (2, 10):
+        yield from predict(min(1_000_000, max(options.rows)), n_classes, options.rounds)
+
+
+def threads_job(options: Options) -> Iterator[Row]:
+    """Two threads and one, and what `threads=None` chooses; wall time."""
+    for n_rows in options.rows:
+        data = census(n_rows)
+        table = data.table()
+        views = nbcfast.count(table, CLASS)
+        jobs = {
+            "count": partial(nbcfast.count, table, CLASS),
+            "predict": partial(views.predict, table, codes=True),
+        }
+        for job, run in jobs.items():
+            chosen, two, one = medians(
+                [run, partial(run, threads=2), partial(run, threads=1)], options.rounds, time.perf_counter
+            )
+            what, theirs = f"{job} {power(n_rows)} rows, wall", ("nbcfast, one thread", shown(one, n_rows))
+            if n_rows >= 1_000_000:
+                target = 1.7 if job == "count" and n_rows >= 10_000_000 else 0.95
+                yield Row(f"{what}, two threads", *theirs, shown(two, n_rows), one / two, target)
+            yield Row(f"{what}, default threads", *theirs, shown(chosen, n_rows), one / chosen, 0.95)
+
+
+def bandwidth_job(options: Options) -> Iterator[Row]:
+    """Layouts, each beside numpy's sum over the same bytes."""
+    n_rows = max(options.rows)
+    data = census(n_rows)
+    for dtype in (np.uint8, np.uint16, np.int32, np.int64):
+        y = data.classes.astype(dtype)
+        for layout in ("columns", "row-major"):
+            matrix = data.matrix(dtype)
+            codes: Any = matrix
+            if layout == "columns":
+                codes = [np.ascontiguousarray(column) for column in matrix.T]
+                matrix = np.concatenate(codes)
+            words = [array.reshape(-1).view(np.int64) for array in (matrix, y)]
+
+            def ours(codes: Any = codes, y: Any = y) -> nbcfast.Viewset:
+                return nbcfast.Viewset.from_codes(codes, y, sizes=SIZES, n_classes=2, threads=1)
+
+            def floor(words: Any = words) -> list[int]:
+                return [int(array.sum()) for array in words]
+
+            expected = np.bincount(data.columns[0] * np.uint8(2) + data.classes, minlength=2 * SIZES[0])
+            if not np.array_equal(ours().counts["A1"].ravel(), expected):
+                raise AssertionError(f"{matrix.dtype} {layout}: other counts than bincount's")
+            read, counted = medians([floor, ours], options.rounds)
+            yield Row(
+                f"count {power(n_rows)} rows, {matrix.dtype} {layout}",
+                "one core's read bandwidth (numpy sum)",
+                shown(read, n_rows),
+                shown(counted, n_rows),
+                read / counted,
+                BANDWIDTH if (dtype, layout) == (np.int64, "row-major") and n_rows >= 1_000_000 else None,
+            )
+
+
+def small_job(options: Options) -> Iterator[Row]:
+    """What a call costs: 1e5 rows against a limit, 100 rows against the peers."""
+    for n_classes in (2, 10):
+        table = census(100_000, n_classes).table()
+        (seconds,) = medians(
+            [partial(nbcfast.count, table, CLASS, threads=1)], options.rounds, time.perf_counter
+        )
+        what = f"count 1e5 rows, {n_classes} classes, wall"
+        limit = shown(LIMIT_SECONDS, 1), shown(seconds, 1)
+        yield Row(what, "time, a limit", *limit, LIMIT_SECONDS / seconds, 1)
+    yield from count(100, 2, options.rounds)
+    yield from predict(100, 2, options.rounds)
+
+
+def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -> Iterator[Row]:
+    try:
+        import peers_files
+    except ImportError as error:
+        print(f"files: skipped, {error}", file=sys.stderr)
+        return
+    n_rows = min(1_000_000, max(options.rows))
+    with tempfile.TemporaryDirectory() as folder:
+        files = peers_files.write(census(n_rows), folder)
+        runs = {
+            "arrow": lambda: nbcfast.count(files.table, CLASS, threads=1),
+            "parquet": lambda: nbcfast.count(peers_files.parquet_batches(files), CLASS, threads=1),
+            "csv": lambda: nbcfast.count(nbcfast.read_csv(files.csv), CLASS, threads=1),
+        }
+        for kind in kinds:
+            peers: Peers = getattr(peers_files, kind)
+            yield from race(
+                f"{kind} {power(n_rows)} rows -> counts",
+                n_rows,
+                Form("count", runs[kind], peers_files.viewset_answer),
+                peers.forms(files),
+                peers_counting.equal,
+                options.rounds,
+                FILES.get(kind) if n_rows >= 1_000_000 else None,
+            )
+
+
+def csv_job(options: Options) -> Iterator[Row]:
+    yield from files_job(options, ("csv",))
+
+
+def memory_job(options: Options) -> Iterator[Row]:
+    rows = f"{min(1_000_000, max(options.rows))}"
+    command = [sys.executable, str(Path(__file__).with_name("memory.py")), rows]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"memory: skipped, {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return
+    for what, grown in json.loads(done.stdout).items():
+        cells = [f"{n_bytes / (1 << 20):.2f} MiB" for n_bytes in (LIMIT_BYTES, grown)]
+        yield Row(what, "memory above the input, a limit", *cells, LIMIT_BYTES / max(grown, 1), 1)
+
+
+JOBS = {
+    "counting": counting_job,
+    "threads": threads_job,
+    "bandwidth": bandwidth_job,
+    "small": small_job,
+    "predicting": predicting_job,
+    "files": files_job,
+    "csv": csv_job,
+    "memory": memory_job,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", default="1e5,1e6,1e7", help="numbers of rows, by default %(default)s")
+    parser.add_argument("--rounds", type=int, default=7, help="figures are medians of so many, by default 7")
+    parser.add_argument("--jobs", default=",".join(JOBS), help="by default %(default)s")
+    parser.add_argument(
+        "--quick", action="store_true", help="1e5 rows, 3 rounds: to see that all answers agree"
+    )
+    parser.add_argument("--markdown", action="store_true")
+    given = parser.parse_args()
+    rows = sorted(int(float(rows)) for rows in given.rows.split(","))
+    jobs = given.jobs.split(",")
+    for job in jobs:
+        if job not in JOBS:
+            parser.error(f"--jobs must be of {', '.join(JOBS)}; got {job}")
+    options = Options([100_000], 3) if given.quick else Options(rows, given.rounds)
+    print("\n\n".join(machine()) if given.markdown else "\n".join(machine()), end="\n\n")
+    printed = Printer(given.markdown)
+    for job in jobs:
+        printed(JOBS[job](options))
+
+
+if __name__ == "__main__":
+    main()

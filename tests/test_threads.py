@@ -1,0 +1,225 @@
+"""Rows over threads: all of them once, errors and interrupts out, and a fork without harm."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbcfast._threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
+
+
+def in_a_process(script, timeout=60):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_number_of_threads():
+    assert n_threads(None, ONE_THREAD_BYTES - 1) == 1
+    assert n_threads(None, ONE_THREAD_BYTES) == cores() >= 1
+    assert n_threads(5, 0) == 5
+    if hasattr(os, "sched_getaffinity"):
+        assert cores() == len(os.sched_getaffinity(0))
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match=f"threads must be at least 1, got {wrong}"):
+            n_threads(wrong, 0)
+    for wrong in (True, 2.0, "2"):
+        with pytest.raises(TypeError, match=f"threads must be an int or None, got {type(wrong).__name__}"):
+            n_threads(wrong, 0)
+
+
+@given(
+    st.one_of(st.integers(0, 20_000), st.sampled_from([MOST_ROWS, MOST_ROWS + 1, 9_999_999, 2**40])),
+    st.integers(1, 9),
+)
+def test_every_row_once(n_rows, threads):
+    if n_rows > 10**8:
+        n_rows = 0
+    parts, calls = [], []
+    states = over_rows(
+        list, lambda state, start, stop: state.append((start, stop)), n_rows, threads=threads,
+        progress=lambda *args: calls.append(args),
+    )  # fmt: skip
+    assert 1 <= len(states) <= threads
+    parts = sorted(part for state in states for part in state)
+    assert [start for start, _ in parts] == [0, *[stop for _, stop in parts[:-1]]][: len(parts)]
+    assert sum(stop - start for start, stop in parts) == n_rows
+    assert all(0 < stop - start <= MOST_ROWS for start, stop in parts)
+    assert all(start % 4096 == 0 for start, _ in parts)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    if n_rows:
+        assert calls[-1] == (n_rows, n_rows)
+
+
+@pytest.mark.parametrize(
+    ("most_rows", "expected"), [(0, 4096), (5_000, 4096), (8_192, 8_192), (9_000, 8_192)]
+)
+def test_smaller_chunks(most_rows, expected):
+    for threads in (1, 2):
+        states = over_rows(
+            list, lambda state, *part: state.append(part), 100_000, threads=threads, most_rows=most_rows
+        )
+        assert max(stop - start for state in states for start, stop in state) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_an_error_in_any_thread_comes_out_and_ends_the_others(threads):
+    done = []
+
+    def work(_, start, stop):
+        if start == 0:
+            raise KeyError("bad row")
+        time.sleep(0.01)
+        done.append(stop - start)
+
+    with pytest.raises(KeyError, match="bad row"):
+        over_rows(object, work, 10**9, threads=threads)
+    assert sum(done) < 10**8
+
+
+def test_an_error_in_a_helper_comes_out():
+    """The calling thread waits for the other, which fails."""
+    caller, failed = threading.current_thread(), threading.Event()
+
+    def work(*_):
+        if threading.current_thread() is not caller:
+            failed.set()
+            raise OSError("in a helper")
+        assert failed.wait(20)
+
+    with pytest.raises(OSError, match="in a helper"):
+        over_rows(object, work, 10**6, threads=2)
+
+
+def test_an_error_of_progress_comes_out():
+    def progress(done, total):
+        raise RuntimeError(f"{done} of {total}")
+
+    for threads in (1, 3):
+        with pytest.raises(RuntimeError, match="of 1000000"):
+            over_rows(object, lambda *_: None, 10**6, threads=threads, progress=progress)
+
+
+def test_an_error_of_make_comes_out():
+    def make():
+        raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        over_rows(make, lambda *_: None, 10**6, threads=2)
+
+
+def test_many_callers_share_the_pool():
+    """More callers than helpers: nobody waits for a helper that never comes."""
+
+    def call(_):
+        states = over_rows(list, lambda state, *part: state.append(part), 3_000_000, threads=4)
+        return sum(stop - start for state in states for start, stop in state)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(call, range(40))) == [3_000_000] * 40
+
+
+def test_work_inside_of_work():
+    def inner(*_):
+        over_rows(list, lambda state, *part: state.append(part), 100_000, threads=3)
+
+    over_rows(object, inner, 100_000, threads=3)
+
+
+def test_one_thread_makes_no_pool():
+    pools = in_a_process(
+        """
+        import threading
+        import nbcfast
+        from nbcfast import _threads
+        nbcfast.count({"x": [1, 2] * 1000, "y": [0, 1] * 1000}, "y").predict({"x": [1]})
+        print(_threads._pool is None, threading.active_count())
+        """
+    )
+    assert pools == ["True", "1"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_after_a_fork():
+    lines = in_a_process(
+        """
+        import os, warnings
+        import numpy as np
+        from nbcfast import Viewset, _threads
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads
+
+        def count():
+            return Viewset.from_codes(matrix, matrix[:, 0], threads=2)
+
+        matrix = np.random.default_rng(1).integers(0, 4, (300_000, 3)).astype(np.uint8)
+        expected = count()
+        assert _threads._pool is not None
+        _threads._lock.acquire()  # as if another thread were in the middle of making the pool
+        child = os.fork()
+        if not child:
+            status = 0 if count() == expected and count() == expected else 1
+            grandchild = os.fork()
+            if not grandchild:
+                os._exit(0 if count() == expected else 1)
+            os._exit(status or os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]))
+        _threads._lock.release()
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), count() == expected)
+        """
+    )
+    assert lines == ["0", "True"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "Viewset.from_codes([zero] * 6, zero, sizes=[2] * 6, n_classes=2, threads=THREADS)",
+        "Viewset.from_codes([], zero, n_classes=2, threads=THREADS)",
+        "views.order(table, threads=THREADS)",
+        "views.predict(table, threads=THREADS)",
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c(call, threads):
+    """Minutes of work, interrupted: KeyboardInterrupt comes within the second, and the next call works."""
+    call = call.replace("THREADS", str(threads))
+    lines = in_a_process(
+        f"""
+        import os, signal, threading, time
+        import numpy as np
+        from nbcfast import Table, Viewset
+        from nbcfast.table import Column, Domain
+
+        # Columns of one element over and over take no memory.
+        zero = np.broadcast_to(np.uint8(0), 2**37)
+        rows = 30_000_000
+        views = Viewset([3] * 20, [np.full((2, 20), 3)] * 30)
+        codes = Column(np.broadcast_to(np.uint8(0), rows), Domain.of(range(2)))
+        table = Table._of({{f"A{{i + 1}}": codes for i in range(30)}}, None, rows)
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Timer(0.4, interrupt).start()
+        try:
+            {call}
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - sent[0])
+        print(Viewset.from_codes([[0], [1]], [0, 1], threads=2).n_rows)
+        """
+    )
+    assert lines[0] == "interrupted"
+    assert float(lines[1]) < 2  # a chunk takes milliseconds, but the machine may be busy
+    assert lines[2] == "2"
