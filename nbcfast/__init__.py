@@ -16,16 +16,51 @@ if _os.path.dirname(_built) != _os.path.dirname(__file__):
         "use an installed nbcfast, or compile here with 'pip install -e .'"
     )
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from nbcfast.errors import Infeasible
 from nbcfast.table import SUPPRESSED, Interval, Table, concat, read_csv, read_parquet
 from nbcfast.views import Viewset, count
 
+if _TYPE_CHECKING:
+    from nbcfast.equivalence import compare, margin
+    from nbcfast.release import Certificate, Release, load, verify
+    from nbcfast.transform import safety_transform
+
 __all__ = [
     "SUPPRESSED",
+    "Certificate",
+    "Infeasible",
     "Interval",
+    "Release",
     "Table",
     "Viewset",
+    "compare",
     "concat",
     "count",
+    "load",
+    "margin",
     "read_csv",
     "read_parquet",
+    "safety_transform",
+    "verify",
 ]
+
+# Rooms that not everybody enters are imported when they are first asked for.
+_ROOMS = {
+    "Certificate": "release",
+    "Release": "release",
+    "compare": "equivalence",
+    "load": "release",
+    "margin": "equivalence",
+    "safety_transform": "transform",
+    "verify": "release",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'nbcfast' has no attribute {name!r}")
+    globals()[name] = value = getattr(_importlib.import_module(f"nbcfast.{_ROOMS[name]}"), name)
+    return value
