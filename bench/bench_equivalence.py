@@ -80,7 +80,6 @@ def bench_margin(benchmark, domain):
     assert found.exact
     ratio = reference.ratio(views, found.witness, *found.classes)
     assert found.log == pytest.approx(reference.log(ratio), rel=2**-51)
-    assert benchmark.stats["median"] < DOMAINS[domain][1]
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
