@@ -15,11 +15,9 @@
 
 #if defined(__GNUC__)
 #define NBC_PREFETCH(address) __builtin_prefetch(address)
-#define NBC_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NBC_INLINE static inline __attribute__((always_inline))
 #else
 #define NBC_PREFETCH(address) ((void)(address))
-#define NBC_LIKELY(condition) (condition)
 #define NBC_INLINE static inline
 #endif
 
