@@ -5,45 +5,11 @@ pytest bench/bench_equivalence.py
 
 import math
 
-import numpy as np
 import pytest
+from publishing import DOMAINS, SIZES, nearly, of_domain, views_of
 
-from nbcfast import Viewset
 from nbcfast.equivalence import Comparer, Enumerated, compare, margin
 from nbcfast.reference import equivalence as reference
-
-SIZES = [73, 16, 94, 9, 7, 14, 14, 77, 100, 10]
-# Tuples -> how many of the attributes.
-DOMAINS = {"1e5": 3, "1e11": 8, "1e12": 8, "1e14": 10}
-
-
-def views_of(sizes: list[int], n_classes: int = 2) -> Viewset:
-    """Realistic, with zero counts: 30,000 rows."""
-    rng = np.random.default_rng(1)
-    of_class = rng.multinomial(30_000, np.full(n_classes, 1 / n_classes))
-    arrays = [
-        np.array([rng.multinomial(count, rng.dirichlet(np.full(size, 2.0))) for count in of_class]).T.copy()
-        for size in sizes
-    ]
-    return Viewset(of_class, arrays)
-
-
-def nearly(views: Viewset, factor: int) -> Viewset:
-    rng = np.random.default_rng(2)
-    return Viewset(
-        views.class_counts * factor,
-        [
-            array * factor + (array > 0) * rng.integers(0, 2, array.shape, np.int64)
-            for array in views.counts.values()
-        ],
-    )
-
-
-def of_domain(name: str) -> Viewset:
-    sizes = SIZES[: DOMAINS[name]]
-    if name == "1e12":
-        sizes = [*sizes[:-1], sizes[-1] * 10]
-    return views_of(sizes)
 
 
 @pytest.mark.parametrize("how", ["native", "reference"])

@@ -1,73 +1,19 @@
 """SafetyTransform: each step and the whole, native against reference and gmpy2; every answer is checked.
 
-`pytest bench/bench_transform.py` for the clocks; `python bench/bench_transform.py` fits the exponent of the
-four steps over three decades and runs the wide views. Needs NBCFAST_DATA for the rows of Adult.
+Adult needs NBCFAST_DATA. `python bench/peers.py --jobs publishing` prints the same as a table.
 """
 
-import os
 import random
-import resource
-import sys
-import tempfile
-import time
 from fractions import Fraction
-from pathlib import Path
 
 import gmpy2
-import numpy as np
 import pytest
+from publishing import BITS, adult_3, counted, four_steps
 
-import nbcfast
 from nbcfast import Viewset, equivalence, safety
 from nbcfast.reference import transform as reference
 from nbcfast.transform import adjust, fill_zeros, safety_transform, scale
 from nbcfast.transform.roots import roots
-from nbcfast.transform.rounding import Shares, proven, viewset
-
-BITS = 256
-
-
-def counted(n_values, n=8, n_classes=2):
-    """Views of n attributes, n_values counts a class, some of them 0; their bound needs 200 bits."""
-    rng = np.random.default_rng(n_values)
-    size, total = n_values // n, 10**8
-    arrays = []
-    for _ in range(n):
-        array = rng.integers(1, 2 * total // size, (size, n_classes))
-        array[rng.random(array.shape) < 0.02] = 0
-        array[0] = 1
-        arrays.append(array)
-    most = max(int(array.sum(axis=0).max()) for array in arrays)
-    of_class = most * (1 + 2 * np.arange(n_classes))
-    for array in arrays:
-        array[0] += of_class - array.sum(axis=0)
-    return Viewset(of_class, arrays)
-
-
-def four_steps(views, limit=4):
-    scaled = scale(fill_zeros(views), limit, bits=BITS)
-    adjusted = adjust(scaled)
-    found = proven(Shares(scaled))
-    return adjusted, viewset(views, found.of_class, found.rows)
-
-
-def wide(n, n_classes, rows=1000):
-    """Binary attributes."""
-    rng = np.random.default_rng(n_classes)
-    classes = rng.integers(0, n_classes, rows)
-    classes[:n_classes] = range(n_classes)
-    chance = rng.uniform(0.05, 0.95, (n, n_classes))
-    codes = (rng.random((rows, n)) < chance[:, classes].T).astype(np.int64)
-    return Viewset.from_codes(codes, classes, sizes=[2] * n, n_classes=n_classes)
-
-
-def adult_3():
-    folder = os.environ.get("NBCFAST_DATA")
-    if not folder:
-        pytest.skip("needs NBCFAST_DATA")
-    names = ["age", "education_num", "hours_per_week", "income"]
-    table = nbcfast.read_csv(Path(folder) / "adult-train.csv", columns=names)
-    return nbcfast.count(table, "income", classes=(">50K", "<=50K"))
 
 
 def by_gmpy2(numbers, k, bits):
@@ -129,43 +75,9 @@ def bench_four_steps(benchmark, n_values):
 def bench_adult_3(benchmark, rows):
     """Under 30 ms, and under 1 s with at most 3e6 rows."""
     views = adult_3()
+    if views is None:
+        pytest.skip("needs NBCFAST_DATA")
     release = benchmark(safety_transform, views, 4, rows=rows)
     assert equivalence.compare(views, release.views).equal
     assert safety.at_most(release.views, 4)
     assert rows == "proven" or release.views.n_rows <= 3_000_000
-
-
-def main():
-    times = []
-    for n_values in (50, 500, 5_000, 50_000):
-        views = counted(max(n_values, 64))
-        best = float("inf")
-        for _ in range(3):
-            start = time.perf_counter()
-            _, published = four_steps(views)
-            best = min(best, time.perf_counter() - start)
-        assert safety.at_most(published, 5)
-        times.append((2 * max(n_values, 64), best))
-        print(f"four steps, {times[-1][0]} counts at {BITS} bits: {1000 * best:.1f} ms")
-    sizes, seconds = np.log(np.array(times)).T
-    print(
-        f"exponent {np.polyfit(sizes[1:], seconds[1:], 1)[0]:.2f} over the last two decades, "
-        f"{np.polyfit(sizes, seconds, 1)[0]:.2f} over three"
-    )
-    for n_classes, preserve in ((2, "order"), (12, "label")):
-        views = wide(1000, n_classes)
-        start = time.perf_counter()
-        release = safety_transform(views, 4, rows="proven", preserve=preserve)
-        middle = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            release.save(Path(folder) / "release")
-            size = (Path(folder) / "release" / "certificate.json").stat().st_size
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        print(
-            f"1000 binary attributes, {n_classes} classes, {preserve}: {middle - start:.1f} s, "
-            f"file of {size // 2**20} MiB in {time.perf_counter() - middle:.1f} s, at most {memory} MiB"
-        )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

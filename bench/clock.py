@@ -140,6 +140,8 @@ def shown(seconds: float, n_rows: int) -> str:
     """Nanoseconds a row, or for few rows the time of the call."""
     if n_rows >= 1_000_000:
         return f"{seconds / n_rows * 1e9:.2f} ns/row"
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} us"
 
 

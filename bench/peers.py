@@ -206,6 +206,12 @@ def memory_job(options: Options) -> Iterator[Row]:
         yield Row(what, "memory above the input, a limit", *cells, LIMIT_BYTES / max(grown, 1), 1)
 
 
+def publishing_job(options: Options) -> Iterator[Row]:
+    from peers_publishing import publishing
+
+    yield from publishing(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -215,6 +221,7 @@ JOBS = {
     "files": files_job,
     "csv": csv_job,
     "memory": memory_job,
+    "publishing": publishing_job,
 }
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +26,7 @@ from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posterior
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
+from nbcfast.table.values import number_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ProgressCallback = Callable[[int, int], None]
@@ -444,7 +445,7 @@ def publish(
 
     def transform(preserve: Literal["order", "label"]) -> Release:
         with progress("transforming") as report:
-            made = safety_transform(
+            return safety_transform(
                 views,
                 limit,
                 preserve=preserve,
@@ -453,9 +454,9 @@ def publish(
                 attacker=attacker,
                 allow_differences=allow_differences,
                 table=table,
+                class_name=class_name,
                 progress=report,
             )
-        return replace(made, class_name=class_name)
 
     try:
         release = transform(preserve)
@@ -632,9 +633,11 @@ class Standing:
 def amount(number: object) -> str:
     """A number of any size for people."""
     if isinstance(number, Fraction):
+        if number >= 10**15:
+            return readable(math.floor(number))
         if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
             return f"about {float(number):.6g}"
-        return str(number)
+        return number_text(number.numerator if number.denominator == 1 else number)
     return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
 
 

@@ -29,8 +29,8 @@ GUARANTEE = (
     "privacy, and an attacker who knows the method can undo part of it."
 )
 ARTIFICIAL = (
-    "Attribute marginals, here and in a synthetic table, are artificial: only which class beats which is "
-    "that of the data."
+    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
+    "beats which is that of the data."
 )
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
 ORIGINAL = "These are the original counts of the data."
