@@ -212,6 +212,18 @@ def publishing_job(options: Options) -> Iterator[Row]:
     yield from publishing(options.rounds, max(options.rows) < 1_000_000)
 
 
+def skyline_job(options: Options) -> Iterator[Row]:
+    from peers_skyline import skyline
+
+    yield from skyline(options)
+
+
+def partitions_job(options: Options) -> Iterator[Row]:
+    from peers_partition import partitions
+
+    yield from partitions(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -222,6 +234,8 @@ JOBS = {
     "csv": csv_job,
     "memory": memory_job,
     "publishing": publishing_job,
+    "skyline": skyline_job,
+    "partitions": partitions_job,
 }
 
 

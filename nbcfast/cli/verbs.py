@@ -40,6 +40,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
+    import_module("nbcfast.cli.skyline_verbs")  # adds its verbs
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -686,16 +687,19 @@ def verify(
     texts: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Check the release in DIR from its certificate.json alone.
+    """Check the release or partition in DIR from its own files alone.
 
-    Checked are the form of the file and its sha256, that all counts are positive and those of some table,
-    and that Lambda keeps the limit; with --against also what it says about the private classifier.
+    Checked are the form of the certificate and its sha256; of a release that all counts are positive and
+    those of some table, and that Lambda keeps the limit, and with --against also what it says about the
+    private classifier; of a partition that its table keeps every demand.
 
     Leaves with 0 if all that holds, and with 1 if not.
     """
     if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
         raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
     found = verified(folder)
+    if found.partition is not None and against is not None:
+        raise ValueError("--against is for releases: a partition is checked from its own files")
     if found.release is not None and found.ok and against is not None:
         release = found.release
         class_name = release.class_name if class_name is None else class_name
@@ -764,4 +768,12 @@ def show_verification(found: Verification) -> None:
         )
         texts = [*made.warnings, *made.notes]
         parts.append(Text("\n".join(f"- {printable(text)}" for text in texts)))
+    if found.partition is not None:
+        made_of = found.partition
+        rows_of_it = [
+            ("people", f"{made_of.n_rows:,}"),
+            ("groups", f"{made_of.n_groups:,} by {', '.join(map(label, made_of.quasi))}"),
+            ("demands", str(made_of.demands)),
+        ]
+        parts.append(pairs(rows_of_it))
     show(*parts, Text("verified" if found.ok else "not verified", style="bold"))

@@ -15,6 +15,8 @@ from nbcfast.views.integers import Counts, zeros
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.skyline.partition import Partition
+    from nbcfast.verify_release import PartitionDocument
 
 
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
@@ -52,11 +54,14 @@ class Verification:
     checks : tuple of Check
     release : Release or None
         What was read; None where the file is not one of a release.
+    partition : Partition or None
+        What was read; None where the file is not one of a partition.
     """
 
     path: str
     checks: tuple[Check, ...]
     release: Release | None
+    partition: Partition | None = None
 
     @property
     def ok(self) -> bool:
@@ -83,10 +88,12 @@ def verify(
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
+    A partition is checked from its certificate and its table: every demand, exactly.
+
     Parameters
     ----------
     path : str or path
-        The folder that `Release.save` wrote, or the certificate.json in it.
+        The folder that `save` wrote, or the certificate.json in it.
     against : Viewset or Table, optional
         The private views, or the table that they count; their attributes, values and classes may stand in
         another order. A value of the release that they do not have counts 0.
@@ -127,7 +134,9 @@ def verify(
     with open(where, "rb") as file:
         data = file.read()
     try:
-        document = form.parse(data)
+        document = form.parse_any(data)
+        if isinstance(document, form.PartitionDocument):
+            return _partition(document, where, against)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         return Verification(where, (Check("file", False, str(error)),), None)
@@ -148,6 +157,20 @@ def verify(
         if against is not None:
             checks.append(_same(release, against, progress))
     return Verification(where, tuple(checks), release)
+
+
+def _partition(document: PartitionDocument, where: str, against: Viewset | Table | None) -> Verification:
+    """The checks of a partition."""
+    from nbcfast import verify_release as form
+    from nbcfast.release.partitions import partition_of
+
+    if against is not None:
+        raise TypeError("against: a partition is checked from its own files alone, got a private table")
+    counts, results = form.judge_partition(document, os.path.dirname(where))
+    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+    checks += [Check(*result) for result in results]
+    partition = partition_of(document, counts, where) if results[0][1] else None
+    return Verification(where, tuple(checks), None, partition)
 
 
 def _same(release: Release, against: Viewset | Table, progress: Progress | None) -> Check:

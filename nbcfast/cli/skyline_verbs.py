@@ -1,0 +1,535 @@
+"""The verbs of `nbcfast skyline`, one function a verb, on the public interface alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+from rich.text import Text
+
+import nbcfast
+from nbcfast import skyline
+from nbcfast.attack.definetti import DeFinetti, definetti
+from nbcfast.cli import printable
+from nbcfast.cli.verbs import (
+    CSV_ENDINGS,
+    PARQUET_ENDINGS,
+    label,
+    listing,
+    names_in,
+    pairs,
+    plain,
+    progress,
+    reads_file,
+    show,
+    verbs,
+)
+from nbcfast.errors import Infeasible
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+POINT = "L,K,M,CONFIDENCE"
+
+
+@verbs.group("skyline")
+def group() -> None:
+    """Privacy Skyline: how much an adversary must know before a table gives somebody away."""
+
+
+def reads_groups(command: Command) -> Command:
+    """The argument and options of the verbs that judge a table as it is."""
+    decorators = [
+        click.argument("file", type=click.Path(path_type=Path)),
+        click.option(
+            "--by",
+            metavar="A,B,C",
+            required=True,
+            help="The columns that make the groups: what may be known.",
+        ),
+        click.option(
+            "--sensitive", metavar="NAME", required=True, help="The column whose values must not be inferred."
+        ),
+    ]
+    command = reads_file(command)
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def as_json(command: Command) -> Command:
+    return click.option("--json", "json_only", is_flag=True, help="Print one JSON object instead.")(command)
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """The names in a comma-separated list."""
+    try:
+        return names_in(text)
+    except ValueError as error:
+        raise ValueError(str(error).replace("--columns", option)) from None
+
+
+def point_of(text: str) -> tuple[int, int, int, Fraction]:
+    """A point as it is written: 3,4,2,0.95 or 3,4,2,19/20."""
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        if len(parts) != 4:
+            raise ValueError
+        return int(parts[0]), int(parts[1]), int(parts[2]), Fraction(parts[3])
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"--point must be {POINT}, such as 3,4,2,0.95; got {text!r}") from None
+
+
+def read(
+    file: Path,
+    names: list[str],
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """The columns of a file, CSV or Parquet by its ending."""
+    import_module("pyarrow")  # where it is missing, main names the extra
+    if weights in names:
+        raise ValueError(f"--weights names {weights!r}, which is used otherwise")
+    if is_parquet(file):
+        if nulls or delimiter is not None or texts:
+            raise ValueError("--null, --delimiter and --text are for CSV files")
+        with progress("reading") as report:
+            table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
+    else:
+        options = csv_options(file, nulls, delimiter, texts)
+        with progress("reading") as report:
+            table = nbcfast.read_csv(file, columns=names, weights=weights, progress=report, **options)
+    if table.n_rows == 0:
+        raise ValueError(f"{file}: no rows")
+    return table
+
+
+def is_parquet(file: Path) -> bool:
+    name = file.name.lower()
+    if name.endswith(PARQUET_ENDINGS):
+        return True
+    if Path(name.removesuffix(".gz")).suffix not in CSV_ENDINGS:
+        raise ValueError(
+            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
+        )
+    return False
+
+
+def csv_options(
+    file: Path, nulls: tuple[str, ...], delimiter: str | None, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """How a CSV file is read."""
+    if delimiter is None:
+        delimiter = "\t" if Path(file.name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
+    delimiter = delimiter.replace("\\t", "\t")
+    if len(delimiter) != 1:
+        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+    return {
+        "delimiter": delimiter,
+        "null_values": nulls or ("",),
+        "types": dict.fromkeys(texts, "text"),
+    }
+
+
+def grouped(
+    file: Path,
+    by: str,
+    sensitive: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> skyline.Groups:
+    """The groups of a file."""
+    names = names_of(by, "--by")
+    if sensitive in names:
+        raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --by")
+    table = read(file, [*names, sensitive], weights, nulls, delimiter, texts)
+    return skyline.group(table, names, sensitive)
+
+
+@group.command()
+@reads_groups
+@click.option(
+    "--point",
+    "points",
+    metavar=POINT,
+    multiple=True,
+    required=True,
+    help="Values excluded, people known, people who imply, confidence to stay below; may be repeated.",
+)
+@as_json
+def check(
+    file: Path,
+    by: str,
+    sensitive: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    points: tuple[str, ...],
+    json_only: bool,
+) -> int:
+    """Say whether FILE (CSV or Parquet), published as it is, is safe, and what the worst attack is.
+
+    A point L,K,M,CONFIDENCE is safe if nobody's value can be inferred with that confidence by somebody who
+    knows everybody's group, L values that the target has not, the values of K other people, and of M others
+    that, had any of them the value, the target would have it too.
+
+    Leaves with 0 if all points are safe, and with 1 if not.
+    """
+    wanted = list(map(point_of, points))
+    groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
+    with progress("checking") as report:
+        reports = skyline.check(groups, wanted, progress=report)
+    if json_only:
+        found = {"file": str(file), **about(groups), **reports.to_dict()}
+        print(json.dumps(found, indent=2, default=plain))
+        return 0 if reports.safe else 1
+    lines = listing("point", "breach", "case", "")
+    for one in reports:
+        lines.add_row(repr(one.point), f"{one.breach:.6g}", str(one.case), "safe" if one.safe else "UNSAFE")
+    worst = reports.worst
+    show(
+        Text(printable(str(file)), style="bold"),
+        summary(groups),
+        lines,
+        Text(printable(f"worst attack, at {worst.point!r}: {worst.attack}")),
+        Text("safe" if reports.safe else "unsafe", style="bold"),
+    )
+    return 0 if reports.safe else 1
+
+
+def about(groups: skyline.Groups) -> dict[str, Any]:
+    return {
+        "by": list(groups.by),
+        "sensitive": groups.sensitive,
+        "people": groups.n_rows,
+        "groups": groups.n_groups,
+        "k": groups.k,
+        "l": groups.l,
+    }
+
+
+def summary(groups: skyline.Groups) -> Any:
+    return pairs(
+        [
+            ("people", f"{groups.n_rows:,}"),
+            ("groups", f"{groups.n_groups:,} by {', '.join(map(label, groups.by))}"),
+            ("smallest group", f"{groups.k:,} people"),
+            ("fewest values", f"{groups.l:,} of {label(groups.sensitive)} in a group"),
+        ]
+    )
+
+
+@group.command()
+@reads_groups
+@click.option("--confidence", metavar="P", required=True, help="The confidence to stay below: 0.95 or 19/20.")
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw the skyline into a .png, .svg or .pdf file.",
+)
+@as_json
+def find(
+    file: Path,
+    by: str,
+    sensitive: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    confidence: str,
+    picture: Path | None,
+    json_only: bool,
+) -> int:
+    """Find all the knowledge (l, k, m) against which FILE, published as it is, is just safe.
+
+    Leaves with 0 if there is some, and with 1 if even an adversary who knows nothing but the groups infers a
+    value.
+    """
+    groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
+    with progress("searching") as report:
+        points = skyline.find(groups, confidence, progress=report)
+    if picture is not None:
+        axes = skyline.plot(points, title=f"{file.name}, confidence {confidence}")
+        axes.figure.savefig(picture)
+    if json_only:
+        found = {
+            "file": str(file),
+            **about(groups),
+            "confidence": confidence,
+            "skyline": [list(point) for point in points],
+        }
+        print(json.dumps(found, indent=2))
+        return 0 if points else 1
+    parts = [Text(printable(str(file)), style="bold"), summary(groups)]
+    if points:
+        parts += [
+            Text(f"the skyline at {confidence}: " + ", ".join(map(str, points))),
+            Text(f"the largest safe m:\n{skyline.frontier_table(points)!r}"),
+        ]
+    else:
+        parts.append(Text("nothing is safe: see nbcfast skyline check --point 0,0,0," + confidence))
+    show(*parts)
+    return 0 if points else 1
+
+
+@group.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--quasi", metavar="A,B,C", required=True, help="The columns that may be known: generalised.")
+@click.option(
+    "--sensitive", metavar="NAME", required=True, help="The column whose values must not be inferred."
+)
+@reads_file
+@click.option(
+    "--point", "points", metavar=POINT, multiple=True, help="A point of the skyline; may be repeated."
+)
+@click.option("--k", type=click.IntRange(min=1), help="At least so many people in a group.")
+@click.option("--diversity", metavar="C L", nargs=2, help="Recursive (c, l)-diversity.")
+@click.option("--closeness", metavar="T", help="t-closeness.")
+@click.option("--ordered", is_flag=True, help="t-closeness with values one step apart in their order.")
+@click.option(
+    "--hierarchy",
+    "hierarchies",
+    metavar="NAME=FILE",
+    multiple=True,
+    help="Generalise a column by the sets in FILE (lines value;set;larger set;*, as ARX); may be repeated.",
+)
+@click.option("--target", metavar="NAME", help="Split by what tells most of this column.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A folder for table.csv and its certificate, or a .csv or .parquet file for the table alone.",
+)
+@click.option("--shuffle", is_flag=True, help="Write the rows in random order.  [default: sorted]")
+@click.option("--counts", metavar="NAME", help="Write equal rows once, with a column of how often.")
+@click.option("--memory-limit", metavar="SIZE", help="Split on disk, in so much memory: 2GiB.")
+@click.option(
+    "--holdout", type=click.Path(path_type=Path), help="People not in FILE, for the deFinetti attack."
+)
+@click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
+@as_json
+def anonymize(
+    file: Path,
+    quasi: str,
+    sensitive: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    points: tuple[str, ...],
+    k: int | None,
+    diversity: tuple[str, str] | None,
+    closeness: str | None,
+    ordered: bool,
+    hierarchies: tuple[str, ...],
+    target: str | None,
+    out: Path,
+    shuffle: bool,
+    counts: str | None,
+    memory_limit: str | None,
+    holdout: Path | None,
+    no_attack: bool,
+    json_only: bool,
+) -> int:
+    """Generalise FILE until nobody's value can be inferred, and write what may be published.
+
+    Prints what the table is worth, the skyline it satisfies, and how well a deFinetti attack guesses: what is
+    printed of attacks and measures comes from the private table and is not meant for publication.
+
+    Leaves with 0 if the table is written, and with 1 if the demands cannot be met.
+    """
+    names = names_of(quasi, "--quasi")
+    if sensitive in names:
+        raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --quasi")
+    demands: dict[str, Any] = {"k": k, "points": list(map(point_of, points)), "target": target}
+    if diversity is not None:
+        demands["diversity"] = (diversity[0], whole(diversity[1], "--diversity: L"))
+    if ordered and closeness is None:
+        raise ValueError("--ordered goes with --closeness T")
+    if closeness is not None:
+        distance: Literal["equal", "ordered"] = "ordered" if ordered else "equal"
+        demands["closeness"] = (closeness, distance)
+    demands["hierarchies"] = dict(map(hierarchy_of, hierarchies))
+    ending = out.suffix.lower()
+    if ending in (".csv", ".parquet", ".pq") and (shuffle or counts is not None) and ending != ".csv":
+        raise ValueError("--shuffle and --counts go with a folder or a .csv file")
+    if memory_limit is not None and holdout is not None:
+        raise ValueError("--holdout: the deFinetti attack takes tables in memory, without --memory-limit")
+    if memory_limit is not None and ending == ".csv":
+        raise ValueError("--memory-limit: --out must be a folder or a .parquet file")
+    table: nbcfast.Table | None = None
+    try:
+        if memory_limit is None:
+            used = [*names, sensitive, *([] if target is None or target in (*names, sensitive) else [target])]
+            table = read(file, used, weights, nulls, delimiter, texts)
+            with progress("splitting") as report:
+                partition = skyline.anonymize(table, names, sensitive, progress=report, **demands)
+        else:
+            partition = on_disk(
+                file, names, sensitive, weights, nulls, delimiter, texts, out, memory_limit, demands
+            )
+    except Infeasible as error:
+        print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
+        return 1
+    written = save(partition, out, shuffle, counts)
+    attack = None
+    if table is not None and not no_attack:
+        held = None if holdout is None else read(holdout, [*names, sensitive], None, nulls, delimiter, texts)
+        with progress("attacking") as report:
+            attack = definetti(
+                table.select([*names, sensitive]),
+                group_ids(partition),
+                sensitive,
+                holdout=held,
+                progress=report,
+            )
+    confidence = max((point.confidence for point in partition.demands.points), default=Fraction(19, 20))
+    reached = partition.skyline(confidence)
+    if json_only:
+        found = {
+            "file": str(file),
+            **partition.to_dict(),
+            "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
+            "definetti": None if attack is None else attack.to_dict(),
+            "files": [{"path": str(path), "bytes": path.stat().st_size} for path in written],
+        }
+        print(json.dumps(found, indent=2))
+        return 0
+    show_partition(file, partition, confidence, reached, attack, written)
+    return 0
+
+
+def group_ids(partition: skyline.Partition) -> Any:
+    assert partition.group_ids is not None
+    return partition.group_ids
+
+
+def whole(text: str, where: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{where} must be an integer, got {text!r}") from None
+
+
+def hierarchy_of(text: str) -> tuple[str, str]:
+    name, found, path = text.partition("=")
+    if not found or not name or not path:
+        raise ValueError(f"--hierarchy must be NAME=FILE, got {text!r}")
+    return name, path
+
+
+def on_disk(
+    file: Path,
+    names: list[str],
+    sensitive: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    out: Path,
+    memory_limit: str,
+    demands: dict[str, Any],
+) -> skyline.Partition:
+    """Split a file in little memory."""
+    import_module("pyarrow")
+    options = None
+    if not is_parquet(file):
+        options = csv_options(file, nulls, delimiter, texts)
+    elif nulls or delimiter is not None or texts:
+        raise ValueError("--null, --delimiter and --text are for CSV files")
+    target = out
+    if out.suffix.lower() not in (".parquet", ".pq"):
+        out.mkdir(parents=True, exist_ok=True)
+        target = out / "table.parquet"
+    with progress("splitting") as report:
+        return skyline.anonymize(
+            file,
+            names,
+            sensitive,
+            weights=weights,
+            csv=options,
+            out=target,
+            memory_limit=memory_limit,
+            progress=report,
+            **demands,
+        )
+
+
+def save(partition: skyline.Partition, out: Path, shuffle: bool, counts: str | None) -> list[Path]:
+    """Write what may be published; the files."""
+    from nbcfast.release.partitions import write_csv, write_parquet
+
+    ending = out.suffix.lower()
+    if ending in (".parquet", ".pq"):
+        if partition.path is None:
+            write_parquet(partition, out)
+        return [out]
+    order: Literal["canonical", "shuffled"] = "shuffled" if shuffle else "canonical"
+    if ending == ".csv":
+        write_csv(partition, out, order=order, weights=counts)
+        return [out]
+    partition.save(out, order=order, weights=counts)
+    files = [out / "certificate.json", out / "table.csv"]
+    return files if partition.path is None else [*files, Path(partition.path)]
+
+
+def show_partition(
+    file: Path,
+    partition: skyline.Partition,
+    confidence: Fraction,
+    reached: list[tuple[int, int, int]],
+    attack: DeFinetti | None,
+    written: list[Path],
+) -> None:
+    """What there is to say about a partition."""
+    utility = partition.utility()
+    rows = [
+        ("people", f"{partition.n_rows:,}"),
+        ("groups", f"{partition.n_groups:,} by {', '.join(map(label, partition.quasi))}"),
+        ("demands", str(partition.demands)),
+        ("smallest group", f"{partition.groups.k:,} people"),
+        ("average group", f"{float(utility.average_size):,.1f} people"),
+        ("discernibility", f"{utility.discernibility:,}"),
+    ]
+    if utility.ncp is not None:
+        rows.append(("certainty penalty", f"{utility.ncp:.4f}"))
+    at = float(confidence)
+    rows.append((f"skyline at {at:g}", ", ".join(map(str, reached)) or "nothing is safe"))
+    parts: list[Any] = [Text(printable(str(file)), style="bold"), pairs(rows)]
+    if utility.ncp_of is not None and utility.kl is not None:
+        lost = listing("column", "certainty penalty", "divergence of the marginal")
+        for name in partition.quasi:
+            lost.add_row(Text(label(name)), f"{utility.ncp_of[name]:.4f}", f"{utility.kl[name]:.4f}")
+        parts.append(lost)
+    if attack is not None:
+        rows = [
+            ("deFinetti attack", f"guesses {attack.accuracy:.2%} of the values"),
+            ("    from the groups alone", f"{attack.baseline:.2%}"),
+            ("    worst confidence", f"{attack.worst:.2%}"),
+        ]
+        if attack.held_out is not None and attack.gain is not None:
+            rows.append(
+                (
+                    "    on held-out people",
+                    f"{attack.held_out:.2%}, so being in FILE costs {attack.gain:+.2%}",
+                )
+            )
+        parts.append(pairs(rows))
+    grid = listing("files written", "bytes")
+    for path in written:
+        grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
+    parts.append(grid)
+    show(*parts)

@@ -1,0 +1,308 @@
+"""The files of a partition: table.csv, and the certificate that is checked against it alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbcfast import __version__
+from nbcfast import verify_release as form
+from nbcfast.release.datasets import _field, _generator, _texts
+from nbcfast.release.files import _domain, _number, _rational, _typed, written
+from nbcfast.skyline.demands import Demands
+from nbcfast.skyline.groups import Groups
+from nbcfast.skyline.partition import Given, Partition
+from nbcfast.skyline.points import Point
+from nbcfast.skyline.quasi import Cell, generalised_domain
+from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
+from nbcfast.table.values import Value
+
+if TYPE_CHECKING:
+    from nbcfast.verify_release import PartitionDocument
+
+BLOCK_ROWS = 1 << 18
+
+GUARANTEE = (
+    "Safe is meant against an adversary who knows everybody's quasi-identifiers and the pieces of knowledge "
+    "that the points allow, and takes all assignments of a group's values to its people for equally likely. "
+    "It is not differential privacy: who learns a model of the data, or knows how the groups were made, may "
+    "infer more."
+)
+
+
+def save(
+    partition: Partition,
+    path: str | os.PathLike[str],
+    *,
+    order: str,
+    rng: np.random.Generator | None,
+    weights: str | None,
+    parquet: bool,
+) -> None:
+    """Write the folder; see `Partition.save`."""
+    if order not in ("canonical", "shuffled"):
+        raise ValueError(f"order must be 'canonical' or 'shuffled', got {order!r}")
+    if rng is not None and order != "shuffled":
+        raise ValueError("rng goes with order='shuffled'")
+    generator = _generator(rng) if order == "shuffled" else None
+    fault = partition.demands.broken(partition.groups)
+    if fault is not None:
+        raise ValueError(f"not saved: {fault[0]}")
+    lines = _Lines(partition, weights)
+    folder = os.fsdecode(path)
+    made = not os.path.isdir(folder)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        with written(os.path.join(folder, form.NAME)) as certificate:
+            with written(os.path.join(folder, form.TABLE)) as file:
+                digest = lines.write(file, generator)
+            if parquet:
+                write_parquet(partition, os.path.join(folder, "table.parquet"), weights=weights)
+            document = _document(partition, digest, order, rng is not None, weights)
+            certificate.write((form.canonical(document) + "\n").encode("ascii"))
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
+
+
+class _Lines:
+    """The lines of table.csv."""
+
+    def __init__(self, partition: Partition, weights: str | None) -> None:
+        names = [*partition.quasi, partition.sensitive]
+        if weights is not None:
+            if weights in names:
+                raise ValueError(f"weights: expected the name of a new column, got {weights!r}")
+            names.append(weights)
+        self.header = (",".join(map(_field, names)) + "\n").encode()
+        self.table = partition.counted
+        self.weights = weights
+        self.n_rows = partition.n_rows
+        for name in partition.quasi:
+            _texts(self.table.column(name).domain, name)  # also where no line is made
+        assert self.table.weights is not None
+        self.counts: list[int] = self.table.weights.tolist()
+
+    def __iter__(self) -> Iterator[str]:
+        """Each distinct row once, its line without a weight."""
+        columns = []
+        for name in self.table.names:
+            texts = _texts(self.table.column(name).domain, name)
+            columns.append([texts[code] for code in self.table.codes(name).tolist()])
+        return map(",".join, zip(*columns, strict=True))
+
+    def write(self, file: IO[bytes], generator: np.random.Generator | None) -> str:
+        """Write them; the sha256 of all."""
+        total = hashlib.sha256(self.header)
+        file.write(self.header)
+        for block in self._blocks(generator):
+            data = block.encode()
+            total.update(data)
+            file.write(data)
+        return total.hexdigest()
+
+    def _blocks(self, generator: np.random.Generator | None) -> Iterator[str]:
+        lines = list(self)
+        if self.weights is not None:
+            lines = [f"{line},{count}" for line, count in zip(lines, self.counts, strict=True)]
+            if generator is not None:
+                lines = [lines[place] for place in generator.permutation(len(lines)).tolist()]
+            for start in range(0, len(lines), BLOCK_ROWS):
+                yield "\n".join(lines[start : start + BLOCK_ROWS]) + "\n"
+        elif generator is not None:
+            if self.n_rows >= 1 << 31:
+                raise ValueError(f"{self.n_rows:,} rows are too many to shuffle: give weights=")
+            places = np.repeat(np.arange(len(lines), dtype=np.uint32), self.counts)
+            generator.shuffle(places)
+            for start in range(0, len(places), BLOCK_ROWS):
+                yield "".join(lines[place] + "\n" for place in places[start : start + BLOCK_ROWS].tolist())
+        else:
+            for line, count in zip(lines, self.counts, strict=True):
+                for start in range(0, count, BLOCK_ROWS):
+                    yield (line + "\n") * min(count - start, BLOCK_ROWS)
+
+
+def document_of(partition: Partition) -> dict[str, Any]:
+    """The certificate of a partition in canonical order, a row for each person."""
+    lines = _Lines(partition, None)
+    total = hashlib.sha256(lines.header)
+    for block in lines._blocks(None):
+        total.update(block.encode())
+    return _document(partition, total.hexdigest(), "canonical", False, None)
+
+
+def _document(
+    partition: Partition, table_sha256: str, order: str, seeded: bool, weights: str | None
+) -> dict[str, Any]:
+    demands, secret = partition.demands, partition.groups._sensitive
+    typed = [_typed(value, secret) for value in secret.values]
+    plain = ["" if value is None else str(value) for value in secret.values]
+    if secret.tail and secret.tail[-1] is not None:
+        plain[-1] = "*"
+    document: dict[str, Any] = {
+        "closeness": None
+        if demands.closeness is None
+        else [_rational(demands.closeness[0]), demands.closeness[1]],
+        "columns": [
+            {
+                "cells": [[cell.text, _typed_cell(cell)] for cell in partition.cells[name]],
+                "name": name,
+            }
+            for name in partition.quasi
+        ],
+        "diversity": None
+        if demands.diversity is None
+        else [_rational(demands.diversity[0]), _number(demands.diversity[1])],
+        "format": form.FORMAT,
+        "groups": partition.n_groups,
+        "k": None if demands.k is None else _number(demands.k),
+        "kind": "partition",
+        "method": "mondrian",
+        "notes": [GUARANTEE],
+        "order": order,
+        "points": [
+            [*(_number(number) for number in point[:3]), _rational(point.confidence)]
+            for point in demands.points
+        ],
+        "rows": _number(partition.n_rows),
+        "seeded": seeded,
+        "sensitive": {
+            "name": partition.sensitive,
+            "values": [[text, [value]] for text, value in zip(plain, typed, strict=True)],
+        },
+        "table_sha256": table_sha256,
+        "version": __version__,
+        "warnings": [],
+        "weights": weights,
+    }
+    document["sha256"] = form.digest(document)
+    return document
+
+
+def _typed_cell(cell: Cell) -> list[Any]:
+    """Each value with its type; numbers among intervals stay what they are."""
+    found = []
+    for value in cell.values:
+        kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "text"
+        if isinstance(value, float):
+            kind = "float"
+        if isinstance(value, Interval):
+            kind = "interval"
+        found.append(_typed(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
+    return found
+
+
+def blocks(partition: Partition, rows: int = BLOCK_ROWS) -> Iterator[Table]:
+    """The published table in canonical order, so many rows at a time."""
+    distinct = partition.counted
+    assert distinct.weights is not None
+    ends = np.cumsum(distinct.weights)
+    total = int(ends[-1])
+    for start in range(0, total, rows):
+        stop = min(start + rows, total)
+        first = int(np.searchsorted(ends, start, side="right"))
+        last = int(np.searchsorted(ends, stop, side="left")) + 1
+        some = np.minimum(ends[first:last], stop)
+        lengths = np.diff(some, prepend=start)
+        columns = {
+            name: Column(np.repeat(distinct.codes(name)[first:last], lengths), distinct.column(name).domain)
+            for name in distinct.names
+        }
+        yield Table._of(columns, None, stop - start)
+
+
+def write_csv(
+    partition: Partition,
+    path: str | os.PathLike[str],
+    *,
+    order: str = "canonical",
+    rng: np.random.Generator | None = None,
+    weights: str | None = None,
+) -> str:
+    """The published table as a CSV file, whole or not at all; its sha256."""
+    generator = _generator(rng) if order == "shuffled" else None
+    lines = _Lines(partition, weights)
+    with written(path) as file:
+        return lines.write(file, generator)
+
+
+def write_parquet(partition: Partition, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
+    """The published table in canonical order as a Parquet file, whole or not at all."""
+    from pyarrow import parquet
+
+    tables = [partition.counted] if weights is not None else blocks(partition)
+    with written(path) as file:
+        writer = None
+        try:
+            for table in tables:
+                arrow_table = table.to_arrow(weights)
+                if writer is None:
+                    writer = parquet.ParquetWriter(file, arrow_table.schema)
+                writer.write_table(arrow_table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def load_partition(document: PartitionDocument, where: str) -> Partition:
+    """The partition in a folder whose certificate is `document`; ValueError if a check fails."""
+    counts, results = form.judge_partition(document, os.path.dirname(where))
+    for name, holds, text in results:
+        if not holds:
+            raise ValueError(f"{where}: {name}: {text}")
+    return partition_of(document, counts, where)
+
+
+def _value(typed: form.Typed) -> Value:
+    kind, plain = typed
+    if kind == "interval":
+        return Interval(*plain)
+    return SUPPRESSED if kind == "suppressed" else plain
+
+
+def partition_of(document: PartitionDocument, counts: form.Histograms, where: str) -> Partition:
+    """The partition that a document of checked form describes, with these counts of its table."""
+    domain = _domain([typed[0] for _, typed in document.values], f"{where}: sensitive")
+    cells: dict[str, tuple[Cell, ...]] = {}
+    places = []
+    for name, listed in document.columns:
+        cells[name] = tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
+        places.append({text: place for place, (text, _) in enumerate(listed)})
+    keys = sorted(tuple(place[text] for place, text in zip(places, key, strict=True)) for key in counts)
+    ordered = [
+        counts[tuple(listed[place][0] for (_, listed), place in zip(document.columns, key, strict=True))]
+        for key in keys
+    ]
+    codes = np.array(keys, np.uint32).reshape(len(keys), len(places))
+    found = [sorted(group.items()) for group in ordered]
+    pairs = np.array([pair for group in found for pair in group], np.int64).reshape(-1, 2)
+    names = tuple(name for name, _ in document.columns)
+    sensitive = document.sensitive
+    groups = Groups._of(
+        names,
+        tuple(generalised_domain(cells[name]) for name in names),
+        sensitive,
+        domain,
+        (
+            np.concatenate([[0], np.cumsum([len(group) for group in found])]).astype(np.int64),
+            pairs[:, 0].astype(np.uint32),
+            np.ascontiguousarray(pairs[:, 1]),
+            np.array([sum(group.values()) for group in ordered], np.int64),
+        ),
+        None,
+        [np.ascontiguousarray(codes[:, i]) for i in range(len(names))],
+    )
+    demands = Demands(
+        tuple(Point(*point) for point in document.points),
+        document.k,
+        document.diversity,
+        document.closeness,  # type: ignore[arg-type]
+    )
+    return Partition(names, sensitive, demands, None, None, Given(groups, cells))

@@ -1,0 +1,196 @@
+"""The worst breach of a point from the tables: by floats where they are sure, else by integers.
+
+For a group with c people of value s among n, N = n - c, and W as in `Statistics`:
+
+    CF1 = (W - k) / c * F(N - 1 - k)        everybody in one group
+    CF2 = (W - k) / c,  CF3 = F(N)          target and k people; m people
+    CF4 = W / c,        CF5 = F(N - k)      target; k and m people
+    F(N) = prod_{i<m} (N - i) / (N + c - i)
+
+The odds of the worst attack are the least of min CF1, min CF2 min CF3 and min CF4 min CF5, minima over the
+groups with the same s; the breach is 1 / (1 + odds).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _skyline
+
+if TYPE_CHECKING:
+    from nbcfast.skyline.statistics import Statistics
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+MOST = 1 << 61  # more pieces of knowledge than people: sums of two stay within 63 bits
+BAND = 1e-9  # a probability this near to the confidence is compared by integers
+# A product of 2 m + 3 rounded operations is off by 2 m + 4 units of 2^-53 at most, the probability by less.
+ROUND_OFF = 2.0**-53
+TIE, TINY = 1e-8, 1e-270
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The least odds of a point, and the entries of the tables that attain them.
+
+    `t` is an entry of MO in case 1 and of TW else, `v` one of VN; `value` is -1 in case 1, where it is that
+    of the group's mode.
+    """
+
+    odds: float
+    case: int
+    value: int
+    t: int
+    v: int
+    certain: bool
+    exact: Any = None  # the odds as an mpq, where they were computed
+
+
+def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False) -> Worst:
+    """The worst attack; ties go to the lowest case, then to the first value and the first entry."""
+    kernel = statistics.of(l)[0]
+    k, m = min(k, MOST), min(m, MOST)
+    odds, case, value, t, v, ambiguous, certain = kernel.breach(k, m)
+    if certain:
+        return Worst(0.0, case, value, t, v, True, gmpy2.mpq(0))
+    if ambiguous or exact:
+        return exactly(statistics, l, k, m)
+    return Worst(odds, case, value, t, v, False)
+
+
+def is_safe(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction) -> bool:
+    """Whether the breach is below the confidence."""
+    kernel = statistics.of(l)[0]
+    k, m = min(k, MOST), min(m, MOST)
+    limit = float(confidence)
+    band = band_of(m)
+    above = limit + 2 * band
+    # Odds that are certainly too small: products are not worked out below. At confidence 1 nothing is.
+    enough = (1 - above) / above if confidence < 1 and above < 1 else 0.0
+    if confidence == 1:
+        enough = math.inf
+    odds, _, _, _, _, _, certain = kernel.breach(k, m, enough)
+    return verdict(statistics, l, k, m, confidence, odds, certain)
+
+
+def verdict(
+    statistics: Statistics, l: int, k: int, m: int, confidence: Fraction, odds: float, certain: bool
+) -> bool:
+    """Whether these odds, as floats have them, are safe; integers decide what floats cannot."""
+    if certain:
+        return False
+    if confidence == 1:
+        return True
+    breach = 1 / (1 + odds)
+    if abs(breach - float(confidence)) > band_of(m):
+        return breach < confidence
+    return above(exactly(statistics, l, min(k, MOST), min(m, MOST)).exact, confidence)
+
+
+def above(odds: Any, confidence: Fraction) -> bool:
+    """Whether 1 / (1 + odds) is below the confidence."""
+    numerator, denominator = confidence.numerator, confidence.denominator
+    return bool(odds.numerator * numerator > odds.denominator * (denominator - numerator))
+
+
+def band_of(m: int) -> float:
+    return max(BAND, (4.0 * m + 32) * ROUND_OFF)
+
+
+def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
+    """The same by rationals: floats only leave out what cannot be the least."""
+    _, vn, tw, mo = statistics.of(l)
+    a, w, c, n = mo
+    zero = np.flatnonzero((k >= w) | ((m > 0) & (k + m >= n)))
+    if len(zero):
+        return Worst(0.0, 1, -1, int(zero[0]), -1, True, gmpy2.mpq(0))
+    falls = _Falls(m)
+    best: tuple[Any, int, int, int, int] | None = None
+    near = (w - k) / a * falls.floats(n - 1 - k, c)
+    for t in _least(near):
+        odds = gmpy2.mpq(int(w[t]) - k, int(a[t])) * falls.exact(int(n[t]) - 1 - k, int(c[t]))
+        if best is None or odds < best[0]:
+            best = (odds, 1, -1, t, -1)
+    assert best is not None
+    if m > 0:
+        cases = [(2, k, 0)] if k == 0 else [(2, k, 0), (3, 0, k)]
+        for case, of_t, of_v in cases:
+            best = _paired(best, case, tw, vn, of_t, of_v, falls)
+    odds, case, value, t, v = best
+    return Worst(float(odds), case, value, t, v, False, odds)
+
+
+def _paired(
+    best: tuple[Any, int, int, int, int], case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, falls: _Falls
+) -> tuple[Any, int, int, int, int]:
+    """The least of min (W - of_t) / c * min F(N - of_v) over the values, if it is less than `best`."""
+    first, last = _parts(tw[0]), _parts(vn[0])  # the values of both are those that occur
+    own = (tw[2] - of_t) / tw[1]
+    other = falls.floats(vn[2] - of_v, vn[1])
+    products = np.minimum.reduceat(own, first[:-1]) * np.minimum.reduceat(other, last[:-1])
+    seen: dict[Any, Any] = {}
+    for place in _least(products, float(best[0])):
+        t_part, v_part = slice(first[place], first[place + 1]), slice(last[place], last[place + 1])
+        key = (tw[1:, t_part].tobytes(), vn[1:, v_part].tobytes())
+        if key not in seen:  # values that are alike, as in uniform groups, are worked out once
+            one = [
+                (gmpy2.mpq(int(tw[2, t]) - of_t, int(tw[1, t])), t)
+                for t in (first[place] + _least(own[t_part])).tolist()
+            ]
+            two = [
+                (falls.exact(int(vn[2, v]) - of_v, int(vn[1, v])), v)
+                for v in (last[place] + _least(other[v_part])).tolist()
+            ]
+            seen[key] = None
+            (left, t), (right, v) = min(one), min(two)
+            if left * right < best[0]:
+                best = (left * right, case, int(tw[0, t]), t, v)
+    return best
+
+
+class _Falls:
+    """F for one m."""
+
+    def __init__(self, m: int) -> None:
+        self.m = m
+        self._known: dict[tuple[int, int], Any] = {}
+
+    def floats(self, n: Longs, c: Longs) -> Floats:
+        out = np.empty(len(n))
+        _skyline.falls(np.ascontiguousarray(n), np.ascontiguousarray(c), self.m, out)
+        return out
+
+    def exact(self, n: int, c: int) -> Any:
+        key = (n, c)
+        if key not in self._known:
+            m = self.m
+            if m == 0:
+                pair = (1, 1)
+            elif m > n:
+                pair = (0, 1)
+            elif m <= c:
+                pair = (math.perm(n, m), math.perm(n + c, m))
+            else:  # the same with c factors
+                pair = (math.perm(n - m + c, c), math.perm(n + c, c))
+            self._known[key] = gmpy2.mpq(*pair)
+        return self._known[key]
+
+
+def _parts(values: Longs) -> Longs:
+    """Where each value starts in a sorted array, and its end."""
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return np.append(starts, len(values))
+
+
+def _least(numbers: Floats, bound: float = math.inf) -> Longs:
+    """Positions that may be the least, or below the bound: floats lose digits where they are tiny."""
+    limit = min(float(numbers.min()), bound)
+    return np.flatnonzero(numbers <= max(limit * (1 + TIE), TINY))

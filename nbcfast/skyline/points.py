@@ -1,0 +1,91 @@
+"""`Point`: how much an adversary may know, and the confidence that must not be reached."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from nbcfast.table.values import exact, number_text
+
+
+class Point(NamedTuple):
+    """Knowledge of at most `l`, `k` and `m` pieces, and the probability that it must stay below.
+
+    Attributes
+    ----------
+    l : int
+        Values that the target is known not to have.
+    k : int
+        Other people whose value is known.
+    m : int
+        People of whom it is known that, had any of them the value, the target would have it too.
+    confidence : Fraction
+        Safe is a breach probability strictly below it; in (0, 1].
+    """
+
+    l: int
+    k: int
+    m: int
+    confidence: Fraction
+
+    def __repr__(self) -> str:
+        return f"({self.l}, {self.k}, {self.m}, {number_text(exact(self.confidence, 'confidence'))})"
+
+
+def as_confidence(number: Any, where: str = "confidence") -> Fraction:
+    """The confidence as a Fraction; a float means its shortest decimal text."""
+    value = Fraction(exact(number, where))
+    if not 0 < value <= 1:
+        raise ValueError(f"{where} must be in (0, 1], got {number!r}")
+    return value
+
+
+def as_amount(number: Any, where: str) -> int:
+    """A number of pieces of knowledge: an int of at least 0."""
+    if isinstance(number, bool):
+        raise TypeError(f"{where} must be an int, got {number!r}")
+    try:
+        value = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{where} must be an int, got {number!r}") from None
+    if value < 0:
+        raise ValueError(f"{where} must be at least 0, got {value}")
+    return value
+
+
+def as_points(points: Iterable[Any]) -> tuple[Point, ...]:
+    """Checked points, each from (l, k, m, confidence).
+
+    Examples
+    --------
+    >>> as_points([(3, 4, 2, 0.95)])
+    ((3, 4, 2, 0.95),)
+    """
+    if isinstance(points, (str, bytes)):
+        raise TypeError(f"points: expected a sequence of (l, k, m, confidence), got the text {points!r}")
+    try:
+        listed = list(points)
+    except TypeError:
+        raise TypeError(
+            f"points: expected a sequence of (l, k, m, confidence), got {type(points).__name__}"
+        ) from None
+    if not listed:
+        raise ValueError("points: expected at least one (l, k, m, confidence), got none")
+    found = []
+    known: dict[Any, Fraction] = {}  # a thousand points may have one confidence
+    for number, point in enumerate(listed):
+        where = f"points[{number}]"
+        if isinstance(point, (str, bytes)) or not isinstance(point, Iterable):
+            hint = f"; one point is written [{tuple(listed)!r}]" if len(listed) == 4 else ""
+            raise TypeError(f"{where}: expected (l, k, m, confidence), got {point!r}{hint}")
+        parts = tuple(point)
+        if len(parts) != 4:
+            raise ValueError(f"{where}: expected (l, k, m, confidence), got {len(parts)} numbers: {parts!r}")
+        l, k, m = (as_amount(part, f"{where}: {name}") for part, name in zip(parts, "lkm", strict=False))
+        key = (type(parts[3]), parts[3]) if isinstance(parts[3], (float, str, Fraction)) else None
+        if key is None or key not in known:
+            known[key] = as_confidence(parts[3], f"{where}: confidence")
+        found.append(Point(l, k, m, known[key]))
+    return tuple(found)

@@ -1,0 +1,323 @@
+"""`Statistics`: what decides every point, as integers that partial results merge by minima."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _skyline
+from nbcfast._threads import n_threads, over_rows
+from nbcfast.skyline.groups import Groups
+from nbcfast.skyline.points import as_amount
+from nbcfast.skyline.sets import SetGroups
+from nbcfast.table import Domain
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+Longs = npt.NDArray[np.int64]
+# VN and one TW and MO an l, with the fewest people and different values of a group.
+_Tables = tuple[Longs, list[Longs], list[Longs], int, int]
+
+PAIR_BYTES = 12
+
+
+class Statistics:
+    """The tables that decide whether groups are safe: integers, and no point or confidence in them.
+
+    Complete groups go in, one after the other, in any order and in any division over workers: merging is
+    associative, commutative and idempotent. A group that is spread over chunks must be put together first,
+    with `Groups.merge` or by counting the chunks as one stream.
+
+    With n people of a group, c of them with value s, N = n - c, r_1 >= r_2 >= ... the counts of the group and
+    W_l(s) = n - (r_1 + .. + r_l) - min(c, r_{l+1}):
+
+    Parameters
+    ----------
+    ls : iterable of int
+        The l of all points that are to be checked. `find` needs 0, 1, .., d - 2 where d is the least number
+        of different values in a group.
+
+    Attributes
+    ----------
+    ls : tuple of int
+    vn : read-only ndarray, 3 x entries
+        VN: value, c and the least N over the groups where c people have it.
+    tw : mapping of l -> read-only ndarray, 3 x entries
+        TW: value, c and the least W_l.
+    mo : mapping of l -> read-only ndarray, 4 x entries
+        MO: r_1, least W_l of the most frequent value, r_1 again (a set of values may leave fewer people than
+        have it) and n - r_1.
+    domain : tuple
+        The sensitive values; a value in the tables is a position here.
+    k, l : int
+        Fewest people, and fewest different values, of a group.
+
+    Notes
+    -----
+    An entry is left out if another one is at least as bad in all its numbers: it can never decide.
+
+    Examples
+    --------
+    >>> statistics = Statistics([1]).update(Groups([[7, 7, 6, 0], [4, 0, 0, 3]]))
+    >>> statistics.vn.T.tolist()
+    [[0, 7, 13], [0, 4, 3], [1, 7, 13], [2, 6, 14], [3, 3, 4]]
+    >>> other = Statistics([1]).update(Groups([[1, 1, 0, 0]]))
+    >>> statistics.merge(other).k
+    2
+    """
+
+    __slots__ = ("_domain", "_kernels", "_tables", "ls")
+
+    ls: tuple[int, ...]
+    _domain: Domain | None
+    _tables: _Tables | None
+    _kernels: dict[int, _skyline.Tables]
+
+    def __init__(self, ls: Iterable[int]) -> None:
+        if isinstance(ls, (str, bytes)) or not isinstance(ls, Iterable):
+            raise TypeError(f"ls must be a sequence of ints, got {ls!r}")
+        self.ls = tuple(sorted({as_amount(l, "ls") for l in ls}))
+        if not self.ls:
+            raise ValueError("ls must be at least one l, got none")
+        self._domain = None
+        self._tables = None
+        self._kernels = {}
+
+    def update(
+        self, groups: Groups | SetGroups, *, threads: int | None = None, progress: Progress | None = None
+    ) -> Statistics:
+        """Look at complete groups; returns itself.
+
+        Parameters
+        ----------
+        groups : Groups or SetGroups
+            Of which no part is anywhere else.
+        threads : int, optional
+            By default all cores the process may use, one for little work. The result does not depend on it.
+        progress : callable, optional
+            Called as progress(done_groups, all_groups).
+        """
+        if isinstance(groups, SetGroups):
+            found = groups.tables(self.ls, progress)
+            vn, tw, mo = (
+                _pruned(found[0]),
+                [_pruned(e) for e in found[1]],
+                [_pruned_modes(e) for e in found[2]],
+            )
+            self._add(groups._sensitive, (vn, tw, mo, groups.k, groups.l))
+        elif isinstance(groups, Groups):
+            self._add(groups._sensitive, _scanned(groups, self.ls, threads, progress))
+        else:
+            raise TypeError(f"groups: expected Groups, got {type(groups).__name__}")
+        return self
+
+    def merge(self, other: Statistics) -> Statistics:
+        """Take in what another one, for the same l, has seen; returns itself."""
+        if not isinstance(other, Statistics):
+            raise TypeError(f"other: expected Statistics, got {type(other).__name__}")
+        if other.ls != self.ls:
+            raise ValueError(f"other: expected statistics for l of {self.ls}, got {other.ls}")
+        if other._tables is not None:
+            assert other._domain is not None
+            self._add(other._domain, other._tables)
+        return self
+
+    def __or__(self, other: Statistics) -> Statistics:
+        """A new one that has seen what either has."""
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        return Statistics(self.ls).merge(self).merge(other)
+
+    def _add(self, domain: Domain, tables: _Tables) -> None:
+        if self._tables is None or self._domain is None:
+            self._domain, self._tables, self._kernels = domain, _frozen(tables), {}
+            return
+        union = self._domain
+        if domain != union:
+            union = Domain.union(union, domain, where="the sensitive values")
+        mine, theirs = _moved(self._tables, self._domain, union), _moved(tables, domain, union)
+        self._domain, self._kernels = union, {}
+        self._tables = _frozen(
+            (
+                _pruned(np.concatenate([mine[0], theirs[0]], axis=1)),
+                [_pruned(np.concatenate(pair, axis=1)) for pair in zip(mine[1], theirs[1], strict=True)],
+                [
+                    _pruned_modes(np.concatenate(pair, axis=1))
+                    for pair in zip(mine[2], theirs[2], strict=True)
+                ],
+                min(mine[3], theirs[3]),
+                min(mine[4], theirs[4]),
+            )
+        )
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.ls, self._domain, self._tables
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.ls, self._domain, tables = state
+        self._tables = None if tables is None else _frozen(tables)
+        self._kernels = {}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        if self.ls != other.ls or self._domain != other._domain:
+            return False
+        if self._tables is None or other._tables is None:
+            return self._tables is other._tables
+        mine, theirs = self._tables, other._tables
+        return mine[3:] == theirs[3:] and all(
+            np.array_equal(a, b)
+            for a, b in zip([mine[0], *mine[1], *mine[2]], [theirs[0], *theirs[1], *theirs[2]], strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self._tables is None:
+            return f"Statistics(l of {self.ls}; no groups yet)"
+        return (
+            f"Statistics(l of {self.ls}; groups of at least {self.k} people with {self.l} "
+            f"value{'s' * (self.l != 1)}, {self.vn.shape[1]} entries)"
+        )
+
+    @property
+    def _seen(self) -> _Tables:
+        if self._tables is None:
+            raise ValueError("no rows: the statistics have seen no groups")
+        return self._tables
+
+    @property
+    def vn(self) -> Longs:
+        return self._seen[0]
+
+    @property
+    def tw(self) -> dict[int, Longs]:
+        return dict(zip(self.ls, self._seen[1], strict=True))
+
+    @property
+    def mo(self) -> dict[int, Longs]:
+        return dict(zip(self.ls, self._seen[2], strict=True))
+
+    @property
+    def domain(self) -> tuple[Any, ...]:
+        return () if self._domain is None else self._domain.values
+
+    @property
+    def k(self) -> int:
+        return self._seen[3]
+
+    @property
+    def l(self) -> int:  # noqa: E743
+        return self._seen[4]
+
+    def of(self, l: int) -> tuple[_skyline.Tables, Longs, Longs, Longs]:
+        """The kernel and the tables VN, TW and MO for one l."""
+        vn, tw, mo, _, _ = self._seen
+        if l not in self.ls:
+            raise ValueError(f"these statistics are for l of {self.ls}, got {l}")
+        place = self.ls.index(l)
+        if l not in self._kernels:
+            assert self._domain is not None
+            self._kernels[l] = _skyline.Tables(len(self._domain), vn, tw[place], mo[place])
+        return self._kernels[l], vn, tw[place], mo[place]
+
+
+def histograms(groups: Groups) -> _skyline.Histograms:
+    """The groups as kernels read them."""
+    return _skyline.Histograms(groups.offsets, groups.values, groups.counts, groups.sizes)
+
+
+def _scanned(groups: Groups, ls: tuple[int, ...], threads: int | None, progress: Progress | None) -> _Tables:
+    """One scan over the groups."""
+    held = histograms(groups)
+    most = groups.n_values  # from here on every W_l is 0
+    wanted = np.array(sorted({min(l, most) for l in ls}), np.int64)
+    scans = over_rows(
+        lambda: _skyline.Scan(held, groups.n_values, wanted),
+        _skyline.Scan.add,
+        groups.n_groups,
+        threads=n_threads(threads, len(groups.values) * PAIR_BYTES),
+        progress=progress,
+    )
+    found = [scan.found() for scan in scans]
+    keys, minima = _least([pairs for pairs, _ in found])
+    values, counts = keys[:, 0].copy(), keys[:, 1]
+    places = np.searchsorted(wanted, [min(l, most) for l in ls]).tolist()
+    fronts = []
+    for j in range(1 + len(wanted)):
+        x = np.ascontiguousarray(minima[:, j])
+        keep = np.empty(len(values), np.uint8)
+        _skyline.front(values, x, keep)
+        some = keep.view(np.bool_)
+        fronts.append(np.stack([values[some], counts[some], x[some]]))
+    keys, minima = _least([(-modes, least) for _, (modes, least) in found])
+    keys = -keys  # by falling r_1 and rising n - r_1
+    most_frequent = [
+        _front_modes(np.stack([keys[:, 0], minima[:, 1 + j], keys[:, 0], keys[:, 1]]))
+        for j in range(len(wanted))
+    ]
+    return (
+        fronts[0],
+        [fronts[1 + place] for place in places],
+        [most_frequent[place] for place in places],
+        groups.k,
+        groups.l,
+    )
+
+
+def _least(parts: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:
+    """Keys (a, b) by rising a and falling b, each once, with its least values."""
+    keys = np.concatenate([keys for keys, _ in parts])
+    minima = np.concatenate([minima for _, minima in parts])
+    order = np.lexsort((-keys[:, 1], keys[:, 0]))
+    keys, minima = keys[order], minima[order]
+    if len(parts) > 1:
+        first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
+        keys, minima = keys[first], np.minimum.reduceat(minima, first, axis=0)
+    return keys, minima
+
+
+def _pruned(entries: Longs) -> Longs:
+    """Entries (value, c, x), without those for which another of the value has at least c and at most x."""
+    values, counts, x = entries
+    order = np.lexsort((x, -counts, values))
+    entries = np.ascontiguousarray(entries[:, order])
+    keep = np.empty(len(order), np.uint8)
+    _skyline.front(entries[0], entries[2], keep)
+    return np.ascontiguousarray(entries[:, keep.view(np.bool_)])
+
+
+def _pruned_modes(entries: Longs) -> Longs:
+    """Entries (a, w, c, n), without those for which another has at least a and c and at most w and n."""
+    a, w, c, n = entries
+    return _front_modes(entries[:, np.lexsort((w, n, -a, -c))])
+
+
+def _front_modes(entries: Longs) -> Longs:
+    """The same for sorted entries."""
+    entries = np.ascontiguousarray(entries)
+    keep = np.empty(entries.shape[1], np.uint8)
+    _skyline.front_modes(entries[0], entries[1], entries[2], entries[3], keep)
+    return np.ascontiguousarray(entries[:, keep.view(np.bool_)])
+
+
+def _moved(tables: _Tables, domain: Domain, into: Domain) -> _Tables:
+    if domain == into:
+        return tables
+    places = domain.positions_in(into)
+
+    def moved(entries: Longs) -> Longs:
+        return np.stack([places[entries[0]], entries[1], entries[2]])
+
+    return moved(tables[0]), [moved(entries) for entries in tables[1]], *tables[2:]
+
+
+def _frozen(tables: _Tables) -> _Tables:
+    for array in (tables[0], *tables[1], *tables[2]):
+        array.flags.writeable = False
+    return tables

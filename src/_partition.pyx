@@ -1,0 +1,886 @@
+"""Mondrian: records of codes, split level by level or subtree by subtree into groups that stay safe."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from nbcfast._columns cimport Columns, nbc_column
+
+
+cdef extern from "partition.h" nogil:
+    int NBC_SPLIT, NBC_WHOLE, NBC_NO_MEMORY
+
+    ctypedef struct nbc_long:
+        uint64_t *words
+        int64_t n
+
+    ctypedef struct nbc_limit_t:
+        const uint64_t *num
+        const uint64_t *den
+        int64_t n_num, n_den
+        double about
+
+    ctypedef struct nbc_point:
+        int64_t l, k, m
+        nbc_limit_t odds
+        int certain, shared
+        double band
+
+    ctypedef struct nbc_least:
+        int64_t w2, c2, n3, c3, w4, c4, n5, c5
+        double f3, f5
+        int64_t stamp
+
+    ctypedef struct nbc_branch:
+        int64_t lo, hi, first, n_children
+
+    ctypedef struct nbc_quasi:
+        int64_t size
+        const int64_t *position
+        const nbc_branch *tree
+
+    ctypedef struct nbc_problem:
+        int64_t n_quasi, n_values, n_targets, n_points
+        int64_t stride, width, weighted
+        int64_t sensitive_at, row_at, weight_at, target_at
+        const nbc_quasi *quasi
+        int by_gain, needs_values
+        int64_t least_people, diverse_l
+        nbc_limit_t diverse_c
+        int close_kind
+        nbc_limit_t close_t
+        const int64_t *totals
+        int64_t total
+        const nbc_point *points
+        int64_t most_l, any_shared, long_words
+        nbc_least *least
+        int64_t stamp
+
+    ctypedef struct nbc_kid:
+        int64_t lo, hi, rows, people
+
+    ctypedef struct nbc_challenge:
+        int64_t point, value, w, n, c
+
+    ctypedef struct nbc_leaf:
+        int64_t start, rows, people, level
+
+    ctypedef struct nbc_count:
+        int64_t value, count
+
+    ctypedef struct nbc_joint:
+        int64_t *rows
+        int64_t *people
+        int64_t *targets
+
+    ctypedef struct nbc_kids:
+        nbc_kid *at
+        int64_t n
+
+    ctypedef struct nbc_challenges:
+        nbc_challenge *at
+        int64_t n
+
+    ctypedef struct nbc_leaves:
+        nbc_leaf *at
+        int64_t n
+
+    ctypedef struct nbc_counts:
+        nbc_count *at
+        int64_t n
+
+    ctypedef struct nbc_words:
+        uint32_t *at
+        int64_t n
+
+    ctypedef struct nbc_longs:
+        int64_t *at
+        int64_t n, room
+
+    ctypedef struct nbc_bytes:
+        char *at
+
+    ctypedef struct nbc_states:
+        nbc_least *at
+
+    ctypedef struct nbc_plan_t:
+        int64_t attribute, rank, first_kid, n_kids, first_challenge, n_challenges
+
+    ctypedef struct nbc_scratch:
+        nbc_kids kids
+        nbc_challenges challenges
+        nbc_leaves leaves
+        nbc_words boxes
+        nbc_counts counts
+        nbc_counts found
+        nbc_longs hist, touched, codes_hist, tops, prefix, order, width, lo, hi, target_hist, weights, undo_at, stack
+        nbc_words stack_boxes
+        nbc_bytes codes
+        nbc_states undo
+        nbc_long a
+        nbc_long b
+        void *gain
+
+    int nbc_longs_more(nbc_longs *list, int64_t more)
+    int nbc_counts_more(nbc_counts *list, int64_t more)
+    int nbc_part_safe(const nbc_problem *q, nbc_scratch *s, const nbc_count *counts, int64_t n_counts, int64_t n,
+                      int64_t *tops, int64_t *prefix)
+    int nbc_challenge_all(const nbc_problem *q, nbc_scratch *s, const nbc_count *counts, int64_t n_counts, int64_t n,
+                          const int64_t *tops, const int64_t *prefix)
+    int nbc_commit(nbc_problem *q, nbc_scratch *s, const nbc_challenge *challenges, int64_t n)
+    int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
+                     const uint32_t *box, int64_t rank, const nbc_joint *joint, const int64_t *first,
+                     nbc_plan_t *plan)
+    void nbc_move(const nbc_problem *q, const char *rows, char *out, int64_t n, int64_t attribute,
+                  const nbc_kid *kids, int64_t n_kids, int64_t *ends)
+    int nbc_add_leaf(const nbc_problem *q, nbc_scratch *s, int64_t start, int64_t rows, int64_t people,
+                     int64_t level, const uint32_t *box)
+    int64_t nbc_count_leaf(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n)
+    int nbc_finish(const nbc_problem *q, nbc_scratch *s, char *rows, char *other, int64_t start, int64_t n,
+                   int64_t people, int64_t level, const uint32_t *box)
+    int64_t nbc_fill(const nbc_column *column, const uint32_t *map, int64_t row, int64_t n, char *out,
+                     int64_t stride, int64_t width)
+    void nbc_gather(const nbc_problem *q, const char *rows, int64_t n, const int64_t *first,
+                    const nbc_joint *joint)
+
+
+cdef enum:
+    BLOCK = 1024  # records filled at a time
+    DONE = -2     # the attribute of a node whose leaves are already known
+
+
+cdef struct Plan:
+    nbc_plan_t plan
+    int64_t scratch
+
+
+cdef class Problem:
+    """What is split and what is demanded of the parts, with the running minima that all groups share.
+
+    Parameters
+    ----------
+    sizes : how many codes each quasi-identifier has
+    positions : for each its codes' positions, int64 from 0 to 2^30
+    trees : for each None, or int64 (nodes, 4): lo, hi, first child, number of children; node 0 is the root,
+        children stand side by side behind their parent and tile its codes
+    n_values, n_targets : codes of the sensitive value (at least 1), of the target (0: there is none)
+    weighted : whether rows stand for several people
+    by_gain : try attributes by what they tell of the target
+    least_people : of a group; 0 for none
+    diversity : None, or (l, num, den) of recursive (c,l)-diversity
+    closeness : None, or (kind, num, den): kind 1 for equal distances, 2 for ordered ones
+    totals : people of each value in the whole table
+    points : (l, k, m, num, den, certain, shared, band): odds must stay above num / den
+
+    Numerators and denominators are uint64 words, lowest first. Counts of people are below 2^62 in all, l is
+    at most n_values, and k and m below 2^62.
+    """
+    cdef nbc_problem q
+    cdef nbc_quasi *quasi
+    cdef nbc_point *points
+    cdef nbc_branch **trees
+    cdef int64_t most_kids
+    cdef list kept          # arrays that the pointers lead into
+    cdef int64_t[::1] totals
+    cdef readonly object first
+
+    def __cinit__(self, list sizes not None, list positions not None, list trees not None, int64_t n_values,
+                  int64_t n_targets, bint weighted, bint by_gain, int64_t least_people, diversity, closeness,
+                  const int64_t[::1] totals not None, list points not None):
+        cdef int64_t i, n = len(sizes), most = 1, m, words = 0, codes
+        cdef const int64_t[::1] position
+        if n < 1 or len(positions) != n or len(trees) != n:
+            raise ValueError(f"{n} sizes, {len(positions)} positions and {len(trees)} trees")
+        if n_values < 1 or totals.shape[0] != n_values or n_targets < 0 or (by_gain and n_targets < 1):
+            raise ValueError(f"{n_values} values, {totals.shape[0]} totals, {n_targets} targets")
+        self.kept = []
+        self.quasi = <nbc_quasi *> calloc(<size_t> n, sizeof(nbc_quasi))
+        self.points = <nbc_point *> calloc(<size_t> len(points) + 1, sizeof(nbc_point))
+        self.trees = <nbc_branch **> calloc(<size_t> n, sizeof(nbc_branch *))
+        if self.quasi == NULL or self.points == NULL or self.trees == NULL:
+            raise MemoryError()
+        self.q.n_quasi, self.q.n_values, self.q.n_targets, self.q.n_points = n, n_values, n_targets, len(points)
+        self.most_kids = 2
+        firsts = np.zeros(n + 1, np.int64)
+        for i in range(n):
+            codes = sizes[i]
+            position = positions[i]
+            if not 1 <= codes <= <int64_t> 1 << 32 or position.shape[0] != codes:
+                raise ValueError(f"attribute {i}: {codes} codes, {position.shape[0]} positions")
+            self.kept.append(position)
+            self.quasi[i].size, self.quasi[i].position = codes, &position[0]
+            most = max(most, codes)
+            firsts[i + 1] = firsts[i] + codes
+            if trees[i] is not None:
+                take_tree(self, i, trees[i])
+        self.first = firsts
+        self.q.quasi = self.quasi
+        self.q.width = 1 if most <= 256 else 2 if most <= 65536 else 4
+        self.q.weighted = weighted
+        # Behind the codes the target, the weight, the sensitive value and the row; 16 bytes at a time.
+        m = (n * self.q.width + (4 if n_targets else 0) + 7) // 8 * 8 + (8 if weighted else 0) + 8
+        self.q.stride = (m + 15) // 16 * 16
+        self.q.row_at = self.q.stride - 4
+        self.q.sensitive_at = self.q.stride - 8
+        self.q.weight_at = self.q.stride - 16
+        self.q.target_at = self.q.stride - (20 if weighted else 12)
+        self.q.by_gain, self.q.least_people = by_gain, least_people
+        if diversity is not None:
+            self.q.diverse_l = diversity[0]
+            if self.q.diverse_l < 1:
+                raise ValueError(f"diversity needs l of at least 1, got {diversity[0]}")
+            words = take_limit(self, &self.q.diverse_c, diversity[1], diversity[2])
+            self.q.most_l = max(self.q.diverse_l - 2, 0)
+        if closeness is not None:
+            self.q.close_kind = closeness[0]
+            words = max(words, take_limit(self, &self.q.close_t, closeness[1], closeness[2]))
+        m = 0
+        for i in range(len(points)):
+            self.points[i].l, self.points[i].k, self.points[i].m = points[i][:3]
+            if not 0 <= self.points[i].l <= n_values or self.points[i].k < 0 or self.points[i].m < 0:
+                raise ValueError(f"point {i}: l, k and m must be at least 0 and l at most {n_values}")
+            words = max(words, take_limit(self, &self.points[i].odds, points[i][3], points[i][4]))
+            self.points[i].certain, self.points[i].shared, self.points[i].band = points[i][5:]
+            self.q.most_l = max(self.q.most_l, self.points[i].l)
+            self.q.any_shared = self.q.any_shared or self.points[i].shared
+            m = max(m, self.points[i].m)
+        self.q.points = self.points
+        self.q.long_words = words + 2 * m + 8
+        self.q.needs_values = bool(points) or diversity is not None or closeness is not None
+        self.totals = np.array(totals)
+        self.q.totals = &self.totals[0]
+        for i in range(n_values):
+            self.q.total += totals[i]
+        self.q.least = <nbc_least *> calloc(<size_t> (n_values * len(points)) + 1, sizeof(nbc_least))
+        if self.q.least == NULL:
+            raise MemoryError()
+        for i in range(n_values * len(points)):
+            self.q.least[i].f3 = self.q.least[i].f5 = INFINITY
+
+    def __dealloc__(self):
+        cdef int64_t i
+        if self.trees != NULL:
+            for i in range(self.q.n_quasi):
+                free(self.trees[i])
+        free(self.trees)
+        free(self.quasi)
+        free(self.points)
+        free(self.q.least)
+
+    @property
+    def stride(self):
+        return self.q.stride
+
+    @property
+    def shared(self):
+        """Whether some demand depends on other groups."""
+        return bool(self.q.any_shared)
+
+    def admit(self, Scratch scratch not None):
+        """Whether the whole table, as one group, meets every demand; the running minima then are its own.
+
+        Called once, before anything is split.
+        """
+        cdef int64_t v, n = 0
+        cdef nbc_scratch *s = &scratch.s
+        cdef int safe
+        if self.q.total < self.q.least_people:
+            return False
+        if not self.q.needs_values:
+            return True
+        if nbc_counts_more(&s.counts, self.q.n_values):
+            raise MemoryError()
+        for v in range(self.q.n_values):
+            if self.q.totals[v]:
+                s.counts.at[n].value, s.counts.at[n].count = v, self.q.totals[v]
+                n += 1
+        s.challenges.n = 0
+        with nogil:
+            safe = nbc_part_safe(&self.q, s, s.counts.at, n, self.q.total, s.tops.at, s.prefix.at)
+            if safe == 1 and self.q.any_shared:
+                safe = nbc_challenge_all(&self.q, s, s.counts.at, n, self.q.total, s.tops.at, s.prefix.at)
+                if safe == 0:
+                    safe = nbc_commit(&self.q, s, s.challenges.at, s.challenges.n)
+        if safe < 0:
+            raise MemoryError()
+        return safe == 1
+
+    def fill(self, Columns columns not None, list maps not None, const int64_t[::1] weights, int64_t start,
+             int64_t stop, uint8_t[:, ::1] out not None):
+        """Make records of rows start .. stop of the columns: the quasi-identifiers, the sensitive one, the target.
+
+        `maps` has for each column None or uint32, code -> code of the record; a mapped code must be below the
+        size of its attribute. The first record is out[0].
+        """
+        cdef int64_t a, row, n, bad = -1
+        cdef int64_t n_columns = self.q.n_quasi + 1 + (1 if self.q.n_targets else 0)
+        cdef const uint32_t *map_of[1024]
+        cdef const uint32_t[::1] view
+        cdef char *target
+        if columns.n_columns != n_columns or len(maps) != n_columns or n_columns > 1024:
+            raise ValueError(f"expected {n_columns} columns (at most 1024) and maps, got {columns.n_columns} and "
+                             f"{len(maps)}")
+        if not 0 <= start <= stop <= columns.n_rows or out.shape[0] < stop - start or out.shape[1] != self.q.stride:
+            raise ValueError(f"rows {start} to {stop} of {columns.n_rows} do not fit {out.shape[0]} x {out.shape[1]}")
+        if (weights is not None) != bool(self.q.weighted) or (weights is not None and weights.shape[0] < stop):
+            raise ValueError("weights must be there exactly where rows are weighted, one a row")
+        for a in range(n_columns):
+            map_of[a] = NULL
+            size = (self.quasi[a].size if a < self.q.n_quasi else self.q.n_values if a == self.q.n_quasi
+                    else self.q.n_targets)
+            if maps[a] is not None:
+                view = maps[a]
+                if view.shape[0] < columns.columns[a].size or np.max(maps[a]) >= size:
+                    raise ValueError(f"column {a}: its map has {view.shape[0]} codes, up to {np.max(maps[a])}; "
+                                     f"expected {columns.columns[a].size} below {size}")
+                map_of[a] = &view[0]
+            elif columns.columns[a].size > size:
+                raise ValueError(f"column {a} has {columns.columns[a].size} codes, expected at most {size}")
+        if start == stop:
+            return
+        target = <char *> &out[0, 0]
+        with nogil:
+            row = start
+            while row < stop and bad < 0:
+                n = min(<int64_t> BLOCK, stop - row)
+                for a in range(n_columns):
+                    bad = fill_block(self, columns, map_of[a], a, row, n, target + (row - start) * self.q.stride)
+                    if bad >= 0:
+                        break
+                fill_rest(self, weights, row, n, target + (row - start) * self.q.stride)
+                row += n
+        if bad >= 0:
+            raise ValueError(f"column {a}: the code of row {bad} is outside {columns.columns[a].size} values")
+
+    def evaluate(self, Level level not None, Scratch scratch not None, int64_t number,
+                 const uint8_t[:, ::1] rows not None, int64_t first, int64_t last):
+        """For nodes first .. last the first attribute whose parts meet what does not depend on other groups.
+
+        `number` is the place of the scratch among those that commit will get.
+        """
+        cdef int64_t i
+        cdef int found = 0
+        check_span(self, level, rows, first, last)
+        with nogil:
+            for i in range(first, last):
+                found = evaluate_node(self, level, scratch, number, rows, i, 0)
+                if found < 0:
+                    break
+        if found < 0:
+            raise MemoryError("no memory to split with")
+
+    def evaluate_joint(self, Level level not None, Scratch scratch not None, int64_t number, Joint joint not None,
+                       int64_t node, int64_t rank=0):
+        """The same for one node of which only counts are in memory, from the attribute of this rank on."""
+        cdef const int64_t[::1] first = self.first
+        cdef Plan *plan
+        cdef int found
+        if not 0 <= node < level.n:
+            raise ValueError(f"node {node} of {level.n}")
+        plan = &level.plans[node]
+        plan.scratch = number
+        with nogil:
+            found = nbc_evaluate(&self.q, &scratch.s, NULL, level.rows_[node], level.people_[node],
+                                 &level.boxes_[node, 0], rank, &joint.joint, &first[0], &plan.plan)
+        if found < 0:
+            raise MemoryError("no memory to split with")
+
+    def commit(self, Level level not None, list scratches not None, const uint8_t[:, ::1] rows not None,
+               int64_t first, int64_t last):
+        """Accept or refuse, in their order, what nodes first .. last were evaluated to; refused ones go on to
+        their next attribute.
+        """
+        cdef int64_t i
+        cdef int done = 0
+        cdef Scratch scratch, own = scratches[0]
+        if not self.q.any_shared:
+            return
+        check_span(self, level, rows, first, last)
+        for i in range(first, last):
+            if level.plans[i].plan.n_challenges == 0:
+                continue
+            scratch = scratches[level.plans[i].scratch]
+            with nogil:
+                done = commit_node(self, level, scratch, own, rows, i)
+            if done < 0:
+                raise MemoryError("no memory to split with")
+
+    def commit_joint(self, Level level not None, list scratches not None, Joint joint not None, int64_t node):
+        """The same for a node of which only counts are in memory."""
+        cdef Scratch scratch
+        cdef nbc_plan_t *plan = &level.plans[node].plan
+        cdef int done
+        while self.q.any_shared and plan.attribute >= 0:
+            scratch = scratches[level.plans[node].scratch]
+            done = nbc_commit(&self.q, &scratch.s, scratch.s.challenges.at + plan.first_challenge,
+                              plan.n_challenges)
+            if done < 0:
+                raise MemoryError("no memory to split with")
+            if done:
+                return
+            self.evaluate_joint(level, scratches[0], 0, joint, node, plan.rank + 1)
+
+    def finish(self, Level level not None, Scratch scratch not None, uint8_t[:, ::1] rows not None,
+               uint8_t[:, ::1] other not None, int64_t first, int64_t last):
+        """Split nodes first .. last down to leaves, without other groups; both arrays are written to."""
+        cdef int64_t i, at
+        cdef int failed = 0
+        if self.q.any_shared:
+            raise ValueError("some demand depends on other groups: nodes cannot be finished one by one")
+        check_span(self, level, rows, first, last)
+        check_span(self, level, other, first, last)
+        with nogil:
+            for i in range(first, last):
+                at = level.at_[i] * self.q.stride
+                failed = nbc_finish(&self.q, &scratch.s, <char *> &rows[0, 0] + at, <char *> &other[0, 0] + at,
+                                    level.start_[i], level.rows_[i], level.people_[i], level.depth,
+                                    &level.boxes_[i, 0])
+                level.plans[i].plan.attribute = DONE
+                if failed:
+                    break
+        if failed:
+            raise MemoryError("no memory to split with")
+
+    def children(self, Level level not None, list scratches not None, int64_t first, int64_t last):
+        """The next level of nodes first .. last: the parts of those that are split. The others become leaves of
+        scratches[0].
+        """
+        cdef int64_t i, j, n = 0, n_kids, place, start
+        cdef Plan *plan
+        cdef nbc_kid *kid
+        cdef Scratch scratch, own = scratches[0]
+        cdef Level found
+        cdef int64_t words = 2 * self.q.n_quasi
+        for i in range(first, last):
+            if level.plans[i].plan.attribute >= 0:
+                n += level.plans[i].plan.n_kids
+        found = Level(n, self.q.n_quasi, level.depth + 1)
+        n = 0
+        for i in range(first, last):
+            plan = &level.plans[i]
+            if plan.plan.attribute == DONE:
+                continue
+            if plan.plan.attribute < 0:
+                if nbc_add_leaf(&self.q, &own.s, level.start_[i], level.rows_[i], level.people_[i], level.depth,
+                                &level.boxes_[i, 0]):
+                    raise MemoryError("no memory for leaves")
+                continue
+            scratch = scratches[plan.scratch]
+            place, start, n_kids = 0, level.start_[i], plan.plan.n_kids
+            for j in range(n_kids):
+                kid = &scratch.s.kids.at[plan.plan.first_kid + j]
+                found.start_[n], found.rows_[n], found.people_[n] = start + place, kid.rows, kid.people
+                found.at_[n] = level.at_[i] + place
+                memcpy(&found.boxes_[n, 0], &level.boxes_[i, 0], <size_t> words * sizeof(uint32_t))
+                found.boxes_[n, 2 * plan.plan.attribute] = <uint32_t> kid.lo
+                found.boxes_[n, 2 * plan.plan.attribute + 1] = <uint32_t> kid.hi
+                place += kid.rows
+                n += 1
+        return found
+
+    def move(self, Level level not None, list scratches not None, const uint8_t[:, ::1] rows not None,
+             uint8_t[:, ::1] out not None, int64_t first, int64_t last):
+        """The rows of the nodes that are split to their parts, at the same places of `out`."""
+        cdef int64_t i
+        cdef nbc_plan_t *plan
+        cdef Scratch scratch
+        cdef nbc_longs ends
+        check_span(self, level, rows, first, last)
+        check_span(self, level, out, first, last)
+        ends.at, ends.n, ends.room = NULL, 0, 0
+        try:
+            for i in range(first, last):
+                plan = &level.plans[i].plan
+                if plan.attribute < 0:
+                    continue
+                scratch = scratches[level.plans[i].scratch]
+                if nbc_longs_more(&ends, plan.n_kids):
+                    raise MemoryError()
+                with nogil:
+                    nbc_move(&self.q, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
+                             <char *> &out[0, 0] + level.at_[i] * self.q.stride, level.rows_[i], plan.attribute,
+                             scratch.s.kids.at + plan.first_kid, plan.n_kids, ends.at)
+        finally:
+            free(ends.at)
+
+    def move_some(self, Level level not None, list scratches not None, int64_t node,
+                  const uint8_t[:, ::1] rows not None, uint8_t[:, ::1] out not None):
+        """Some rows of one node to its parts, side by side in `out`; how many each part got."""
+        cdef int64_t i, j, n_kids
+        cdef nbc_plan_t *plan = &level.plans[node].plan
+        cdef Scratch scratch = scratches[level.plans[node].scratch]
+        cdef nbc_kid *kids = scratch.s.kids.at + plan.first_kid
+        cdef int64_t n = rows.shape[0]
+        if rows.shape[1] != self.q.stride or out.shape[1] != self.q.stride or out.shape[0] < n:
+            raise ValueError(f"{n} rows of {rows.shape[1]} bytes, room for {out.shape[0]} of {out.shape[1]}")
+        n_kids = plan.n_kids
+        counts = np.zeros(n_kids, np.int64)
+        ends = np.zeros(n_kids, np.int64)
+        cdef int64_t[::1] counted = counts, end = ends
+        cdef nbc_kid *here = <nbc_kid *> calloc(<size_t> n_kids, sizeof(nbc_kid))
+        if here == NULL:
+            raise MemoryError()
+        with nogil:
+            memcpy(here, kids, <size_t> n_kids * sizeof(nbc_kid))
+            for i in range(n):
+                j = kid_of(&self.q, &rows[i, 0], plan.attribute, kids, n_kids)
+                counted[j] += 1
+            for j in range(n_kids):
+                here[j].rows = counted[j]
+            if n:
+                nbc_move(&self.q, <const char *> &rows[0, 0], <char *> &out[0, 0], n, plan.attribute, here, n_kids,
+                         &end[0])
+        free(here)
+        return counts
+
+    def gather(self, const uint8_t[:, ::1] rows not None, Joint joint not None):
+        """Add these rows to the counts of a node."""
+        cdef const int64_t[::1] first = self.first
+        if rows.shape[1] != self.q.stride:
+            raise ValueError(f"expected records of {self.q.stride} bytes, got {rows.shape[1]}")
+        if rows.shape[0]:
+            with nogil:
+                nbc_gather(&self.q, <const char *> &rows[0, 0], rows.shape[0], &first[0], &joint.joint)
+
+    def number(self, const int64_t[::1] starts not None, const int64_t[::1] sizes not None,
+               const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
+               const uint8_t[:, ::1] odd not None, uint32_t[::1] ids not None, int64_t first, int64_t last):
+        """ids[row] = i for every row of leaf i, first <= i < last."""
+        cdef int64_t i, _j
+        cdef const char *record
+        cdef uint32_t row
+        cdef int64_t bad = -1
+        check_leaves(self, starts, sizes, levels, even, odd, first, last)
+        with nogil:
+            for i in range(first, last):
+                record = <const char *> (&odd[0, 0] if levels[i] & 1 else &even[0, 0]) + starts[i] * self.q.stride
+                for _j in range(sizes[i]):
+                    memcpy(&row, record + self.q.row_at, sizeof(uint32_t))
+                    record += self.q.stride
+                    if row >= ids.shape[0]:
+                        bad = row
+                        break
+                    ids[row] = <uint32_t> i
+        if bad >= 0:
+            raise ValueError(f"row {bad} of {ids.shape[0]}")
+
+    def counts(self, Scratch scratch not None, const int64_t[::1] starts not None, const int64_t[::1] sizes not None,
+               const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
+               const uint8_t[:, ::1] odd not None, int64_t first, int64_t last):
+        """How many different values leaves first .. last have, and these (value, people) one after the other."""
+        cdef int64_t i, found = 0, place
+        cdef const char *rows
+        cdef nbc_scratch *s = &scratch.s
+        check_leaves(self, starts, sizes, levels, even, odd, first, last)
+        numbers = np.empty(last - first, np.int64)
+        cdef int64_t[::1] n_found = numbers
+        s.found.n = 0
+        with nogil:
+            for i in range(first, last):
+                place = starts[i] * self.q.stride
+                rows = <const char *> (&odd[0, 0] if levels[i] & 1 else &even[0, 0])
+                found = nbc_count_leaf(&self.q, s, rows + place, sizes[i])
+                if found < 0:
+                    break
+                n_found[i - first] = found
+        if found < 0:
+            raise MemoryError("no memory for counts")
+        pairs = np.empty((s.found.n, 2), np.int64)
+        cdef int64_t[:, ::1] out = pairs
+        if s.found.n:
+            memcpy(&out[0, 0], s.found.at, <size_t> s.found.n * sizeof(nbc_count))
+        return numbers, pairs
+
+
+cdef int64_t take_limit(Problem self, nbc_limit_t *limit, num, den) except -1:
+    """Take a rational; the number of words of its longer part."""
+    cdef const uint64_t[::1] up = num, down = den
+    if up.shape[0] < 1 or down.shape[0] < 1:
+        raise ValueError("a limit needs at least one word above and below")
+    self.kept += [up, down]
+    limit.num, limit.n_num = &up[0], up.shape[0]
+    limit.den, limit.n_den = &down[0], down.shape[0]
+    a = sum(int(word) << 64 * i for i, word in enumerate(up))
+    b = sum(int(word) << 64 * i for i, word in enumerate(down))
+    if b == 0:
+        raise ValueError("a limit needs a denominator above 0")
+    shift = max(b.bit_length() - a.bit_length(), 0) + 64
+    top = (a << shift) // b
+    limit.about = 0.0 if a == 0 else scaled(top, shift)
+    return max(up.shape[0], down.shape[0])
+
+
+def scaled(top, shift):
+    """top / 2^shift as a double, without overflow or underflow on the way."""
+    bits = max(top.bit_length() - 64, 0)
+    mantissa, exponent = float(top >> bits), bits - shift
+    if exponent > 950:
+        return float("inf")
+    return mantissa * 2.0 ** max(exponent, -1000) * (2.0 ** max(exponent + 1000, -1000) if exponent < -1000 else 1.0)
+
+
+cdef int take_tree(Problem self, int64_t i, tree) except -1:
+    """A checked copy of a hierarchy."""
+    cdef const int64_t[:, ::1] nodes = tree
+    cdef int64_t n = nodes.shape[0], j, child, place
+    cdef nbc_branch *out
+    if n < 1 or nodes.shape[1] != 4 or nodes[0, 0] != 0 or nodes[0, 1] != self.quasi[i].size - 1:
+        raise ValueError(f"attribute {i}: its tree must begin with a root of all {self.quasi[i].size} codes")
+    out = self.trees[i] = <nbc_branch *> calloc(<size_t> n, sizeof(nbc_branch))
+    if out == NULL:
+        raise MemoryError()
+    for j in range(n):
+        out[j].lo, out[j].hi, out[j].first, out[j].n_children = nodes[j, 0], nodes[j, 1], nodes[j, 2], nodes[j, 3]
+    for j in range(n):
+        if out[j].n_children == 0:
+            if out[j].lo != out[j].hi:
+                raise ValueError(f"attribute {i}: node {j} of its tree has several codes and no children")
+            continue
+        if out[j].n_children < 2 or not j < out[j].first <= n - out[j].n_children:
+            raise ValueError(f"attribute {i}: node {j} of its tree has no place for {out[j].n_children} children")
+        place = out[j].lo
+        for child in range(out[j].first, out[j].first + out[j].n_children):
+            if out[child].lo != place or out[child].hi < place:
+                raise ValueError(f"attribute {i}: the children of node {j} do not tile it")
+            place = out[child].hi + 1
+        if place != out[j].hi + 1:
+            raise ValueError(f"attribute {i}: the children of node {j} do not tile it")
+        self.most_kids = max(self.most_kids, out[j].n_children)
+    self.quasi[i].tree = out
+    return 0
+
+
+cdef int64_t fill_block(Problem self, Columns columns, const uint32_t *map_, int64_t a, int64_t row, int64_t n,
+                        char *out) noexcept nogil:
+    if a < self.q.n_quasi:
+        return nbc_fill(&columns.columns[a], map_, row, n, out + a * self.q.width, self.q.stride, self.q.width)
+    if a == self.q.n_quasi:
+        return nbc_fill(&columns.columns[a], map_, row, n, out + self.q.sensitive_at, self.q.stride, 4)
+    return nbc_fill(&columns.columns[a], map_, row, n, out + self.q.target_at, self.q.stride, 4)
+
+
+cdef void fill_rest(Problem self, const int64_t[::1] weights, int64_t row, int64_t n, char *out) noexcept nogil:
+    cdef int64_t i
+    cdef uint32_t number
+    for i in range(n):
+        number = <uint32_t> (row + i)
+        memcpy(out + i * self.q.stride + self.q.row_at, &number, sizeof(uint32_t))
+        if self.q.weighted:
+            memcpy(out + i * self.q.stride + self.q.weight_at, &weights[row + i], sizeof(int64_t))
+
+
+cdef inline int64_t kid_of(const nbc_problem *q, const uint8_t *record, int64_t attribute, const nbc_kid *kids,
+                           int64_t n_kids) noexcept nogil:
+    cdef int64_t code = 0, low = 0, high = n_kids, middle
+    cdef uint32_t wide = 0
+    if q.width == 1:
+        code = record[attribute]
+    elif q.width == 2:
+        code = (<const unsigned short *> record)[attribute]
+    else:
+        memcpy(&wide, record + 4 * attribute, 4)
+        code = wide
+    while high - low > 1:
+        middle = (low + high) // 2
+        if kids[middle].lo <= code:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef int evaluate_node(Problem self, Level level, Scratch scratch, int64_t number, const uint8_t[:, ::1] rows,
+                       int64_t i, int64_t rank) noexcept nogil:
+    level.plans[i].scratch = number
+    return nbc_evaluate(&self.q, &scratch.s, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
+                        level.rows_[i], level.people_[i], &level.boxes_[i, 0], rank, NULL, NULL,
+                        &level.plans[i].plan)
+
+
+cdef int commit_node(Problem self, Level level, Scratch scratch, Scratch own, const uint8_t[:, ::1] rows,
+                     int64_t i) noexcept nogil:
+    """Try what was found, then the further attributes, which are evaluated in `own`."""
+    cdef nbc_plan_t *plan = &level.plans[i].plan
+    cdef nbc_challenge *challenges = scratch.s.challenges.at + plan.first_challenge
+    cdef int done
+    while True:
+        done = nbc_commit(&self.q, &own.s, challenges, plan.n_challenges)
+        if done != 0:
+            return done
+        done = evaluate_node(self, level, own, 0, rows, i, plan.rank + 1)
+        if done != NBC_SPLIT:
+            return done
+        challenges = own.s.challenges.at + plan.first_challenge
+
+
+cdef int check_span(Problem self, Level level, const uint8_t[:, ::1] rows, int64_t first, int64_t last) except -1:
+    cdef int64_t i
+    if not 0 <= first <= last <= level.n or rows.shape[1] != self.q.stride:
+        raise ValueError(f"nodes {first} to {last} of {level.n}, records of {rows.shape[1]} bytes")
+    for i in range(first, last):
+        if not 0 <= level.at_[i] <= rows.shape[0] - level.rows_[i] or level.rows_[i] < 1:
+            raise ValueError(f"node {i}: {level.rows_[i]} rows from {level.at_[i]} on, of {rows.shape[0]}")
+    return 0
+
+
+cdef int check_leaves(Problem self, const int64_t[::1] starts, const int64_t[::1] sizes, const int64_t[::1] levels,
+                      const uint8_t[:, ::1] even, const uint8_t[:, ::1] odd, int64_t first, int64_t last) except -1:
+    cdef int64_t i, n = min(even.shape[0], odd.shape[0])
+    if sizes.shape[0] != starts.shape[0] or levels.shape[0] != starts.shape[0]:
+        raise ValueError(f"{starts.shape[0]} starts, {sizes.shape[0]} sizes, {levels.shape[0]} levels")
+    if even.shape[1] != self.q.stride or odd.shape[1] != self.q.stride or not 0 <= first <= last <= starts.shape[0]:
+        raise ValueError(f"leaves {first} to {last} of {starts.shape[0]}, records of {even.shape[1]} bytes")
+    for i in range(first, last):
+        if sizes[i] < 1 or starts[i] < 0 or starts[i] + sizes[i] > n:
+            raise ValueError(f"leaf {i}: {sizes[i]} rows from {starts[i]} on, of {n}")
+    return 0
+
+
+cdef class Scratch:
+    """What one thread needs to split nodes of a problem, and the leaves it found."""
+    cdef nbc_scratch s
+    cdef Problem problem
+
+    def __cinit__(self, Problem problem not None):
+        cdef nbc_problem *q = &problem.q
+        cdef int64_t i, n = q.n_quasi
+        cdef nbc_longs *few[4]
+        self.problem = problem
+        few[0], few[1], few[2], few[3] = &self.s.order, &self.s.width, &self.s.lo, &self.s.hi
+        for i in range(4):
+            if nbc_longs_more(few[i], n + 16):
+                raise MemoryError()
+        if (nbc_longs_more(&self.s.hist, problem.most_kids * q.n_values)
+                or nbc_longs_more(&self.s.tops, q.most_l + 2) or nbc_longs_more(&self.s.prefix, q.most_l + 3)):
+            raise MemoryError()
+        for i in range(problem.most_kids * q.n_values):
+            self.s.hist.at[i] = 0
+        self.s.a.words = <uint64_t *> calloc(<size_t> q.long_words, sizeof(uint64_t))
+        self.s.b.words = <uint64_t *> calloc(<size_t> q.long_words, sizeof(uint64_t))
+        self.s.gain = calloc(<size_t> n, 16)
+        if self.s.a.words == NULL or self.s.b.words == NULL or self.s.gain == NULL:
+            raise MemoryError()
+
+    def __dealloc__(self):
+        free(self.s.kids.at)
+        free(self.s.challenges.at)
+        free(self.s.leaves.at)
+        free(self.s.boxes.at)
+        free(self.s.counts.at)
+        free(self.s.found.at)
+        free(self.s.hist.at)
+        free(self.s.touched.at)
+        free(self.s.codes_hist.at)
+        free(self.s.tops.at)
+        free(self.s.prefix.at)
+        free(self.s.order.at)
+        free(self.s.width.at)
+        free(self.s.lo.at)
+        free(self.s.hi.at)
+        free(self.s.target_hist.at)
+        free(self.s.codes.at)
+        free(self.s.weights.at)
+        free(self.s.undo.at)
+        free(self.s.undo_at.at)
+        free(self.s.stack.at)
+        free(self.s.stack_boxes.at)
+        free(self.s.a.words)
+        free(self.s.b.words)
+        free(self.s.gain)
+
+    def forget(self):
+        """Drop the parts and challenges of nodes that are done with."""
+        self.s.kids.n = self.s.challenges.n = 0
+
+    def take_leaves(self):
+        """The leaves found since the last call: int64 (n, 4) of start, rows, people, level; uint32 (n, 2 x q)
+        of boxes: the lowest and the highest code of each attribute.
+        """
+        cdef int64_t n = self.s.leaves.n
+        leaves = np.empty((n, 4), np.int64)
+        boxes = np.empty((n, 2 * self.problem.q.n_quasi), np.uint32)
+        cdef int64_t[:, ::1] leaf = leaves
+        cdef uint32_t[:, ::1] box = boxes
+        if n:
+            memcpy(&leaf[0, 0], self.s.leaves.at, <size_t> n * sizeof(nbc_leaf))
+            memcpy(&box[0, 0], self.s.boxes.at, <size_t> self.s.boxes.n * sizeof(uint32_t))
+        self.s.leaves.n = self.s.boxes.n = 0
+        return leaves, boxes
+
+
+cdef class Level:
+    """Nodes of one depth in their order.
+
+    `start` is the place of a node's rows in the whole, `at` that in the array that the kernels are shown.
+    """
+    cdef readonly int64_t n, depth
+    cdef readonly object start, rows, people, at, boxes
+    cdef int64_t[::1] start_, rows_, people_, at_
+    cdef uint32_t[:, ::1] boxes_
+    cdef Plan *plans
+
+    def __cinit__(self, int64_t n, int64_t n_quasi, int64_t depth):
+        cdef int64_t i
+        self.n, self.depth = n, depth
+        self.start_ = self.start = np.zeros(n, np.int64)
+        self.rows_ = self.rows = np.zeros(n, np.int64)
+        self.people_ = self.people = np.zeros(n, np.int64)
+        self.at_ = self.at = np.zeros(n, np.int64)
+        self.boxes_ = self.boxes = np.zeros((n, 2 * n_quasi), np.uint32)
+        self.plans = <Plan *> calloc(<size_t> n + 1, sizeof(Plan))
+        if self.plans == NULL:
+            raise MemoryError()
+        for i in range(n):
+            self.plans[i].plan.attribute = -1
+
+    def __dealloc__(self):
+        free(self.plans)
+
+    @staticmethod
+    def root(sizes, int64_t rows, int64_t people):
+        """The node of everything."""
+        cdef Level level = Level(1, len(sizes), 0)
+        level.rows[0], level.people[0] = rows, people
+        level.boxes[0, 1::2] = [size - 1 for size in sizes]
+        return level
+
+    def split(self):
+        """The attribute that each node is split by, -1 where it is a leaf."""
+        found = np.empty(self.n, np.int64)
+        cdef int64_t[::1] view = found
+        cdef int64_t i
+        for i in range(self.n):
+            view[i] = self.plans[i].plan.attribute
+        return found
+
+    def n_kids(self):
+        """How many parts each node that is split has; 0 for leaves."""
+        found = np.zeros(self.n, np.int64)
+        cdef int64_t[::1] view = found
+        cdef int64_t i
+        for i in range(self.n):
+            if self.plans[i].plan.attribute >= 0:
+                view[i] = self.plans[i].plan.n_kids
+        return found
+
+
+cdef class Joint:
+    """Counts of one node: the rows of each code, and the people of each (code, value) and (code, target)."""
+    cdef nbc_joint joint
+    cdef readonly object rows, people, targets
+
+    def __cinit__(self, Problem problem not None):
+        cdef int64_t[::1] rows
+        cdef int64_t[:, ::1] people, targets
+        cdef int64_t codes = problem.first[problem.q.n_quasi]
+        self.rows = np.zeros(codes, np.int64)
+        self.people = np.zeros((codes, problem.q.n_values), np.int64)
+        rows, people = self.rows, self.people
+        self.joint.rows, self.joint.people = &rows[0], &people[0, 0]
+        if problem.q.n_targets:
+            self.targets = np.zeros((codes, problem.q.n_targets), np.int64)
+            targets = self.targets
+            self.joint.targets = &targets[0, 0]

@@ -1,0 +1,291 @@
+"""`nbcfast skyline check`, `find` and `anonymize`, and `verify` of what they write."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+import nbcfast
+from nbcfast import skyline
+from nbcfast.cli import main
+
+# Two wards: the first has three of four with the flu.
+CSV = """\
+ward,age,ill,weight
+1,30,flu,1
+1,35,flu,1
+1,40,flu,1
+1,50,cold,1
+2,31,flu,2
+2,36,cold,1
+2,41,gout,1
+2,55,none,1
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "wards.csv"
+    path.write_text(CSV, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Enough people to be split."""
+    lines = [f"{20 + i * 7 % 60},{'mf'[i % 2]},{'abcde'[i * i % 5]},{i % 3}" for i in range(400)]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["age,sex,ill,rich", *lines]), encoding="utf-8")
+    return path
+
+
+CHECK = ("--by", "ward", "--sensitive", "ill")
+
+
+def test_check_says_what_the_worst_attack_is(run, file):
+    code, out, err = run("skyline", "check", file, *CHECK, "--point", "0,0,0,0.8", "--point", "1,0,0,0.8")
+    assert (code, err) == (1, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["(0,", "0,", "0,", "0.8)", "0.75", "1", "safe"] in lines
+    assert ["(1,", "0,", "0,", "0.8)", "1", "1", "UNSAFE"] in lines
+    assert "worst attack, at (1, 0, 0, 0.8): target in the group of ward 1 (4 people, 3 with flu)" in out
+    assert "known: that the target has not cold" in out
+    assert out.endswith("unsafe\n")
+
+
+def test_check_leaves_with_0_where_all_is_safe(run, file):
+    code, out, err = run("skyline", "check", file, *CHECK, "--point", "0,0,0,19/20", "--weights", "weight")
+    assert (code, err) == (0, "")
+    assert "people          9" in out
+    assert out.endswith("\nsafe\n")
+
+
+def test_check_as_json(run, file):
+    code, out, _ = run("skyline", "check", file, *CHECK, "--point", "0,0,0,0.75", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert found["safe"] is False
+    assert (found["people"], found["groups"], found["k"], found["l"]) == (8, 2, 4, 2)
+    assert found["points"][0]["breach"] == 0.75
+    assert found["points"][0]["point"] == [0, 0, 0, "0.75"]
+    assert found["points"][0]["attack"]["group"] == {"ward": 1}
+
+
+def test_find_prints_the_skyline(run, file):
+    code, out, err = run("skyline", "find", file, *CHECK, "--confidence", "0.95")
+    groups = skyline.group(nbcfast.read_csv(file), ["ward"], "ill")
+    points = skyline.find(groups, 0.95)
+    assert (code, err) == (0, "")
+    assert "the skyline at 0.95: " + ", ".join(map(str, points)) in out
+    assert repr(skyline.frontier_table(points)) in out
+
+
+def test_find_draws(run, file, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, _, _ = run(
+        "skyline", "find", file, *CHECK, "--confidence", "0.95", "--plot", tmp_path / "skyline.png"
+    )
+    assert code == 0
+    assert (tmp_path / "skyline.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_find_leaves_with_1_where_nothing_is_safe(run, file):
+    code, out, _ = run("skyline", "find", file, *CHECK, "--confidence", "0.7")
+    assert code == 1
+    assert "nothing is safe: see nbcfast skyline check --point 0,0,0,0.7" in out
+    code, out, _ = run("skyline", "find", file, *CHECK, "--confidence", "0.7", "--json")
+    assert (code, json.loads(out)["skyline"]) == (1, [])
+
+
+ANONYMIZE = ("--quasi", "age,sex", "--sensitive", "ill")
+AGES = ("anonymize", "FILE", "--quasi", "age", "--sensitive", "ill", "--out", "o")
+
+
+def test_anonymize_writes_what_verify_verifies(run, people, tmp_path):
+    out = tmp_path / "out"
+    code, said, err = run(
+        "skyline", "anonymize", people, *ANONYMIZE, "--point", "1,1,1,0.95", "--k", 5, "--out", out
+    )
+    assert (code, err) == (0, "")
+    expected = skyline.anonymize(nbcfast.read_csv(people), ["age", "sex"], "ill", [(1, 1, 1, 0.95)], k=5)
+    assert nbcfast.load(out).certificate == expected.certificate
+    assert f"groups             {expected.n_groups} by age, sex" in said
+    assert "demands            (1, 1, 1, 0.95); k = 5" in said
+    assert "skyline at 0.95    " + ", ".join(map(str, expected.skyline())) in said
+    assert "deFinetti attack" in said
+    assert f"discernibility     {expected.utility().discernibility:,}" in said
+    code, said, _ = run("verify", out)
+    assert code == 0
+    assert "yes  (1, 1, 1)  safe: breach" in said
+    assert said.endswith("verified\n")
+    (out / "table.csv").write_text((out / "table.csv").read_text() + "x\n")
+    code, said, _ = run("verify", out)
+    assert code == 1
+    assert "NO   table  the sha256 of table.csv does not match" in said
+
+
+def test_anonymize_as_json(run, people, tmp_path):
+    code, out, _ = run(
+        "skyline",
+        "anonymize",
+        people,
+        *ANONYMIZE,
+        "--k",
+        5,
+        "--holdout",
+        people,
+        "--json",
+        "--out",
+        tmp_path / "o",
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert found["rows"] == 400
+    assert found["demands"] == {"points": [], "k": 5, "diversity": None, "closeness": None}
+    assert found["skyline"]["confidence"] == "19/20"
+    assert found["definetti"]["held_out"] is not None
+    assert [entry["path"] for entry in found["files"]] == [
+        str(tmp_path / "o" / name) for name in ("certificate.json", "table.csv")
+    ]
+    code, out, _ = run(
+        "skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--no-attack", "--json", "--out", tmp_path / "o"
+    )
+    assert json.loads(out)["definetti"] is None
+
+
+def test_every_option_reaches_the_partition(run, people, tmp_path):
+    (tmp_path / "sex.csv").write_text("m;people;*\nf;people;*\n")
+    code, _, err = run(
+        *(
+            "skyline",
+            "anonymize",
+            people,
+            *ANONYMIZE,
+            "--diversity",
+            "7/2",
+            3,
+            "--closeness",
+            "0.4",
+            "--ordered",
+        ),
+        *("--hierarchy", f"sex={tmp_path / 'sex.csv'}", "--target", "rich", "--shuffle", "--counts", "n"),
+        *("--out", tmp_path / "out"),
+    )
+    assert (code, err) == (0, "")
+    fields = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert fields["diversity"] == ["7/2", 3]
+    assert fields["closeness"] == ["2/5", "ordered"]
+    assert (fields["order"], fields["weights"], fields["seeded"]) == ("shuffled", "n", False)
+    expected = skyline.anonymize(
+        nbcfast.read_csv(people),
+        ["age", "sex"],
+        "ill",
+        diversity=("7/2", 3),
+        closeness=("0.4", "ordered"),
+        hierarchies={"sex": tmp_path / "sex.csv"},
+        target="rich",
+    )
+    assert nbcfast.load(tmp_path / "out").certificate == expected.certificate
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_for_the_table_alone(run, people, tmp_path, ending):
+    path = tmp_path / f"published.{ending}"
+    code, _, _ = run("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--out", path)
+    assert code == 0
+    read = nbcfast.read_csv(path) if ending == "csv" else nbcfast.read_parquet(path)
+    assert read.n_rows == 400
+    assert read.names == ("age", "sex", "ill")
+
+
+def test_on_disk(run, people, tmp_path):
+    for out, files in ((tmp_path / "out", ["table.parquet"]), (tmp_path / "x.parquet", [])):
+        code, _, err = run(
+            "skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--memory-limit", "50MB", "--out", out
+        )
+        assert (code, err) == (0, "")
+        if files:
+            assert nbcfast.verify(out).ok
+            assert pq.read_table(out / "table.parquet").num_rows == 400
+        else:
+            assert pq.read_table(out).num_rows == 400
+
+
+def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
+    code, out, err = run(
+        "skyline", "anonymize", people, *ANONYMIZE, "--point", "4,0,0,0.9", "--out", tmp_path / "out"
+    )
+    assert (code, out) == (1, "")
+    assert err.startswith(
+        "nbcfast: infeasible: the whole table as one group is unsafe, and no partition can be safer"
+    )
+    assert "the target has not" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("check", "FILE", *CHECK, "--point", "1,2,3"),
+            "--point must be L,K,M,CONFIDENCE, such as 3,4,2,0.95",
+        ),
+        (("check", "FILE", *CHECK, "--point", "1,2,3,x"), "--point must be L,K,M,CONFIDENCE"),
+        (("check", "FILE", *CHECK, "--point", "1,2,3,2"), "confidence must be in (0, 1]"),
+        (("check", "FILE", *CHECK, "--point", "-1,2,3,0.5"), "l must be at least 0, got -1"),
+        (
+            ("check", "FILE", "--by", "ill", "--sensitive", "ill", "--point", "0,0,0,1"),
+            "is among the columns",
+        ),
+        (("check", "FILE", "--by", "x", "--sensitive", "ill", "--point", "0,0,0,1"), "got 'x'"),
+        (
+            ("check", "FILE", "--by", "ward,ward", "--sensitive", "ill", "--point", "0,0,0,1"),
+            "--by names 'ward' twice",
+        ),
+        (("check", "FILE", *CHECK), "Missing option '--point'"),
+        (("check", "x.txt.zip", *CHECK, "--point", "0,0,0,1"), "FILE must end in .csv"),
+        (("find", "FILE", *CHECK, "--confidence", "0"), "confidence must be in (0, 1], got '0'"),
+        (AGES, "expected a demand"),
+        (
+            ("anonymize", "FILE", *ANONYMIZE[:2], "--sensitive", "age", "--out", "o"),
+            "'age' is among the columns",
+        ),
+        ((*AGES, "--ordered"), "--ordered goes with --closeness T"),
+        ((*AGES, "--hierarchy", "age"), "--hierarchy must be NAME=FILE, got 'age'"),
+        ((*AGES, "--diversity", 2, "x"), "--diversity: L must be an integer, got 'x'"),
+        ((*AGES, "--k", 2, "--counts", "n", "--out", "o.pq"), "--shuffle and --counts go with a folder"),
+        ((*AGES, "--k", 2, "--memory-limit", "1GB", "--holdout", "x.csv"), "--holdout: the deFinetti attack"),
+        (
+            (*AGES, "--k", 2, "--memory-limit", "1GB", "--out", "o.csv"),
+            "--memory-limit: --out must be a folder or a .parquet file",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(run, file, arguments, message):
+    code, out, err = run("skyline", *(file if argument == "FILE" else argument for argument in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("nbcfast: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_help(run):
+    code, out, _ = run("skyline", "--help")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines() if line.startswith("  ")][-3:] == [
+        "anonymize",
+        "check",
+        "find",
+    ]
