@@ -199,7 +199,7 @@ def test_label_and_worlds_reach_the_certificate(run, tmp_path):
         *("--amplification", "5", "--attacker", "worlds", "--preserve", "label", "--out", out),
     )
     assert code == 0
-    assert "5/2, half of the amplification 5, for attacker 'worlds'" in printed
+    assert "2.5, half of the amplification 5, for attacker 'worlds'" in printed
     assert "identical: the best class on all 24 tuples" in printed
     made = load(out).certificate
     assert (made.attacker, made.preserve, made.limit) == ("worlds", "label", made.amplification / 2)

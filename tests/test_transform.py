@@ -583,6 +583,9 @@ def test_values_of_no_row_single_values_and_single_classes():
     for views in (
         Viewset([5], [[[2], [3], [0]]]),
         Viewset([5, 9], {}),
+        Viewset([9, 5], {}),
+        Viewset([9, 9, 5], {}),
+        Viewset([1, 10**6, 3], {}),
         Viewset([5, 9, 9], [[[5, 9, 9]]]),
         Viewset([3, 4], [[[3, 0], [0, 4], [0, 0]], [[3, 4]]]),
     ):
@@ -727,6 +730,35 @@ def test_rows_of_a_table_that_differ():
             assert release.certificate.differing_rows == expected
             found.add(int(expected))
     assert len(found) > 2
+
+
+@pytest.mark.parametrize("views", [SEVEN_SIX, THREE_ROWS, Viewset([3, 4], [[[1, 2], [2, 2]]])])
+@pytest.mark.parametrize("limit", ["1.001", "1.000000001", "1." + "0" * 60 + "1"])
+@pytest.mark.parametrize("rows", ["smallest", "proven"])
+def test_limits_near_1_end_in_a_release(views, limit, rows):
+    release = safety_transform(views, limit, rows=rows)
+    assert verified(views, release.views, Fraction(limit), "order")
+
+
+@pytest.mark.parametrize("m", [10**6, 10**8, 10**10])
+def test_an_order_that_few_rows_have_by_luck_does_not_keep_the_search_going(m):
+    first = [[m, m - 4], [m - 4, m - 1], [m - 4, m - 3]]
+    half = (3 * m - 8) // 2
+    views = Viewset([3 * m - 8] * 2, [first, *[[[half - 1, half + 1], [half + 1, half - 1]]] * 2])
+    for limit in ("1.5", "4"):
+        assert verified(views, safety_transform(views, limit).views, Fraction(limit), "order")
+
+
+def test_steps_of_k_that_grow_come_back_to_the_least_one():
+    low, high = Fraction(63), Fraction(70)
+    while (middle := scaling_module.between(low, high)) is not None:
+        assert low < middle < high
+        assert middle == scaling_module.on_grid(middle)
+        low, high = (middle, high) if middle < Fraction(257, 4) else (low, middle)
+    assert (low, high) == (64, 65)
+    assert scaling_module.between(Fraction(3, 64), Fraction(4, 64)) is None
+    assert scaling_module.between(Fraction(3, 64), Fraction(5, 64)) == Fraction(4, 64)
+    assert scaling_module.on_grid(Fraction(4096 + 1, 64)) == 65
 
 
 def test_flat_posteriors_are_warned_of():

@@ -15,7 +15,7 @@ from nbcfast.errors import Infeasible
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.rounding import Counted, Shares, proven, proven_rows, round_up, tilt_at, viewset
-from nbcfast.transform.scaling import Ladder, Scaled, margin_of, scaled_by
+from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views import Viewset
 
@@ -32,7 +32,7 @@ SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 COMPARED = 10**12  # tuples up to which candidates are compared by meeting in the middle
 DOWN = 24  # numbers of rows tried below the first that does
 PATIENCE = 4  # of them in a row that may fail
-TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; doubled with each k
+TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; the next k four times
 KS = 48  # values of k tried for a number of rows that was asked for
 
 
@@ -260,13 +260,31 @@ class _Work:
         return self._at(rows, allow_differences)
 
     def _proven(self) -> Rounded:
+        below, found = None, None
         for k in self.ks():
-            found = proven(self.shares(k))
-            assert found is not None
-            views = self.viewset(found)
-            if self.safe(views):
-                return Rounded(views, "interval")
-        raise self._unsafe()
+            found = self._proven_at(k)
+            if found is not None:
+                break
+            below = k
+        if found is None:
+            raise self._unsafe()
+        while below is not None:  # the steps may have gone past the least k
+            middle = between(below, k)
+            if middle is None:
+                break
+            less = self._proven_at(middle)
+            if less is None:
+                below = middle
+            else:
+                found, k = less, middle
+        return Rounded(found, "interval")
+
+    def _proven_at(self, k: Fraction) -> Viewset | None:
+        """Views of proven order, or None where their rounding lifts Lambda above the limit."""
+        found = proven(self.shares(k))
+        assert found is not None
+        views = self.viewset(found)
+        return views if self.safe(views) else None
 
     def _unsafe(self) -> Infeasible:
         return Infeasible(
@@ -276,7 +294,7 @@ class _Work:
 
     def _doubled(self) -> Rounded:
         """Twice the rows until nothing differs; at the latest where the order is proven without looking."""
-        for tight, k in zip(_doubling(TIGHT), self.ks(), strict=False):
+        for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
             most = proven_rows(shares)
             rows = max(shares.least_rows * shares.n_classes, round_up(most >> 14))
@@ -294,11 +312,9 @@ class _Work:
                     break
                 rows = round_up(2 * rows)
             else:
-                found = proven(shares)
-                assert found is not None
-                views = self.viewset(found)
-                if self.safe(views):
-                    return Rounded(views, "interval")
+                plain = self._proven_at(k)
+                if plain is not None:
+                    return Rounded(plain, "interval")
         # After the last k, which was given: Lambda may still do with the rows of the proof.
         return self._proven()
 
@@ -331,31 +347,26 @@ class _Work:
     def _searched(self) -> Rounded:
         from nbcfast.transform.search import MOST_ROWS, best_at
 
-        for tight, k in zip(_doubling(TIGHT), self.ks(), strict=False):
+        for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
             least = shares.least_rows * shares.n_classes
             close = self.close(shares, least)
             rows = max(least, math.ceil(shares.spread() / close.band) if close.band < math.inf else 1)
             most = min(2 * proven_rows(shares), MOST_ROWS)
-            order_at, found = None, None
-            while rows <= most and found is None:
+            order_at = None
+            while rows <= most:
                 equal = self._equal(best_at(close, shares, rows, self._safe))
                 if equal is not None:
                     if self.safe(equal[0]):
-                        found = Rounded(equal[0], _method(equal[1]))
-                        break
+                        return self._fewer(close, shares, Rounded(equal[0], _method(equal[1])), least)
                     order_at = order_at or rows
                 if order_at is not None and rows > tight * order_at:
                     break
                 rows *= 2
-            if found is not None:
-                return self._fewer(close, shares, found, least)
-            if order_at is None or self.fixed is not None:
-                plain = proven(shares)
-                assert plain is not None
-                views = self.viewset(plain)
-                if self.safe(views):
-                    return Rounded(views, "interval")
+            if rows > most or self.fixed is not None:
+                plain = self._proven_at(k)
+                if plain is not None:
+                    return Rounded(plain, "interval")
         raise self._unsafe()
 
     def _fewer(self, close: Close, shares: Shares, found: Rounded, least: int) -> Rounded:
@@ -447,10 +458,10 @@ class _Work:
         return Rounded(views, _method(comparison), comparison.differing)
 
 
-def _doubling(number: int) -> Iterator[int]:
+def _rising(number: int) -> Iterator[int]:
     while True:
         yield number
-        number *= 2
+        number *= 4
 
 
 def _badness(rounded: Rounded) -> float:

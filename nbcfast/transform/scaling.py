@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
+STEADY = 8  # values of k tried one after the other before the steps grow
 LN2_BELOW = Fraction(6931471805599453, 10**16)  # ln 2, cut
 MARGIN_DOMAIN = 10**12  # beyond, the margin is bounded instead of computed
 SNAP = 52  # bits after the last that two ways to the same number may differ in
@@ -254,8 +255,7 @@ class Ladder:
         precision = 128 + longest
         log = log_amplification(filled, precision)
         with gmpy2.context(precision=precision):
-            log_limit = gmpy2.log(gmpy2.mpq(limit.numerator, limit.denominator))
-            quotient = log / log_limit
+            quotient = log / log_of(limit)
             quotient -= abs(quotient) * gmpy2.exp2(-100 - longest)
             self.quotient = quotient
             a = int(gmpy2.ceil(quotient * GRID))
@@ -264,9 +264,23 @@ class Ladder:
                 self.k = Fraction(int(gmpy2.ceil(quotient)))
 
     def up(self) -> None:
-        """The next k."""
+        """The next k; after a few that do not do, by steps that double."""
         self.steps += 1
-        self.k = self.k + (Fraction(1, GRID) if self.k < GRID else 1)
+        step = 1 << max(0, self.steps - STEADY)
+        self.k = on_grid(self.k + (Fraction(step, GRID) if self.k < GRID else step))
+
+
+def on_grid(k: Fraction) -> Fraction:
+    """The least k that may be used from this number on: a multiple of 1/64, or from 64 on an integer."""
+    return Fraction(math.ceil(k * GRID), GRID) if k <= GRID else Fraction(math.ceil(k))
+
+
+def between(low: Fraction, high: Fraction) -> Fraction | None:
+    """A k half way between two, or None where they are neighbours."""
+    middle = on_grid((low + high) / 2)
+    if middle == high:
+        middle = high - (Fraction(1, GRID) if high <= GRID else 1)
+    return middle if low < middle else None
 
 
 def paper_k(filled: Filled, limit: Fraction) -> Fraction:
@@ -284,8 +298,12 @@ def paper_k(filled: Filled, limit: Fraction) -> Fraction:
                 unit = int(flat.unit[flat.zero[:, c]].min())
                 least = min(least, gmpy2.log(gmpy2.mpz(unit)) - exponent * gmpy2.const_log2())
         log = gmpy2.log(gmpy2.mpz(most)) - least
-        log_limit = gmpy2.log(gmpy2.mpq(limit.numerator, limit.denominator))
-        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_limit))))
+        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_of(limit)))))
+
+
+def log_of(limit: Fraction) -> Any:
+    """Ln of a number above 1, to the precision of the context however near to 1 it is."""
+    return gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1)))
 
 
 def margin_of(filled: Filled, progress: Progress | None = None) -> Fraction | None:
@@ -352,7 +370,7 @@ def precision_for(
     k where scores differ by much or all of them tie; with it they cost k about one step of the grid.
     """
     with gmpy2.context(precision=128, round=gmpy2.RoundDown):
-        log = gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1))).as_integer_ratio()
+        log = log_of(limit).as_integer_ratio()
     room = Fraction(int(log[0]), int(log[1])) / GRID
     if margin is not None:
         room = min(room, margin)
