@@ -260,6 +260,15 @@ class Document:
             raise Refused(
                 f"field 'differing_tuples': expected at most 'tuples', got {short(self.differing_tuples)}"
             )
+        fault = contradiction(
+            fields["equivalence"],
+            self.differing_tuples,
+            self.differing_rows,
+            fields["identity"],
+            fields["gauge"],
+        )
+        if fault:
+            raise Refused(fault)
 
     def _optional(self, name: str) -> int | None:
         entry = self.fields[name]
@@ -274,6 +283,22 @@ class Document:
     def limit(self) -> Fraction:
         """What Lambda must not exceed: half the amplification for attacker "worlds"."""
         return self.amplification / 2 if self.fields["attacker"] == "worlds" else self.amplification
+
+
+def contradiction(
+    equivalence: str, differing_tuples: int | None, differing_rows: int | None, identity: bool, gauge: bool
+) -> str | None:
+    """What two fields say against each other, or None."""
+    if identity != (equivalence == "identity"):
+        return f"field 'identity' is {identity}, but equivalence is {equivalence!r}"
+    if identity and (gauge or differing_tuples != 0):
+        return "field 'identity' goes with no gauge and 0 differing tuples"
+    if (equivalence == "none") != (differing_tuples is None):
+        known = "not known" if differing_tuples is None else short(differing_tuples)
+        return f"field 'equivalence' is {equivalence!r}, but the number of differing tuples is {known}"
+    if differing_tuples == 0 and differing_rows:
+        return f"field 'differing_rows': expected 0, as no tuple differs, got {short(differing_rows)}"
+    return None
 
 
 def label(typed: Typed) -> str:
@@ -311,6 +336,13 @@ def _no_number(text: str) -> Any:
 def parse(data: bytes) -> Document:
     """The Document in these bytes; Refused if they are no release as it was written."""
     try:
+        return _parsed(data)
+    except RecursionError:
+        raise Refused("the file is damaged: lists are nested too deeply") from None
+
+
+def _parsed(data: bytes) -> Document:
+    try:
         text = data.decode("ascii")
         fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
     except UnicodeDecodeError as error:
@@ -323,7 +355,7 @@ def parse(data: bytes) -> Document:
         raise Refused(f"the file is damaged: {error.msg} at byte {error.pos}") from None
     except Refused:
         raise
-    except (RecursionError, ValueError) as error:  # a number of more digits than Python reads
+    except ValueError as error:  # a number of more digits than Python reads
         raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")

@@ -271,8 +271,12 @@ def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, 
         (["--breach", "0.8", "0.5"], "l1"),
         (
             ["--amplification", "4", "--rows", "many"],
-            "--rows must be 'smallest', 'proven' or a number of rows",
+            "--rows must be 'smallest', 'proven' or a number of at most 10^300 rows",
         ),
+        (["--amplification", "4", "--rows", "1e400"], "a number of at most 10^300 rows, got '1e400'"),
+        (["--amplification", "4", "--rows", "1e999999999"], "a number of at most 10^300 rows"),
+        (["--amplification", "1e999999999"], "--amplification must be a number with an exponent below"),
+        (["--amplification", "4", "--dataset", "nowhere/x.csv"], "--dataset must be in a folder that exists"),
         (["--amplification", "4", "--rows", "-3"], "--rows must be 'smallest', 'proven' or a number"),
         (["--amplification", "4", "--rows", "1.5"], "--rows must be 'smallest', 'proven' or a number"),
         (["--amplification", "4", "--allow-differences"], "--allow-differences goes with --rows R"),
@@ -311,6 +315,37 @@ def test_a_dataset_of_too_many_rows_writes_nothing(run, small, tmp_path, monkeyp
     assert code == 2
     assert "rows, more than 1" in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
+
+
+def test_the_input_is_not_overwritten_by_the_dataset(run, small, tmp_path):
+    before = small.read_bytes()
+    for same in (small, tmp_path / "." / "small.csv"):
+        code, _, errors = run(
+            *("publish", small, "--class", "label", "--amplification", 4, "--out", tmp_path / "out"),
+            *("--dataset", same),
+        )
+        assert code == 2
+        assert "--dataset must be another file than the input" in errors
+    assert small.read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_dataset_may_lie_in_the_folder_that_is_made(run, small, tmp_path):
+    out = tmp_path / "out"
+    code, _, errors = run(
+        *("publish", small, "--class", "label", "--amplification", 4, "--out", out),
+        *("--dataset", out / "x.csv"),
+    )
+    assert (code, errors) == (0, "")
+    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "x.csv"]
+
+
+def test_a_class_alone_is_published(run, tmp_path):
+    file = tmp_path / "alone.csv"
+    file.write_text("y\na\nb\na\n", encoding="utf-8")
+    code, printed, _ = run("publish", file, "--class", "y", "--amplification", 4, "--out", tmp_path / "out")
+    assert code == 0
+    assert "identical" in printed
 
 
 # ---- verify

@@ -518,6 +518,24 @@ def test_the_verifier_needs_no_products_of_very_long_integers():
         ({"gauge": 1}, TypeError, "gauge must be a bool"),
         ({"warnings": "x"}, TypeError, "warnings must be texts"),
         ({"version": 1}, TypeError, "version must be a text"),
+        ({"identity": True}, ValueError, "field 'identity' is True, but equivalence is 'none'"),
+        ({"equivalence": "identity", "differing_tuples": 0}, ValueError, "'identity' is False, but equi"),
+        (
+            {"equivalence": "identity", "differing_tuples": 0, "identity": True},
+            ValueError,
+            "goes with no gauge and 0 differing tuples",
+        ),
+        ({"differing_tuples": 0}, ValueError, "'equivalence' is 'none', but the number .* is 0"),
+        (
+            {"equivalence": "interval"},
+            ValueError,
+            "'interval', but the number of differing tuples is not known",
+        ),
+        (
+            {"equivalence": "enumeration", "differing_tuples": 0, "differing_rows": 2},
+            ValueError,
+            "expected 0, as no tuple differs, got 2",
+        ),
     ],
 )
 def test_certificates_check_their_fields(claims, error, message):
@@ -859,3 +877,24 @@ def test_a_table_is_counted_by_the_class_of_the_release(saved, tmp_path):
     release_of(class_name=None).save(tmp_path)
     found = verify(tmp_path, Table({"job": ["cook"], "age": [30]}))
     assert "does not name its class column" in found.checks[-1].text
+
+
+@pytest.mark.parametrize("depth", [100, *range(900, 1100, 7), 5_000, 200_000])
+def test_nested_lists_are_refused_at_any_depth(tmp_path, depth):
+    for text in ("[" * depth + "]" * depth, '{"warnings":' + "[" * depth + "]" * depth + "}"):
+        with pytest.raises(verify_release.Refused):
+            verify_release.parse(text.encode() + b"\n")
+
+
+def test_a_file_that_contradicts_itself_is_refused(tmp_path):
+    release_of(differing_tuples=0, equivalence="enumeration").save(tmp_path)
+    file = tmp_path / "certificate.json"
+    for changes, message in (
+        ({"equivalence": "none"}, "'equivalence' is 'none', but the number of differing tuples is 0"),
+        ({"identity": True}, "'identity' is True, but equivalence is 'enumeration'"),
+        ({"differing_rows": 3}, "expected 0, as no tuple differs, got 3"),
+    ):
+        document = {**json.loads(file.read_text()), **changes}
+        document["sha256"] = verify_release.digest(document)
+        with pytest.raises(verify_release.Refused, match=message):
+            verify_release.parse(verify_release.canonical(document).encode() + b"\n")

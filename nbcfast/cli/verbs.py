@@ -5,7 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -34,6 +34,7 @@ ProgressCallback = Callable[[int, int], None]
 CSV_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
+MOST_ROWS = 10**300
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
@@ -439,8 +440,12 @@ def publish(
     wanted = rows_of(rows, allow_differences)
     if dataset is not None and not dataset.name.lower().endswith(DATASET_ENDINGS):
         raise ValueError(f"--dataset must end in {', '.join(DATASET_ENDINGS)}, got {dataset.name!r}")
+    if dataset is not None and file.exists() and dataset.resolve() == file.resolve():
+        raise ValueError(f"--dataset must be another file than the input, got {str(dataset)!r}")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
+        raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
 
     def transform(preserve: Literal["order", "label"]) -> Release:
@@ -465,7 +470,8 @@ def publish(
         for name, best in error.best.items():
             if not isinstance(best, Release):
                 print(
-                    f"nbcfast: best found: {name.replace('_', ' ')} {printable(amount(best))}",
+                    f"nbcfast: best found: {name.replace('_', ' ')} "
+                    f"{'not known' if best is None else printable(amount(best))}",
                     file=sys.stderr,
                 )
         return 1
@@ -482,10 +488,18 @@ def publish(
         except Infeasible:
             alternative = None
 
-    if dataset is not None:  # first, because it may be too large, and then nothing is written
-        with progress("writing") as report:
-            release.write_dataset(dataset, progress=report)
-    release.save(out)
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        if dataset is not None:  # first, because it may be too large, and then nothing is written
+            with progress("writing") as report:
+                release.write_dataset(dataset, progress=report)
+        release.save(out)
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                out.rmdir()
+        raise
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
 
@@ -569,12 +583,14 @@ def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"]
             raise ValueError("--allow-differences goes with --rows R, a number")
         return "smallest" if rows == "smallest" else "proven"
     try:
-        number = Fraction(rows.replace(",", "").replace("_", ""))
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if number.denominator != 1 or number < 1:
-        raise ValueError(f"--rows must be 'smallest', 'proven' or a number of rows, got {rows!r}")
-    return number.numerator
+        number = exactly(rows.replace(",", ""), "--rows")
+    except ValueError:
+        number = -1
+    if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
+        raise ValueError(
+            f"--rows must be 'smallest', 'proven' or a number of at most 10^300 rows, got {rows[:60]!r}"
+        )
+    return number
 
 
 @dataclass(frozen=True)
@@ -659,7 +675,9 @@ def same_line(release: Release) -> str:
         return f"identical: {what} on all {of} (proven by {made.equivalence})"
     if made.differing_tuples is None:
         return f"not compared: {what} on {of}"
-    rows = "" if made.differing_rows is None else f", and on {made.differing_rows:,} rows of the input"
+    rows = (
+        "" if made.differing_rows is None else f", and on {readable(made.differing_rows)} rows of the input"
+    )
     return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
 
 

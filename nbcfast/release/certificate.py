@@ -13,6 +13,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
+from nbcfast.verify_release import contradiction
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ class Certificate:
         object.__setattr__(self, "warnings", tuple(self.warnings))
         if not isinstance(self.version, str):
             raise TypeError(f"version must be a text, got {self.version!r}")
+        fault = contradiction(
+            self.equivalence, self.differing_tuples, self.differing_rows, self.identity, self.gauge
+        )
+        if fault:
+            raise ValueError(fault)
 
     @property
     def limit(self) -> Fraction:

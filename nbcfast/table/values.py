@@ -41,7 +41,7 @@ def exact(number: Any, where: str) -> int | Fraction:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
         raise TypeError(f"{where} must be a number, got {number!r}")
-    if isinstance(number, np.generic):
+    if isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
         number = number.item()
     if isinstance(number, str) and LONG.search(number):
         raise ValueError(
@@ -66,7 +66,10 @@ def _short(text: str) -> str:
 
 
 def number_text(number: int | Fraction) -> str:
-    """Decimal text where the expansion ends, else "num/den"."""
+    """Decimal text where the expansion ends, else "num/den"; rough where Python prints no such integers."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
+        power = number.numerator.bit_length() - number.denominator.bit_length()
+        return f"about {'-' if number < 0 else ''}2^{power}"
     if isinstance(number, int):
         return str(number)
     rest, twos, fives = number.denominator, 0, 0

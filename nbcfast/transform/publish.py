@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nbcfast import safety
-from nbcfast.errors import Infeasible
+from nbcfast.errors import Infeasible, expect
+from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.rounding import Counted, Shares, proven, proven_rows, round_up, tilt_at, viewset
@@ -32,6 +33,8 @@ SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 COMPARED = 10**12  # tuples up to which candidates are compared by meeting in the middle
 DOWN = 24  # numbers of rows tried below the first that does
 PATIENCE = 4  # of them in a row that may fail
+MOST_ROWS = 10**300  # that may be asked for
+MOST_LIMIT = Fraction(1 << 256)  # of Lambda: beyond, shares of rows would leave the range of doubles
 TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; the next k four times
 KS = 48  # values of k tried for a number of rows that was asked for
 
@@ -89,7 +92,11 @@ def to_rows(
     >>> to_rows(scale(fill_zeros(views), 4, k=2), 200).class_counts.tolist()
     [116, 84]
     """
+    expect(scaled, Scaled, "scaled")
+    expect(allow_differences, bool, "allow_differences")
     rows = _rows(rows)
+    if not scaled.at_most(MOST_LIMIT**2):
+        raise unsafe(scaled.amplification)
     work = _Work(scaled.filled, scaled.amplification, scaled.gauge, scaled.margin, progress, [scaled.k])
     return work.rounded(rows, allow_differences).views
 
@@ -120,7 +127,7 @@ def safety_transform(
     views : Viewset
         Realistic, with rows in every class; zero counts are welcome.
     amplification : int, Fraction, str or float
-        The limit of Lambda, above 1: how much the odds of two classes may move.
+        The limit of Lambda, above 1: how much the odds of two classes may move. Above 2^256 as 2^256.
     preserve : {"order", "label"}
         Keep the whole order of classes for every tuple, or the best class (see `fill_zeros`).
     rows : {"smallest", "proven"} or int
@@ -161,6 +168,11 @@ def safety_transform(
     >>> release.views.n_rows, release.certificate.equivalence
     (200, 'enumeration')
     """
+    expect(views, Viewset, "views")
+    expect(allow_differences, bool, "allow_differences")
+    expect(gauge, bool, "gauge")
+    if table is not None and not isinstance(table, Table):
+        table = Table(table)
     demanded = Fraction(exact(amplification, "amplification"))
     limit = safety.allowed_amplification(demanded, attacker)
     rows = _rows(rows)
@@ -192,15 +204,22 @@ class _Short(Infeasible):
 
 
 def _rows(rows: Any) -> Any:
-    if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
-        if rows < 1:
-            raise ValueError(f"rows must be at least 1, got {rows}")
+    if isinstance(rows, (int, np.integer)) and not isinstance(rows, (bool, np.timedelta64)):
+        if not 1 <= rows <= MOST_ROWS:
+            raise ValueError(f"rows must be 1 to 10^300, got {number_text(int(rows))}")
         return int(rows)
     if isinstance(rows, str):
         if rows in ("smallest", "proven"):
             return rows
         raise ValueError(f"rows must be 'smallest', 'proven' or an int, got {rows!r}")
     raise TypeError(f"rows must be 'smallest', 'proven' or an int, got {type(rows).__name__}")
+
+
+def unsafe(limit: Fraction) -> Infeasible:
+    return Infeasible(
+        f"with this k Lambda is above {number_text(exact(limit, 'limit'))} after rounding",
+        {"amplification": limit},
+    )
 
 
 class _Work:
@@ -215,10 +234,11 @@ class _Work:
         progress: Progress | None,
         ks: list[Fraction] | None,
     ) -> None:
-        self.filled, self.limit, self.gauge, self.progress = filled, limit, gauge, progress
+        self.filled, self.gauge, self.progress = filled, gauge, progress
+        self.limit = min(limit, MOST_LIMIT)
         self.views = filled.views
         self.tuples = math.prod(len(array) for array in self.views.counts.values())
-        self.margin = margin_of(filled, progress) if ks is None else margin
+        self.margin = margin_of(filled, gauge, progress) if ks is None else margin
         self.fixed = ks
         self._comparer: Comparer | None = None
         self._truth: Truth | None = None
@@ -267,7 +287,7 @@ class _Work:
                 break
             below = k
         if found is None:
-            raise self._unsafe()
+            raise unsafe(self.limit)
         while below is not None:  # the steps may have gone past the least k
             middle = between(below, k)
             if middle is None:
@@ -285,12 +305,6 @@ class _Work:
         assert found is not None
         views = self.viewset(found)
         return views if self.safe(views) else None
-
-    def _unsafe(self) -> Infeasible:
-        return Infeasible(
-            f"with this k Lambda is above {number_text(exact(self.limit, 'limit'))} after rounding",
-            {"amplification": self.limit},
-        )
 
     def _doubled(self) -> Rounded:
         """Twice the rows until nothing differs; at the latest where the order is proven without looking."""
@@ -367,7 +381,7 @@ class _Work:
                 plain = self._proven_at(k)
                 if plain is not None:
                     return Rounded(plain, "interval")
-        raise self._unsafe()
+        raise unsafe(self.limit)
 
     def _fewer(self, close: Close, shares: Shares, found: Rounded, least: int) -> Rounded:
         """Down from the first number of rows that does; a few that do not are passed over."""
@@ -512,9 +526,8 @@ class _Wrap:
 
     def _differing_rows(self, published: Viewset) -> int:
         from nbcfast.equivalence.comparing import differing_rows
-        from nbcfast.table import Table
 
-        table = self.table if isinstance(self.table, Table) else Table(self.table)
+        table = self.table
         rows = differing_rows(self.views, published, table, self.preserve, None)
         return int(len(rows) if table.weights is None else table.weights[rows].sum())
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _roots, safety
+from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots
 from nbcfast.transform.zeros import Filled, log_amplification
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
+MOST_BITS = 1 << 20  # that may be asked for
+BASES = 16  # values that are tried to measure the others of an attribute by
+LEAST_FLOAT = 1e-280  # below, floats begin to lose bits
 STEADY = 8  # values of k tried one after the other before the steps grow
 LN2_BELOW = Fraction(6931471805599453, 10**16)  # ln 2, cut
 MARGIN_DOMAIN = 10**12  # beyond, the margin is bounded instead of computed
@@ -158,7 +162,7 @@ class Scaled:
     def __repr__(self) -> str:
         return (
             f"Scaled(k {number_text(exact(self.k, 'k'))}, {self.bits} bits, "
-            f"gauge {self.gauge}; Lambda <= {float(self.amplification):.6g})"
+            f"gauge {self.gauge}; Lambda <= {number_text(exact(self.amplification, 'limit'))})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,10 +222,15 @@ def scale(
     >>> scale(fill_zeros(views), 4)
     Scaled(k 1.46875, 10 bits, gauge True; Lambda <= 4)
     """
+    expect(filled, Filled, "filled")
     limit = limit_of(amplification)
-    margin = margin_of(filled, progress)
+    if type(gauge) is not bool:
+        raise TypeError(f"gauge must be a bool, got {gauge!r}")
+    margin = margin_of(filled, gauge, progress)
     if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
         raise TypeError(f"bits must be an int, got {type(bits).__name__}")
+    if bits is not None and bits > MOST_BITS:
+        raise ValueError(f"bits must be at most {MOST_BITS:,}, got {number_text(bits)}")
     if k is None:
         ladder = Ladder(filled, limit)
         while True:
@@ -234,14 +243,14 @@ def scale(
     else:
         chosen = Fraction(exact(k, "k"))
         if chosen < 1:
-            raise ValueError(f"k must be at least 1, got {k!r}")
+            raise ValueError(f"k must be at least 1, got {number_text(exact(chosen, 'k'))}")
     return scaled_by(filled, limit, chosen, gauge, margin, bits)
 
 
 def limit_of(amplification: Any) -> Fraction:
     limit = Fraction(exact(amplification, "amplification"))
     if limit <= 1:
-        raise ValueError(f"amplification must be above 1, got {amplification!r}")
+        raise ValueError(f"amplification must be above 1, got {number_text(exact(limit, 'amplification'))}")
     return limit
 
 
@@ -306,8 +315,12 @@ def log_of(limit: Fraction) -> Any:
     return gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1)))
 
 
-def margin_of(filled: Filled, progress: Progress | None = None) -> Fraction | None:
-    """A lower bound of |ln X_c - ln X_d| over the comparisons that count; None if all of them are ties."""
+def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> Fraction | None:
+    """A lower bound of |ln X_c - ln X_d| over the comparisons that count; None if all of them are ties.
+
+    With the gauge, and without zeros, a function of the ratios of scores alone, as all has to be that the
+    release depends on.
+    """
     flat, views = filled._flat, filled.views
     cap = LN2_BELOW * filled.guard if flat.zero.any() else None
     if flat.n_classes == 1:
@@ -322,7 +335,7 @@ def margin_of(filled: Filled, progress: Progress | None = None) -> Fraction | No
         if result.log > 1e-290:
             found = Fraction(result.log) * (1 - Fraction(1, 1 << 48))  # the float may be above the logarithm
     if found is None:
-        least = least_ratio(filled)
+        least = least_of_ratios(filled) if gauge and cap is None else least_ratio(filled)
         if least is None:
             return cap
         found = Fraction(1, int(least) + 1)
@@ -352,6 +365,43 @@ def least_ratio(filled: Filled) -> Any:
                     sides.append(gmpy2.mpz(flat.of_class[mine] // common))
             worst = min(sides) if worst is None else max(worst, min(sides))
     return worst
+
+
+def least_of_ratios(filled: Filled) -> Any:
+    """The same for views without zeros, from nothing but ratios of scores: those of a tuple, and how they
+    change with each value. A few more bits than `least_ratio`.
+    """
+    flat, n, worst = filled._flat, filled._flat.n, gmpy2.mpz(1)
+    for c in range(flat.n_classes):
+        for d in range(c):
+            tops, bottoms, own, other = [], [], [], []
+            for start, stop in pairwise(flat.starts.tolist()):
+                x, y = flat.counts[start:stop, c], flat.counts[start:stop, d]
+                base, top, bottom = _changes(x, y)
+                tops.append(top)
+                bottoms.append(bottom)
+                own.append(int(x[base]))
+                other.append(int(y[base]))
+            classes = gmpy2.mpq(flat.of_class[d], flat.of_class[c]) ** (n - 1)
+            ratio = gmpy2.mpq(_product(own), _product(other)) * classes
+            sides = _product(tops) * ratio.numerator, _product(bottoms) * ratio.denominator
+            worst = max(worst, min(sides))
+    return worst
+
+
+def _changes(x: Any, y: Any) -> tuple[int, int, int]:
+    """A value to start from, and the largest numerator and denominator of (x_t / y_t) / (x_base / y_base)."""
+    common = np.gcd(x, y)
+    x, y = x // common, y // common
+    if x.dtype.kind == "O" or max(int(x.max()), int(y.max())) >= 1 << 31:
+        x, y = x.astype(object), y.astype(object)
+    tops, bottoms = x[:, np.newaxis] * y[:BASES], y[:, np.newaxis] * x[:BASES]
+    common = np.gcd(tops, bottoms)
+    most = list(
+        zip((tops // common).max(axis=0).tolist(), (bottoms // common).max(axis=0).tolist(), strict=True)
+    )
+    base = min(range(len(most)), key=lambda t: most[t][0] * most[t][1])
+    return base, most[base][0], most[base][1]
 
 
 def _product(numbers: list[int]) -> Any:
@@ -532,6 +582,8 @@ def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
         with gmpy2.context(precision=64 * limbs):
             weights = [_real(*powers.weight(c, 64 * limbs)) for c in range(flat.n_classes)]
         numbers, lowest, floats = _gauged_by_kernel(powers, weights, limbs, bits)
+        if floats.min(initial=1) < LEAST_FLOAT:
+            floats = None
     else:
         with gmpy2.context(precision=precision):
             weights = [_real(*powers.weight(c, precision)) for c in range(flat.n_classes)]
@@ -695,6 +747,7 @@ def adjust(scaled: Scaled) -> Adjusted:
     >>> adjust(scale(fill_zeros(views), 4)).is_realistic()
     True
     """
+    expect(scaled, Scaled, "scaled")
     sums = column_sums(scaled)
     counts = []
     for c, weight in enumerate(scaled.weights):
