@@ -227,7 +227,7 @@ def limit(
     l1: Any, l2: Any, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
 ) -> Fraction:
     """The amplification that prevents an L1-to-L2 breach: a class set of probability at most L1 before the
-    release and at least L2 after it.
+    release and above L2 after it.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def limit(
     if rule not in ("sharp", "paper"):
         raise ValueError(f"rule must be 'sharp' or 'paper', got {rule!r}")
     if n_classes is not None:
-        if isinstance(n_classes, bool) or not isinstance(n_classes, int):
+        if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)):
             raise TypeError(f"n_classes must be an int, got {n_classes!r}")
         if n_classes < 2:
             raise ValueError(f"n_classes must be at least 2, got {n_classes}")
@@ -273,7 +273,7 @@ def limit(
     if n_classes is None:
         raise ValueError("rule='paper' needs n_classes: formula (7) depends on the number of classes")
     # The positive root of (C-1) x^2 + (1-g) x - g (C-1).
-    others = n_classes - 1
+    others = int(n_classes) - 1
     square = (odds - 1) ** 2 + 4 * odds * others**2
     return (odds - 1 + _root_below(square)) / (2 * others)
 

@@ -432,3 +432,20 @@ def test_intervals_are_compared_in_python(run, small, tmp_path):
     assert code == 2
     assert "column 'size' holds intervals" in errors
     assert verify(tmp_path / "out", table).ok
+
+
+def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, tmp_path):
+    blocked = tmp_path / "out"
+    (blocked / "certificate.json").mkdir(parents=True)
+    arguments = ("publish", small, "--class", "label", "--amplification", 4, "--dataset", tmp_path / "x.csv")
+    assert run(*arguments, "--out", blocked)[0] == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.csv"]
+    release = safety_transform(nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]]), 4)
+    with pytest.raises(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nbcfast.release.files.os.fsync", interrupted)
+        release.save(tmp_path / "a" / "b" / "c")
+    assert not (tmp_path / "a").exists()
+
+
+def interrupted(handle):
+    raise KeyboardInterrupt

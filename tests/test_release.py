@@ -658,8 +658,10 @@ def test_a_streamed_dataset_is_uniform(tmp_path, monkeypatch):
 
 def test_datasets_say_what_they_cannot_hold(tmp_path):
     huge = Viewset([2**70, 2**70], [[[2**70, 2**70]]])
-    with pytest.raises(ValueError, match=r"has about 2\^71 rows, more than 2,147,483,648; write_dataset"):
+    with pytest.raises(ValueError, match=r"has about 2\^71 rows, more than 2,147,483,648$"):
         release_of(huge).dataset()
+    with pytest.raises(ValueError, match="more than 2,147,483,648; write_dataset streams it"):
+        release_of(Viewset([2**31, 1], [[[2**31, 1]]])).dataset()
     with pytest.raises(ValueError, match="more than 10,000,000,000"):
         release_of(huge).write_dataset(tmp_path / "x.csv")
     with pytest.raises(ValueError, match=r"path must end in \.parquet"):
@@ -679,6 +681,9 @@ def test_datasets_say_what_they_cannot_hold(tmp_path):
         views = nbcfast.count(table, "y")
         with pytest.raises(ValueError, match=message):
             release_of(views).write_dataset(tmp_path / "x.csv")
+    odd = Viewset([1, 1], {"x": [[1, 1]]}, domains={"x": ["\ud800"]})
+    with pytest.raises(ValueError, match="column 'x': value .* cannot be written as UTF-8"):
+        release_of(odd).write_dataset(tmp_path / "x.csv")
     assert os.listdir(tmp_path) == []
 
 

@@ -488,17 +488,22 @@ def publish(
         except Infeasible:
             alternative = None
 
-    made = not out.exists()
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
         if dataset is not None:  # first, because it may be too large, and then nothing is written
             with progress("writing") as report:
                 release.write_dataset(dataset, progress=report)
-        release.save(out)
+        try:
+            release.save(out)
+        except BaseException:
+            if dataset is not None:
+                dataset.unlink()
+            raise
     except BaseException:
-        if made:
-            with suppress(OSError):
-                out.rmdir()
+        with suppress(OSError):
+            for folder in new:
+                folder.rmdir()
         raise
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]

@@ -28,15 +28,17 @@ def save(release: Release, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
     folder = os.fsdecode(path)
-    made = not os.path.isdir(folder)
+    new = [folder]  # of those above it, which are to be made
+    while new[-1] and not os.path.isdir(new[-1]):
+        new.append(os.path.dirname(new[-1]))
     os.makedirs(folder, exist_ok=True)
     try:
         with written(os.path.join(folder, form.NAME)) as file:
             file.write(data)
     except BaseException:
-        if made:
-            with suppress(OSError):
-                os.rmdir(folder)
+        with suppress(OSError):
+            for each in new[:-1]:
+                os.rmdir(each)
         raise
 
 

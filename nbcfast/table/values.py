@@ -41,7 +41,9 @@ def exact(number: Any, where: str) -> int | Fraction:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
         raise TypeError(f"{where} must be a number, got {number!r}")
-    if isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
+    if isinstance(number, np.floating):
+        number = str(number)  # the shortest text that its own type reads again
+    elif isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
         number = number.item()
     if isinstance(number, str) and LONG.search(number):
         raise ValueError(

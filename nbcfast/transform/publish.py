@@ -98,7 +98,11 @@ def to_rows(
     if not scaled.at_most(MOST_LIMIT**2):
         raise unsafe(scaled.amplification)
     work = _Work(scaled.filled, scaled.amplification, scaled.gauge, scaled.margin, progress, [scaled.k])
-    return work.rounded(rows, allow_differences).views
+    try:
+        return work.rounded(rows, allow_differences).views
+    except _Short as short:
+        best = {**short.best, "views": None if short.rounded is None else short.rounded.views}
+        raise Infeasible(short.why, best) from None
 
 
 def safety_transform(
@@ -176,6 +180,8 @@ def safety_transform(
     demanded = Fraction(exact(amplification, "amplification"))
     limit = safety.allowed_amplification(demanded, attacker)
     rows = _rows(rows)
+    if allow_differences and isinstance(rows, str):
+        raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     identity = (
         not gauge

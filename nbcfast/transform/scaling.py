@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
 MOST_BITS = 1 << 20  # that may be asked for
 BASES = 16  # values that are tried to measure the others of an attribute by
+MOST_EXPONENT = 1 << 32  # of a replaced zero after Step 2
 LEAST_FLOAT = 1e-280  # below, floats begin to lose bits
 STEADY = 8  # values of k tried one after the other before the steps grow
 LN2_BELOW = Fraction(6931471805599453, 10**16)  # ln 2, cut
@@ -261,6 +262,7 @@ class Ladder:
         self.steps = 0
         # Enough bits to tell neighbours of the grid apart; a case nearer than that is tried.
         longest = max(filled.exponents, default=0).bit_length() + filled._flat.n.bit_length()
+        longest += max(0, limit.denominator.bit_length() - (limit - 1).numerator.bit_length())
         precision = 128 + longest
         log = log_amplification(filled, precision)
         with gmpy2.context(precision=precision):
@@ -457,6 +459,11 @@ def scaled_by(
 ) -> Scaled:
     """Step 2 with this k, at the fewest bits or `spare` more of them."""
     flat = filled._flat
+    if max(filled.exponents, default=0) / k > MOST_EXPONENT:
+        raise ValueError(
+            f"k must be larger, got {number_text(exact(k, 'k'))}: a replaced zero would be below "
+            f"2^-{MOST_EXPONENT:,}"
+        )
     least, error, tilt = precision_for(flat.n, flat.n_classes, k, margin, limit)
     if bits is None:
         bits = least + spare
@@ -579,21 +586,26 @@ def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
     weights = []
     floats: npt.NDArray[np.float64] | None
     if 64 * limbs <= _roots.MOST_BITS and flat.n and limbs >= 2:
-        with gmpy2.context(precision=64 * limbs):
+        with wide(64 * limbs):
             weights = [_real(*powers.weight(c, 64 * limbs)) for c in range(flat.n_classes)]
         numbers, lowest, floats = _gauged_by_kernel(powers, weights, limbs, bits)
         if floats.min(initial=1) < LEAST_FLOAT:
             floats = None
     else:
-        with gmpy2.context(precision=precision):
+        with wide(precision):
             weights = [_real(*powers.weight(c, precision)) for c in range(flat.n_classes)]
         numbers, lowest = _gauged_by_mpfr(powers, weights, precision, bits)
         floats = _floats(numbers, flat.n_classes)
-    with gmpy2.context(precision=precision):
+    with wide(precision):
         centre = gmpy2.rootn(reduce(mul, weights, gmpy2.mpfr(1)), flat.n_classes)
         weights = [weight / centre for weight in weights]
     aligned, low = _aligned([_rounded_twice(weight, bits) for weight in weights])
     return _Numbers(numbers, lowest, aligned, low, floats)
+
+
+def wide(precision: int) -> Any:
+    """A context whose exponents are as long as MPFR has them: a replaced zero may be 2^-1000000000000."""
+    return gmpy2.context(precision=precision, emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
 
 
 def _real(mantissa: Any, exponent: int) -> Any:
@@ -603,9 +615,9 @@ def _real(mantissa: Any, exponent: int) -> Any:
 
 def _rounded_twice(number: Any, bits: int) -> tuple[Any, int]:
     """Rounding twice makes numbers of few bits out of what came out a hair beside them."""
-    with gmpy2.context(precision=bits + SNAP):
+    with wide(bits + SNAP):
         number = +number
-    with gmpy2.context(precision=bits):
+    with wide(bits):
         mantissa, exponent = (+number).as_mantissa_exp()
     return mantissa, int(exponent)
 
@@ -623,7 +635,7 @@ def _gauged_by_kernel(
     listed, powers_of_two = integers(products), product_exponents.reshape(-1).tolist()
     sizes = np.repeat(np.diff(flat.starts), n_classes).tolist()
     inverses = []
-    with gmpy2.context(precision=64 * limbs):
+    with wide(64 * limbs):
         for place, (product, exponent, size) in enumerate(zip(listed, powers_of_two, sizes, strict=True)):
             mean = gmpy2.rootn(_real(product, exponent - 64 * limbs), size)
             weights[place % n_classes] *= mean
@@ -661,7 +673,7 @@ def _gauged_by_mpfr(
     starts = powers.flat.starts.tolist()
     found = powers.roots(precision)
     pairs: list[list[tuple[Any, int]]] = []
-    with gmpy2.context(precision=precision):
+    with wide(precision):
         one = gmpy2.mpfr(1)
         values = [_real(*pair) for pair in zip(found.mantissas, found.exponents, strict=True)]
         for start, stop in pairwise(starts):

@@ -259,7 +259,7 @@ def _apportioned(shares: Floats, totals: Rows) -> Rows:
     """Columns of integers that add up to the totals, at least 1 each, by largest remainder."""
     exact = shares * totals
     counts = np.floor(exact)
-    rest = exact - counts
+    rest = np.round(exact - counts, 9)  # near ties are decided alike in all classes
     low = counts < 1
     counts[low], rest[low] = 1, -1
     result = counts.astype(np.int64)
