@@ -434,17 +434,28 @@ def test_intervals_are_compared_in_python(run, small, tmp_path):
     assert verify(tmp_path / "out", table).ok
 
 
-def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, tmp_path):
+def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, tmp_path, monkeypatch):
     blocked = tmp_path / "out"
     (blocked / "certificate.json").mkdir(parents=True)
     arguments = ("publish", small, "--class", "label", "--amplification", 4, "--dataset", tmp_path / "x.csv")
     assert run(*arguments, "--out", blocked)[0] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.csv"]
     release = safety_transform(nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]]), 4)
-    with pytest.raises(KeyboardInterrupt), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nbcfast.release.files.os.fsync", interrupted)
+    monkeypatch.setattr("nbcfast.release.files.os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
         release.save(tmp_path / "a" / "b" / "c")
     assert not (tmp_path / "a").exists()
+
+
+def test_values_of_single_rows_are_warned_of(run, tmp_path):
+    file = tmp_path / "single.csv"
+    lines = [f"{number / 7:.3f},{number % 3},{'ab'[number % 2]}" for number in range(60)]
+    file.write_text("\n".join(["income,group,y", *lines, ""]), encoding="utf-8")
+    arguments = ("publish", file, "--class", "y", "--amplification", 4, "--out", tmp_path / "out")
+    printed = run(*arguments)[1]
+    assert "- income has 60 values in 60 rows, and all of them are published: bin it first" in printed
+    assert "group has" not in printed
+    assert "income has" not in run(*arguments, "--columns", "group")[1]
 
 
 def interrupted(handle):

@@ -682,7 +682,7 @@ def test_datasets_say_what_they_cannot_hold(tmp_path):
         with pytest.raises(ValueError, match=message):
             release_of(views).write_dataset(tmp_path / "x.csv")
     odd = Viewset([1, 1], {"x": [[1, 1]]}, domains={"x": ["\ud800"]})
-    with pytest.raises(ValueError, match="column 'x': value .* cannot be written as UTF-8"):
+    with pytest.raises(ValueError, match=r"column 'x': value .* cannot be written as UTF-8"):
         release_of(odd).write_dataset(tmp_path / "x.csv")
     assert os.listdir(tmp_path) == []
 

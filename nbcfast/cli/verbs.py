@@ -35,6 +35,7 @@ CSV_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
 MOST_ROWS = 10**300
+MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
@@ -515,6 +516,7 @@ def publish(
             f"{after.quality.log_loss:.4f} (ln {len(views.classes)} = {math.log(len(views.classes)):.4f} "
             "is that of a classifier that knows nothing)."
         )
+    warnings.extend(singular(views))
     if as_json:
         made = certificate.differing_tuples
         found = {
@@ -562,6 +564,17 @@ def publish(
         written,
     )
     return 0
+
+
+def singular(views: nbcfast.Viewset) -> Iterator[str]:
+    """A warning for each attribute whose values are nearly those of single rows: all are published."""
+    for name in views.attributes:
+        count = len(views.domain(name))
+        if count > MOST_SINGULAR * views.n_rows and count > 20:
+            yield (
+                f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
+                "them are published: bin it first, or leave it out with --columns."
+            )
 
 
 def limit_of(
