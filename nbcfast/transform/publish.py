@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -220,6 +221,8 @@ class _Work:
         self.tuples = math.prod(len(array) for array in self.views.counts.values())
         self.margin = margin_of(filled, progress) if ks is None else margin
         self.fixed = ks
+        self.last = False  # whether no other k asks for fewer rows than the one that `ks` gave last
+        self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
         self._comparer: Comparer | None = None
         self._truth: Truth | None = None
 
@@ -290,7 +293,7 @@ class _Work:
                         if self.safe(views):
                             return Rounded(views, _method(comparison))
                         order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows = round_up(2 * rows)
             else:
@@ -304,7 +307,8 @@ class _Work:
 
     def _plainly(self, shares: Shares, rows: int) -> Counted | None:
         tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
-        room = None if self.margin is None else self.margin / shares.scaled.k
+        scaled = shares.scaled
+        room = None if scaled.margin is None else scaled.margin / scaled.k
         if room is not None:
             tilt = min(tilt, room / (4 * shares.n_classes))
         return shares.rounded(shares.classes_at(rows, tilt))
@@ -345,12 +349,12 @@ class _Work:
                         found = Rounded(equal[0], _method(equal[1]))
                         break
                     order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows *= 2
             if found is not None:
                 return self._fewer(close, shares, found, least)
-            if order_at is None or self.fixed is not None:
+            if order_at is None or self.fixed is not None or self.last:
                 plain = proven(shares)
                 assert plain is not None
                 views = self.viewset(plain)
@@ -397,7 +401,7 @@ class _Work:
                 best = found
         if best is None:
             raise _Short(
-                f"no {rows} rows were found with Lambda up to {number_text(exact(self.limit, 'limit'))}",
+                f"no {rows} rows were found with {self.promise}",
                 {"differing_tuples": None},
             )
         if allow_differences:
@@ -474,9 +478,10 @@ class _Wrap:
         gauge: bool,
         table: Any,
         class_name: str | None,
+        claims: Mapping[str, Any] = MappingProxyType({"method": "safetytransform"}),
     ) -> None:
         self.views, self.demanded, self.attacker, self.preserve = views, demanded, attacker, preserve
-        self.gauge, self.table, self.class_name = gauge, table, class_name
+        self.gauge, self.table, self.class_name, self.claims = gauge, table, class_name, claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
         from nbcfast.release import Certificate, Release
@@ -485,7 +490,7 @@ class _Wrap:
         if self.table is not None:
             differing_rows = 0 if rounded.differing == 0 else self._differing_rows(rounded.views)
         certificate = Certificate(
-            method="safetytransform",
+            **self.claims,
             amplification=self.demanded,
             attacker=self.attacker,
             preserve=self.preserve,
