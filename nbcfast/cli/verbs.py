@@ -42,6 +42,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
+    import_module("nbcfast.cli.adversaries")  # whose verbs register themselves
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -406,6 +407,12 @@ def inspect(
     type=click.Path(path_type=Path),
     help="Also write a synthetic table with the published counts: .parquet, .csv or .csv.gz.",
 )
+@click.option(
+    "--holdout",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Other rows of the same population: measure whether those of the input can be told from them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def publish(
     file: Path,
@@ -425,16 +432,19 @@ def publish(
     no_gauge: bool,
     out: Path,
     dataset: Path | None,
+    holdout: Path | None,
     as_json: bool,
 ) -> int:
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
 
     Writes DIR/certificate.json, and prints what it takes to decide whether it may leave: how far anybody's
-    odds move, whether the classifier is the same and how that was proven, and what it is worth. What is
-    printed under "before" comes from the private table and is not meant for publication.
+    odds move, whether the classifier is the same and how that was proven, what it is worth, and what
+    adversaries make of it. What is printed under "before", and what is said of counts recovered and of
+    members, comes from the private table and is not meant for publication.
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
+    from nbcfast.cli.adversaries import Adversaries, read_like
     from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
@@ -480,6 +490,10 @@ def publish(
         before = Standing.of(views, table, class_name, report)
     with progress("judging") as report:
         after = Standing.of(release.views, table, class_name, report)
+    others = None
+    if holdout is not None:  # before anything is written: it may not be there
+        others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
+    adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
     alternative = None
@@ -534,6 +548,7 @@ def publish(
             "differing_tuples": None if made is None else exact(made),
             "differing_rows": certificate.differing_rows,
             "log_loss_with_label": None if alternative is None else alternative.log_loss,
+            "adversaries": adversaries.to_dict(),
             "warnings": warnings,
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         }
@@ -560,6 +575,7 @@ def publish(
         Text(f"{printable(str(file))}, {label(class_name)}", style="bold"),
         numbers,
         pairs(decisions),
+        adversaries.grid(),
         Text("\n".join(f"- {printable(text)}" for text in warnings)),
         written,
     )

@@ -90,6 +90,12 @@ def unfit(release: Release) -> str | None:
         return f"the certificate says {stated} tuples, the domain has {found}"
     if not at_most(views, certificate.limit):
         return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
+    if certificate.r_limit is not None and certificate.prior is not None:
+        from nbcfast.closeness.reached import within
+
+        if not within(views, certificate.prior, certificate.r_limit):
+            limit = limit_text(certificate.r_limit)
+            return f"the odds of some tuple are off those of the prior by more than r = {limit}"
     return None
 
 
@@ -124,6 +130,9 @@ def text_of(release: Release) -> str:
         "version": certificate.version,
         "warnings": list(certificate.warnings),
     }
+    if certificate.r is not None and certificate.prior is not None:
+        document["r"] = _rational(certificate.r)
+        document["prior"] = [_rational(number) for number in certificate.prior]
     document["sha256"] = form.digest(document)
     return form.canonical(document) + "\n"
 
@@ -241,6 +250,8 @@ def release_of(document: Document, where: str) -> Release:
         differing_tuples=document.differing_tuples,
         differing_rows=document.differing_rows,
         warnings=tuple(fields["warnings"]),
+        r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
+        prior=None if document.prior is None else tuple(document.prior),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -246,6 +247,8 @@ class _Work:
         self.tuples = math.prod(len(array) for array in self.views.counts.values())
         self.margin = margin_of(filled, gauge, progress) if ks is None else margin
         self.fixed = ks
+        self.last = False  # whether no other k asks for fewer rows than the one that `ks` gave last
+        self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
         self._comparer: Comparer | None = None
         self._truth: Truth | None = None
 
@@ -295,7 +298,7 @@ class _Work:
         if found is None:
             raise unsafe(self.limit)
         while below is not None:  # the steps may have gone past the least k
-            middle = between(below, k)
+            middle = self._halfway(below, k)
             if middle is None:
                 break
             less = self._proven_at(middle)
@@ -304,6 +307,10 @@ class _Work:
             else:
                 found, k = less, middle
         return Rounded(found, "interval")
+
+    def _halfway(self, low: Fraction, high: Fraction) -> Fraction | None:
+        """A k between two that `ks` gave, or None."""
+        return between(low, high)
 
     def _proven_at(self, k: Fraction) -> Viewset | None:
         """Views of proven order, or None where their rounding lifts Lambda above the limit."""
@@ -328,7 +335,7 @@ class _Work:
                         if self.safe(views):
                             return Rounded(views, _method(comparison))
                         order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows = round_up(2 * rows)
             else:
@@ -340,7 +347,8 @@ class _Work:
 
     def _plainly(self, shares: Shares, rows: int) -> Counted | None:
         tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
-        room = None if self.margin is None else self.margin / shares.scaled.k
+        scaled = shares.scaled
+        room = None if scaled.margin is None else scaled.margin / scaled.k
         if room is not None:
             tilt = min(tilt, room / (4 * shares.n_classes))
         return shares.rounded(shares.classes_at(rows, tilt))
@@ -380,10 +388,10 @@ class _Work:
                     if self.safe(equal[0]):
                         return self._fewer(close, shares, Rounded(equal[0], _method(equal[1])), least)
                     order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows *= 2
-            if rows > most or self.fixed is not None:
+            if rows > most or self.fixed is not None or self.last:
                 plain = self._proven_at(k)
                 if plain is not None:
                     return Rounded(plain, "interval")
@@ -428,7 +436,7 @@ class _Work:
                 best = found
         if best is None:
             raise _Short(
-                f"no {rows} rows were found with Lambda up to {number_text(exact(self.limit, 'limit'))}",
+                f"no {rows} rows were found with {self.promise}",
                 {"differing_tuples": None},
             )
         if allow_differences:
@@ -505,9 +513,10 @@ class _Wrap:
         gauge: bool,
         table: Any,
         class_name: str | None,
+        claims: Mapping[str, Any] = MappingProxyType({"method": "safetytransform"}),
     ) -> None:
         self.views, self.demanded, self.attacker, self.preserve = views, demanded, attacker, preserve
-        self.gauge, self.table, self.class_name = gauge, table, class_name
+        self.gauge, self.table, self.class_name, self.claims = gauge, table, class_name, claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
         from nbcfast.release import Certificate, Release
@@ -516,7 +525,7 @@ class _Wrap:
         if self.table is not None:
             differing_rows = 0 if rounded.differing == 0 else self._differing_rows(rounded.views)
         certificate = Certificate(
-            method="safetytransform",
+            **self.claims,
             amplification=self.demanded,
             attacker=self.attacker,
             preserve=self.preserve,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import mul
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from nbcfast import _roots, safety
 from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots
+from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
 from nbcfast.transform.zeros import Filled, log_amplification
 from nbcfast.views import Viewset
 
@@ -34,6 +34,13 @@ STEADY = 8  # values of k tried one after the other before the steps grow
 LN2_BELOW = Fraction(6931471805599453, 10**16)  # ln 2, cut
 MARGIN_DOMAIN = 10**12  # beyond, the margin is bounded instead of computed
 SNAP = 52  # bits after the last that two ways to the same number may differ in
+
+
+class Weighting(NamedTuple):
+    """Class weights are multiplied by number^power, one positive number a class: F_c^y of EST."""
+
+    numbers: tuple[int, ...]
+    power: Fraction
 
 
 @dataclass(frozen=True, repr=False)
@@ -456,8 +463,12 @@ def scaled_by(
     margin: Fraction | None,
     bits: int | None,
     spare: int = 0,
+    weighting: Weighting | None = None,
 ) -> Scaled:
-    """Step 2 with this k, at the fewest bits or `spare` more of them."""
+    """Step 2 with this k, at the fewest bits or `spare` more of them.
+
+    With a weighting, `margin` / k has to bound what is left of the margins with it.
+    """
     flat = filled._flat
     if max(filled.exponents, default=0) / k > MOST_EXPONENT:
         raise ValueError(
@@ -471,7 +482,7 @@ def scaled_by(
         raise ValueError(f"bits must be at least {least} for the order to stay, got {bits}")
     if bits != least:
         error, tilt = errors_at(flat.n, flat.n_classes, bits)
-    numbers = (_gauged if gauge else _plain)(filled, k, bits)
+    numbers = (_gauged if gauge else _plain)(filled, k, bits, weighting)
     return Scaled(filled, limit, k, bits, gauge, margin, error, tilt, numbers)
 
 
@@ -489,9 +500,9 @@ class _Numbers:
 class _Powers:
     """Which numbers to take the k-th root of: the distinct counts, and nu(t) 2^(-e_c) for every zero."""
 
-    def __init__(self, filled: Filled, k: Fraction) -> None:
+    def __init__(self, filled: Filled, k: Fraction, weighting: Weighting | None = None) -> None:
         flat = filled._flat
-        self.flat, self.k = flat, k
+        self.flat, self.k, self.weighting = flat, k, weighting
         if flat.counts.dtype.kind == "O":
             listed = sorted({number for row in flat.counts.tolist() for number in row} | {1})
             where = {number: place for place, number in enumerate(listed)}
@@ -536,15 +547,26 @@ class _Powers:
         )
 
     def weight(self, c: int, bits: int) -> tuple[Any, int]:
-        """P_c^((1-n) / k)."""
+        """P_c^((1-n) / k), times what the weighting says."""
+        if self.weighting is None or not self.weighting.power:
+            return self._weight(c, bits)
+        number = gmpy2.mpz(self.weighting.numbers[c])
+        # The product of two roundings, to so many more bits that the last one decides.
+        spare = bits + 64 + number.bit_length().bit_length()
+        with gmpy2.context(precision=spare):
+            value = gmpy2.exp(gmpy2.log(number) * gmpy2.mpq(self.weighting.power))
+            mantissa, exponent = (_real(*self._weight(c, spare)) * value).as_mantissa_exp()
+        return to_bits(gmpy2.mpz(mantissa), int(exponent), bits)
+
+    def _weight(self, c: int, bits: int) -> tuple[Any, int]:
         power = (1 - self.flat.n) / self.k
         if power == 0 or self.flat.of_class[c] == 1:
             return gmpy2.mpz(1) << (bits - 1), 1 - bits
         return root(self.flat.of_class[c], power.numerator, power.denominator, bits)
 
 
-def _plain(filled: Filled, k: Fraction, bits: int) -> _Numbers:
-    powers = _Powers(filled, k)
+def _plain(filled: Filled, k: Fraction, bits: int, weighting: Weighting | None = None) -> _Numbers:
+    powers = _Powers(filled, k, weighting)
     found = powers.roots(bits)
     lowest = min(found.exponents, default=0)
     aligned = [m << (e - lowest) for m, e in zip(found.mantissas, found.exponents, strict=True)]
@@ -572,7 +594,7 @@ def _aligned(pairs: list[tuple[Any, int]]) -> tuple[list[Any], int]:
     return [mantissa << (exponent - lowest) for mantissa, exponent in pairs], int(lowest)
 
 
-def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
+def _gauged(filled: Filled, k: Fraction, bits: int, weighting: Weighting | None = None) -> _Numbers:
     """The canonical gauge (step 2'), at 64 bits more than asked for before the one rounding.
 
     Centring a value over the classes and dividing it by its sum at the end cancel, so that
@@ -582,7 +604,7 @@ def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
     longest = int(np.diff(flat.starts).max(initial=1))
     precision = bits + 72 + flat.n.bit_length() + longest.bit_length() + flat.n_classes.bit_length()
     limbs = -(-precision // 64)
-    powers = _Powers(filled, k)
+    powers = _Powers(filled, k, weighting)
     weights = []
     floats: npt.NDArray[np.float64] | None
     if 64 * limbs <= _roots.MOST_BITS and flat.n and limbs >= 2:

@@ -194,7 +194,7 @@ class Candidate:
     def _best_move(self) -> tuple[int, int, int, int] | None:
         """(class, value that gains, value that loses, rows) of the most comparisons put right."""
         best, best_move = -1e-13, None
-        if not self.shares.n:
+        if not len(self.counts):
             return None
         for c in range(self.shares.n_classes):
             column = self.counts[:, c].astype(np.float64)

@@ -1,0 +1,23 @@
+"""Adversaries: what anybody can learn from what is published."""
+
+from nbcfast.attack.breaches import Breach, breach
+from nbcfast.attack.inverting import Inversion, invert
+from nbcfast.attack.membership import Membership, membership
+from nbcfast.attack.posteriors import Posterior, posterior
+from nbcfast.attack.worlds import Worlds, worlds
+from nbcfast.attack.worst import Worst, worst
+
+__all__ = [
+    "Breach",
+    "Inversion",
+    "Membership",
+    "Posterior",
+    "Worlds",
+    "Worst",
+    "breach",
+    "invert",
+    "membership",
+    "posterior",
+    "worlds",
+    "worst",
+]
