@@ -23,7 +23,7 @@ import nbcfast
 from nbcfast import safety
 from nbcfast.cli import printable
 from nbcfast.errors import Infeasible
-from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posterior
+from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text
@@ -35,6 +35,9 @@ CSV_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
 MOST_ROWS = 10**300
+MOST_CLASSES = 256
+MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
+SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
@@ -179,6 +182,11 @@ def counted(
     table = read(file, class_name, columns, weights, nulls, delimiter, texts)
     if table.n_rows == 0:
         raise ValueError(f"{file}: no rows")
+    if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
+        raise ValueError(
+            f"--class {class_name!r} has {len(table.domain(class_name)):,} values, more than {MOST_CLASSES} "
+            "classes: bin it first"
+        )
     for name in table.names:
         size = len(table.domain(name))
         if name != class_name and size > max_values:
@@ -363,13 +371,16 @@ def inspect(
 @verbs.command()
 @reads_table
 @click.option(
-    "--amplification", metavar="L", help="The most that the odds of two classes may change: 4, 5/2 or 2.5."
+    "--amplification",
+    metavar="L",
+    help="No set of values may make one class more than L times as probable as another: 4, 5/2 or 2.5.",
 )
 @click.option(
     "--breach",
     metavar="L1 L2",
     nargs=2,
-    help="The same from two probabilities: nobody with a prior of at most L1 gets a posterior above L2.",
+    help="The same from two probabilities: from classes that are equally probable, nothing of probability "
+    "at most L1 becomes more probable than L2.",
 )
 @click.option(
     "--attacker",
@@ -485,6 +496,12 @@ def publish(
                     f"{'not known' if best is None else printable(amount(best))}",
                     file=sys.stderr,
                 )
+        if isinstance(wanted, int) and not allow_differences and error.best.get("differing_tuples"):
+            print(
+                "nbcfast: --allow-differences publishes them, and the certificate says how many tuples "
+                "differ; --rows smallest looks for the fewest rows with which none does",
+                file=sys.stderr,
+            )
         return 1
     with progress("judging") as report:
         before = Standing.of(views, table, class_name, report)
@@ -503,7 +520,7 @@ def publish(
         except Infeasible:
             alternative = None
 
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
         if dataset is not None:  # first, because it may be too large, and then nothing is written
@@ -517,20 +534,23 @@ def publish(
             raise
     except BaseException:
         with suppress(OSError):
-            for folder in new:
+            for folder in new_folders:
                 folder.rmdir()
         raise
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
 
     warnings = [*certificate.warnings, *certificate.notes]
-    if alternative is not None:
+    if alternative is not None and len(views.classes) == 2:
+        warnings.append("With two classes --preserve label would give the same.")
+    elif alternative is not None:
         warnings.append(
             f"With --preserve label the log-loss would be {alternative.log_loss:.4f} in place of "
             f"{after.quality.log_loss:.4f} (ln {len(views.classes)} = {math.log(len(views.classes)):.4f} "
             "is that of a classifier that knows nothing)."
         )
     warnings.extend(singular(views))
+    warnings.extend(more(views, release, after))
     if as_json:
         made = certificate.differing_tuples
         found = {
@@ -557,8 +577,14 @@ def publish(
 
     numbers = listing("", "before", "after")
     numbers.add_row("Lambda, the largest ratio of two scores", before.lambda_text, after.lambda_text)
-    numbers.add_row("worst posterior", before.worst_text, after.worst_text)
-    numbers.add_row("    against a prior of", before.prior_text, after.prior_text)
+    if len(views.classes) <= MOST_POSTERIORS:
+        for old, new in zip(before.worst, after.worst, strict=True):
+            numbers.add_row(
+                f"worst posterior of {label(old.label)}", posterior_text(old), posterior_text(new)
+            )
+    else:
+        worst = [posterior_text(standing.worst_of_all, True) for standing in (before, after)]
+        numbers.add_row("worst posterior", *worst)
     numbers.add_row(
         "rows" if weights is None else "total weight", readable(before.rows), readable(after.rows)
     )
@@ -589,8 +615,28 @@ def singular(views: nbcfast.Viewset) -> Iterator[str]:
         if count > MOST_SINGULAR * views.n_rows and count > 20:
             yield (
                 f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
-                "them are published: bin it first, or leave it out with --columns."
+                "them are published, each with its most probable class: bin it first, or leave it out with "
+                "--columns."
             )
+
+
+def more(views: nbcfast.Viewset, release: Release, after: "Standing") -> Iterator[str]:
+    """What else a steward should look at."""
+    if None in views.classes:
+        rows = readable(int(views.class_counts[views.classes.index(None)]))
+        yield f"{rows} rows without a class are a class of their own, null, of highest precedence."
+    if release.views.n_rows > SHORT and not release.certificate.identity:
+        digits = math.floor(math.log10(int(release.views.class_counts.max()))) + 1
+        yield (
+            f"The counts have up to {digits} digits, as a proof for so many tuples needs them; numbers that "
+            "exact can be inverted. Fewer attributes or values need fewer, and so does --rows R with "
+            "--allow-differences."
+        )
+    elif after.quality.log_loss > math.log(len(views.classes)) > 0:
+        yield (
+            "The log-loss is above that of guessing: so few rows let flat scores look steeper than they are. "
+            "--rows proven keeps them."
+        )
 
 
 def limit_of(
@@ -600,7 +646,12 @@ def limit_of(
     if (amplification is None) == (breach is None):
         raise ValueError("expected one of --amplification L and --breach L1 L2")
     if breach is not None:
-        limit = safety.limit(*breach)
+        try:
+            limit = safety.limit(*breach)
+        except ValueError:
+            raise ValueError(
+                f"--breach must be two numbers 0 < L1 < L2 < 1, got {' and '.join(breach)}"
+            ) from None
     else:
         limit = Fraction(exactly(amplification, "--amplification"))
     least = 2 if attacker == "worlds" else 1
@@ -622,7 +673,7 @@ def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"]
         number = -1
     if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
         raise ValueError(
-            f"--rows must be 'smallest', 'proven' or a number of at most 10^300 rows, got {rows[:60]!r}"
+            f"--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got {rows[:60]!r}"
         )
     return number
 
@@ -632,7 +683,7 @@ class Standing:
     """What there is to say about a classifier, private or published."""
 
     amplification: safety.Amplification
-    worst: Posterior
+    worst: tuple[Posterior, ...]
     rows: int
     quality: Quality
 
@@ -641,7 +692,7 @@ class Standing:
         cls, views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, report: ProgressCallback | None
     ) -> "Standing":
         quality = evaluate(views, table, class_name, progress=report)
-        return cls(safety.amplification(views), worst_posterior(views), views.n_rows, quality)
+        return cls(safety.amplification(views), worst_posteriors(views), views.n_rows, quality)
 
     @property
     def lambda_text(self) -> str:
@@ -651,13 +702,8 @@ class Standing:
         return f"{math.exp(log):,.6g}" if log < 30 else f"about 10^{log / math.log(10):.1f}"
 
     @property
-    def worst_text(self) -> str:
-        bound = "" if self.worst.exact else "at most "
-        return f"{bound}{self.worst.probability:.1%} {label(self.worst.label)}"
-
-    @property
-    def prior_text(self) -> str:
-        return f"{self.worst.prior:.1%} {label(self.worst.label)}"
+    def worst_of_all(self) -> Posterior:
+        return max(self.worst, key=lambda posterior: posterior.probability)
 
     @property
     def loss_text(self) -> str:
@@ -668,9 +714,10 @@ class Standing:
         return f"{self.quality.accuracy:.2%}"
 
     def to_dict(self) -> dict[str, object]:
-        amplification, worst = self.amplification, self.worst
+        amplification, worst = self.amplification, self.worst_of_all
         return {
             "amplification": None if amplification.infinite else amplification.to_dict()["value"],
+            "amplification_float": math.exp(amplification.log) if amplification.log < 700 else None,
             "log_amplification": None if amplification.infinite else amplification.log,
             "worst_posterior": {**worst.to_dict(), "label": plain(worst.label)},
             "rows": exact(self.rows),
@@ -678,6 +725,12 @@ class Standing:
             "accuracy": self.quality.accuracy,
             "correct": self.quality.correct,
         }
+
+
+def posterior_text(posterior: Posterior, named: bool = False) -> str:
+    """The probability, and of which class if that is not said beside it."""
+    bound = "" if posterior.exact else "at most "
+    return f"{bound}{posterior.probability:.1%}{f' {label(posterior.label)}' if named else ''}"
 
 
 def amount(number: object) -> str:
@@ -713,6 +766,11 @@ def same_line(release: Release) -> str:
         "" if made.differing_rows is None else f", and on {readable(made.differing_rows)} rows of the input"
     )
     return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
+
+
+def claimed_line(release: Release) -> str:
+    """The same where nobody has looked."""
+    return f"claimed, and not checked without the private table: {same_line(release)}"
 
 
 @verbs.command()
@@ -805,11 +863,12 @@ def show_verification(found: Verification) -> None:
     parts: list[Text | Grid] = [Text(printable(found.path), style="bold"), grid]
     if found.release is not None:
         made = found.release.certificate
+        compared = any(check.name == "equivalence" for check in found.checks)
         parts.append(
             pairs(
                 [
                     ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
-                    ("classifier", same_line(found.release)),
+                    ("classifier", same_line(found.release) if compared else claimed_line(found.release)),
                     ("rows", readable(found.release.views.n_rows)),
                 ]
             )

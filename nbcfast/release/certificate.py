@@ -84,6 +84,7 @@ class Certificate:
 
     Examples
     --------
+    >>> from nbcfast import Certificate
     >>> Certificate(amplification="5/2", tuples=12, attacker="worlds").limit
     Fraction(5, 4)
     """
@@ -206,6 +207,7 @@ class Release:
 
     Examples
     --------
+    >>> from nbcfast import Certificate, Release, Viewset
     >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
     >>> Release(views, Certificate(amplification=4, tuples=2))
     Release(5 rows, 2 classes, 1 attribute; amplification <= 4, order not proven)

@@ -292,7 +292,10 @@ def to_probabilities(release: Release) -> Probabilities:
 
 def to_sklearn(release: Release) -> Any:
     """A fitted CategoricalNB; see `Release.to_sklearn`."""
-    from sklearn.naive_bayes import CategoricalNB
+    try:
+        from sklearn.naive_bayes import CategoricalNB
+    except ImportError as error:
+        raise ImportError("to_sklearn needs scikit-learn: pip install 'nbcfast[sklearn]'") from error
 
     views = release.views
     if not views.attributes:

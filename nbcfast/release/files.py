@@ -205,6 +205,7 @@ def load(path: str | os.PathLike[str]) -> Release:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
+    >>> from nbcfast import Certificate, Release, Viewset, load
     >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
     >>> with TemporaryDirectory() as folder:
     ...     Release(views, Certificate(amplification=4, tuples=2)).save(folder)

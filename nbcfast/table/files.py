@@ -255,7 +255,7 @@ _live: "weakref.WeakSet[_Source]" = weakref.WeakSet()
 def _settle() -> None:
     """Wait, for a second at most, for pyarrow's threads to let go of what they read from.
 
-    A thread that asks for the interpreter's lock after the interpreter is gone ends the process with an abort.
+    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process.
     """
     deadline = time.monotonic() + 1
     while len(_live) and time.monotonic() < deadline:

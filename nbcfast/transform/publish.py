@@ -550,9 +550,10 @@ class _Wrap:
         if identity:
             yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
         if rounded.differing is None:
-            yield "Whether any tuple is decided otherwise than by the private views is not known."
+            yield "Whether all tuples are decided as by the private views is not known."
         elif rounded.differing:
-            yield f"{rounded.differing} tuples are decided otherwise than by the private views."
+            what = "another order of classes" if self.preserve == "order" else "another best class"
+            yield f"{rounded.differing:,} tuples have {what} than in the private views."
         n_classes = len(self.views.classes)
         if n_classes > 1:
             guessing = math.log(n_classes)
