@@ -3,14 +3,12 @@
 `pytest bench/bench_closeness.py` for the clocks. Needs NBCFAST_DATA for the rows of Adult.
 """
 
-import os
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from publishing import adult_3
 
-import nbcfast
 from nbcfast import Viewset, closeness, equivalence
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
@@ -22,13 +20,11 @@ PRIOR = {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}
 QUARTER = {">50K": "0.25", "<=50K": "0.75"}
 
 
-def adult_3():
-    folder = os.environ.get("NBCFAST_DATA")
-    if not folder:
+def adult() -> Viewset:
+    views = adult_3()
+    if views is None:
         pytest.skip("needs NBCFAST_DATA")
-    names = ["age", "education_num", "hours_per_week", "income"]
-    table = nbcfast.read_csv(Path(folder) / "adult-train.csv", columns=names)
-    return nbcfast.count(table, "income", classes=(">50K", "<=50K"))
+    return views
 
 
 def four_classes(sizes=(12, 10, 9)):
@@ -103,7 +99,7 @@ def bench_est(benchmark, way):
 @pytest.mark.parametrize("rows", ["proven", "smallest"])
 def bench_est_adult_3(benchmark, rows):
     """Under 50 ms by the proven path."""
-    views = adult_3()
+    views = adult()
     release = benchmark(closeness.est, views, QUARTER, 4, rows=rows)
     assert equivalence.compare(views, release.views).equal
     assert closeness.achieved(release.views, QUARTER).r <= 4
@@ -111,7 +107,7 @@ def bench_est_adult_3(benchmark, rows):
 
 @pytest.mark.parametrize("what", ["achieved", "lower_bound", "best"])
 def bench_adult_3(benchmark, what):
-    views = adult_3()
+    views = adult()
     released = closeness.est(views, QUARTER, 4, rows="proven").views
     found = benchmark(getattr(closeness, what), released if what == "achieved" else views, QUARTER)
     if what == "achieved":

@@ -212,6 +212,12 @@ def publishing_job(options: Options) -> Iterator[Row]:
     yield from publishing(options.rounds, max(options.rows) < 1_000_000)
 
 
+def adversaries_job(options: Options) -> Iterator[Row]:
+    from peers_adversaries import adversaries
+
+    yield from adversaries(options.rounds)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -222,6 +228,7 @@ JOBS = {
     "csv": csv_job,
     "memory": memory_job,
     "publishing": publishing_job,
+    "adversaries": adversaries_job,
 }
 
 
