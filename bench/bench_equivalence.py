@@ -5,9 +5,11 @@ pytest bench/bench_equivalence.py
 
 import math
 
+import numpy as np
 import pytest
 from publishing import DOMAINS, SIZES, nearly, of_domain, views_of
 
+from nbcfast import Table, count, safety_transform
 from nbcfast.equivalence import Comparer, Enumerated, compare, margin
 from nbcfast.reference import equivalence as reference
 
@@ -58,6 +60,22 @@ def bench_compare(benchmark, domain, factor):
     assert found.tuples == math.prod(len(array) for array in a.counts.values())
     if not found.equal:
         assert reference.order(a, found.witness) != reference.order(b, found.witness)
+
+
+@pytest.mark.parametrize("against", ["right", "wrong"])
+@pytest.mark.parametrize("shape", [(1000, 2), (120, 12)], ids=["1000x2", "120x12"])
+def bench_compare_large(benchmark, shape, against):
+    """A release of many binary attributes, whose counts have up to thousands of digits, and 1,000 rows."""
+    n, n_classes = shape
+    views = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        columns = {f"A{i}": rng.integers(0, 2, 1000) for i in range(n)}
+        views.append(count(Table({**columns, "class": rng.integers(0, n_classes, 1000)}), "class"))
+    release = safety_transform(views[0], 4, rows="proven").views
+    private = views[0] if against == "right" else views[1]
+    found = benchmark.pedantic(compare, (private, release), rounds=2)
+    assert (found.equal, found.method) == ((True, "interval") if against == "right" else (False, "sample"))
 
 
 @pytest.mark.parametrize("how", ["compare", "Comparer", "Enumerated"])

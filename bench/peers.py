@@ -224,6 +224,12 @@ def partitions_job(options: Options) -> Iterator[Row]:
     yield from partitions(options.rounds, max(options.rows) < 1_000_000)
 
 
+def adversaries_job(options: Options) -> Iterator[Row]:
+    from peers_adversaries import adversaries
+
+    yield from adversaries(options.rounds)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -236,6 +242,7 @@ JOBS = {
     "publishing": publishing_job,
     "skyline": skyline_job,
     "partitions": partitions_job,
+    "adversaries": adversaries_job,
 }
 
 

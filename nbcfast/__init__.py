@@ -64,3 +64,7 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(f"module 'nbcfast' has no attribute {name!r}")
     globals()[name] = value = getattr(_importlib.import_module(f"nbcfast.{_ROOMS[name]}"), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

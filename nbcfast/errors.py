@@ -1,4 +1,4 @@
-"""What is raised where no argument is wrong but a demand cannot be met."""
+"""What is raised where no argument is wrong but a demand cannot be met, and where one is of another kind."""
 
 from __future__ import annotations
 
@@ -32,3 +32,9 @@ class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the 
 
     def __str__(self) -> str:
         return self.why
+
+
+def expect(given: object, kind: type, name: str) -> None:
+    """TypeError unless the argument `name` is one of these."""
+    if not isinstance(given, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}")

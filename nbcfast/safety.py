@@ -11,17 +11,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
+from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
-
-if TYPE_CHECKING:
-    from nbcfast.views import Viewset
 
 __all__ = ["Amplification", "Report", "amplification", "at_most", "check", "limit"]
 
@@ -175,6 +174,7 @@ def amplification(views: Viewset) -> Amplification:
     >>> amplification(Viewset([40, 76], [[[2, 1], [38, 75]], [[2, 1], [38, 75]]]))
     Amplification(7.6: 0 over 1 at A1=0, A2=0)
     """
+    expect(views, Viewset, "views")
     return _amplification(views)
 
 
@@ -213,6 +213,7 @@ def at_most(views: Viewset, limit: Any) -> bool:
     >>> at_most(views, "7.6"), at_most(views, 4)
     (True, False)
     """
+    expect(views, Viewset, "views")
     bound = Fraction(exact(limit, "limit"))
     ratios = _Ratios(views)
     if ratios.infinite() is not None:
@@ -226,7 +227,7 @@ def limit(
     l1: Any, l2: Any, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
 ) -> Fraction:
     """The amplification that prevents an L1-to-L2 breach: a class set of probability at most L1 before the
-    release and at least L2 after it.
+    release and above L2 after it.
 
     Parameters
     ----------
@@ -257,11 +258,12 @@ def limit(
     """
     low, high = Fraction(exact(l1, "l1")), Fraction(exact(l2, "l2"))
     if not 0 < low < high < 1:
-        raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {l1} and {l2}")
+        shown = " and ".join(number_text(exact(level, "level")) for level in (low, high))
+        raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {shown}")
     if rule not in ("sharp", "paper"):
         raise ValueError(f"rule must be 'sharp' or 'paper', got {rule!r}")
     if n_classes is not None:
-        if isinstance(n_classes, bool) or not isinstance(n_classes, int):
+        if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)):
             raise TypeError(f"n_classes must be an int, got {n_classes!r}")
         if n_classes < 2:
             raise ValueError(f"n_classes must be at least 2, got {n_classes}")
@@ -271,7 +273,7 @@ def limit(
     if n_classes is None:
         raise ValueError("rule='paper' needs n_classes: formula (7) depends on the number of classes")
     # The positive root of (C-1) x^2 + (1-g) x - g (C-1).
-    others = n_classes - 1
+    others = int(n_classes) - 1
     square = (odds - 1) ** 2 + 4 * odds * others**2
     return (odds - 1 + _root_below(square)) / (2 * others)
 
@@ -311,6 +313,7 @@ def check(views: Viewset, amplification: Any, attacker: Literal["row", "worlds"]
     >>> report.condition10["safe"], report.condition10["amplification"]
     (True, Fraction(4, 1))
     """
+    expect(views, Viewset, "views")
     demanded = Fraction(exact(amplification, "amplification"))
     allowed = allowed_amplification(demanded, attacker)
     _check_realistic(views)
@@ -792,6 +795,8 @@ def _plain_ratio(number: Fraction) -> str:
 
 def _ratio_text(number: Fraction | None, log: float) -> str:
     """Exact decimal text where it is short, else six digits, also beyond the range of doubles."""
+    if number is not None and number <= 0:
+        return number_text(number.numerator if number.denominator == 1 else number)
     if number is not None and number.numerator.bit_length() + number.denominator.bit_length() <= 60:
         text = number_text(number.numerator if number.denominator == 1 else number)
         return text if len(text) <= 12 else f"{float(number):.6g}"

@@ -9,6 +9,8 @@ the largest ratio X_c / X_d of two classes' scores over all tuples, keeps the li
 
     X_c = P_c^(1-n) N^1_c .. N^n_c,    P_c the count of class c,  N^i_c that of the tuple's i-th value in it.
 
+For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) never exceeds r.
+
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
 
@@ -64,11 +66,12 @@ FIELDS = {
     "version",
     "warnings",
 }
+CLOSENESS_FIELDS = {"prior", "r"}  # besides, where the method is "est"
 CHOICES = {
     "attacker": ("row", "worlds"),
     "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
     "kind": ("release",),
-    "method": ("safetytransform",),
+    "method": ("safetytransform", "est"),
     "preserve": ("order", "label"),
 }
 
@@ -195,8 +198,9 @@ class Document:
     """
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        missing = sorted(FIELDS - set(fields))
-        unknown = sorted(set(fields) - FIELDS)
+        expected_fields = FIELDS | CLOSENESS_FIELDS if fields.get("method") == "est" else FIELDS
+        missing = sorted(expected_fields - set(fields))
+        unknown = sorted(set(fields) - expected_fields)
         for name, allowed in CHOICES.items():
             if name in fields and fields[name] not in allowed:
                 expected = ", ".join(map(repr, allowed))
@@ -237,6 +241,10 @@ class Document:
             )
         self.classes = domain(fields["classes"], "field 'classes'")
         self.class_counts = self._counts(fields["class_counts"], "field 'class_counts'")
+        self.r: Fraction | None = None
+        self.prior: list[Fraction] | None = None
+        if fields["method"] == "est":
+            self.r, self.prior = self._closeness()
         if type(fields["attributes"]) is not list:
             raise Refused(f"field 'attributes': expected a list, got {shown(fields['attributes'])}")
         self.attributes: list[tuple[str, list[Typed], list[list[int]]]] = []
@@ -269,6 +277,29 @@ class Document:
             raise Refused(
                 f"field 'differing_tuples': expected at most 'tuples', got {short(self.differing_tuples)}"
             )
+        fault = contradiction(
+            fields["equivalence"],
+            self.differing_tuples,
+            self.differing_rows,
+            fields["identity"],
+            fields["gauge"],
+        )
+        if fault:
+            raise Refused(fault)
+
+    def _closeness(self) -> tuple[Fraction, list[Fraction]]:
+        """R, of which attacker "worlds" needs half, and the prior of each class."""
+        r = rational(self.fields["r"], "field 'r'")
+        least = 2 if self.fields["attacker"] == "worlds" else 1
+        if r <= least:
+            raise Refused(f"field 'r': expected more than {least}, got {shown(self.fields['r'])}")
+        entry = self.fields["prior"]
+        if type(entry) is not list or len(entry) != len(self.classes):
+            raise Refused(f"field 'prior': expected {len(self.classes)} rationals, got {shown(entry)}")
+        prior = [rational(number, "field 'prior'") for number in entry]
+        if min(prior) == 0 or sum(prior) != 1:
+            raise Refused(f"field 'prior': expected numbers above 0 that add up to 1, got {shown(entry)}")
+        return r / least, prior
 
     def _optional(self, name: str) -> int | None:
         entry = self.fields[name]
@@ -283,6 +314,28 @@ class Document:
     def limit(self) -> Fraction:
         """What Lambda must not exceed: half the amplification for attacker "worlds"."""
         return self.amplification / 2 if self.fields["attacker"] == "worlds" else self.amplification
+
+    def odds(self, pair: tuple[int, int]) -> Fraction:
+        """What X_c / X_d must not exceed for r: r F_c / F_d, with half of r for attacker "worlds"."""
+        assert self.r is not None
+        assert self.prior is not None
+        return self.r * self.prior[pair[0]] / self.prior[pair[1]]
+
+
+def contradiction(
+    equivalence: str, differing_tuples: int | None, differing_rows: int | None, identity: bool, gauge: bool
+) -> str | None:
+    """What two fields say against each other, or None."""
+    if identity != (equivalence == "identity"):
+        return f"field 'identity' is {identity}, but equivalence is {equivalence!r}"
+    if identity and (gauge or differing_tuples != 0):
+        return "field 'identity' goes with no gauge and 0 differing tuples"
+    if (equivalence == "none") != (differing_tuples is None):
+        known = "not known" if differing_tuples is None else short(differing_tuples)
+        return f"field 'equivalence' is {equivalence!r}, but the number of differing tuples is {known}"
+    if differing_tuples == 0 and differing_rows:
+        return f"field 'differing_rows': expected 0, as no tuple differs, got {short(differing_rows)}"
+    return None
 
 
 def label(typed: Typed) -> str:
@@ -328,6 +381,13 @@ def parse(data: bytes) -> Document:
 def parse_any(data: bytes) -> Document | PartitionDocument:
     """What these bytes certify; Refused if they are not as they were written."""
     try:
+        return _parsed(data)
+    except RecursionError:
+        raise Refused("the file is damaged: lists are nested too deeply") from None
+
+
+def _parsed(data: bytes) -> Document | PartitionDocument:
+    try:
         text = data.decode("ascii")
         fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
     except UnicodeDecodeError as error:
@@ -340,7 +400,7 @@ def parse_any(data: bytes) -> Document | PartitionDocument:
         raise Refused(f"the file is damaged: {error.msg} at byte {error.pos}") from None
     except Refused:
         raise
-    except (RecursionError, ValueError) as error:  # a number of more digits than Python reads
+    except ValueError as error:  # a number of more digits than Python reads
         raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
@@ -387,6 +447,8 @@ def _change(document: Document, stated: str, size: int) -> str:
                 {**one, "counts": [swap(row) for row in one["counts"]]} for one in fields["attributes"]
             ],
         }
+        if document.prior is not None:
+            whole_classes["prior"] = swap(fields["prior"])
         names = f"{label(document.classes[c])} and {label(document.classes[d])}"
         if digest(relabelled) == stated:
             return f"the classes {names} are swapped"
@@ -463,19 +525,26 @@ def log2_below(number: int, digits: int) -> int:
     return result
 
 
-def excess(document: Document) -> tuple[tuple[int, int] | None, bool]:
-    """Two classes whose largest ratio of scores exceeds the limit, or None; and whether products decided."""
-    limit = document.limit
+def excess(
+    document: Document, limits: Callable[[tuple[int, int]], Fraction] | None = None
+) -> tuple[tuple[int, int] | None, bool]:
+    """Two classes whose largest ratio of scores exceeds the limit, or None; and whether products decided.
+
+    The limit is that of Lambda, or what `limits` says of the two classes.
+    """
+    if limits is None:
+        limits = lambda pair: document.limit  # noqa: E731
     size = len(document.classes)
     every = [list(range(len(values))) for _, values, _ in document.attributes]
     # For each pair of classes, and each attribute, the values that may have the largest quotient of counts.
     left = {(c, d): every for c in range(size) for d in range(size) if c != d}
     for digits in DIGITS:
         logs = _Logs(document, digits)
-        # The limit's logarithm is within 2 units as well.
-        most = log2_below(limit.numerator, digits) - log2_below(limit.denominator, digits)
         still = {}
         for pair, places in left.items():
+            limit = limits(pair)
+            # The limit's logarithm is within 2 units as well.
+            most = logs.below(limit.numerator) - logs.below(limit.denominator)
             low, high, largest = logs.ratio(pair, places)
             if low >= most + 2:
                 return pair, False
@@ -484,6 +553,7 @@ def excess(document: Document) -> tuple[tuple[int, int] | None, bool]:
         left = still
     for pair in left:
         up, down = _largest_ratio(document, *pair)
+        limit = limits(pair)
         if up * limit.denominator > limit.numerator * down:
             return pair, True
     return None, bool(left)
@@ -565,6 +635,14 @@ def limit_text(document: Document) -> str:
     return text
 
 
+def r_text(document: Document) -> str:
+    """R in words."""
+    text = number_text(document.r or Fraction(0))
+    if document.fields["attacker"] == "worlds":
+        return f"{text} (half of that demanded, for attacker 'worlds')"
+    return text
+
+
 def judge(document: Document) -> list[tuple[str, bool, str]]:
     """(name, holds, sentence) of each check of a Document."""
     results = []
@@ -585,6 +663,13 @@ def judge(document: Document) -> list[tuple[str, bool, str]]:
         c, d = (label(document.classes[place]) for place in pair)
         text = f"Lambda exceeds the limit {limit}: some tuple amplifies class {c} against {d} by more"
         results.append(("amplification", False, text))
+    if document.r is not None:
+        pair, _ = excess(document, document.odds)
+        text = f"odds of two classes are those of the prior up to a factor r = {r_text(document)}"
+        if pair is not None:
+            c, d = (label(document.classes[place]) for place in pair)
+            text = f"some tuple moves the odds of class {c} against {d} by more than r = {r_text(document)}"
+        results.append(("closeness", pair is None, text))
     return results
 
 

@@ -37,6 +37,16 @@ cdef extern from "margin.h" nogil:
         int64_t m
         int64_t error
 
+    ctypedef struct nbc_settled:
+        int64_t start
+        int64_t stop
+        int64_t width
+        int64_t low
+
+    ctypedef struct nbc_walk:
+        int64_t high
+        int64_t low
+
     ctypedef struct nbc_nearest_found:
         int64_t size
         int64_t i
@@ -46,11 +56,7 @@ cdef extern from "margin.h" nogil:
 
     void nbc_outer(const int64_t *left, int64_t n, const int64_t *right, int64_t m, int64_t *out)
     int nbc_settle(int32_t *order, int64_t *sums, int64_t n, int64_t slack, const nbc_exact *exact,
-                   int32_t *spare, int64_t *spare_sums)
-    ctypedef struct nbc_walk:
-        int64_t high
-        int64_t low
-
+                   int32_t *spare, int64_t *spare_sums, nbc_settled *at, int64_t looks)
     int nbc_thresholds(const nbc_lists *lists, const nbc_exact *exact, int32_t *above, int64_t start, int64_t stop,
                        nbc_walk *walk)
     int nbc_nearest(const nbc_lists *lists, const nbc_exact *exact, nbc_nearest_found *best, int64_t start,
@@ -58,8 +64,8 @@ cdef extern from "margin.h" nogil:
     int nbc_nearest_of_all(const nbc_lists *lists, const nbc_exact *exact, nbc_nearest_found *best, int64_t start,
                            int64_t stop)
     int64_t nbc_dominance(const int32_t *by_above, const int32_t *above, const int32_t *above_too,
-                          const int64_t *weight, int64_t n, const int32_t *rank, const int64_t *rank_weight,
-                          int64_t m, int64_t *tree)
+                          const int64_t *weight, int64_t start, int64_t stop, const int32_t *rank,
+                          const int64_t *rank_weight, int64_t m, int64_t *tree, int64_t *place)
     int64_t nbc_list(const int32_t *above, const int32_t *above_too, int64_t n, const int32_t *rank,
                      const int32_t *rank_too, const int32_t *lowest, const int32_t *highest,
                      const int32_t *order, int64_t m, int64_t *found_i, int64_t *found_j, int64_t most,
@@ -162,7 +168,8 @@ def settle(int32_t[::1] order not None, int64_t[::1] sums not None, int64_t slac
     cdef int64_t n = order.shape[0]
     cdef int32_t *spare
     cdef int64_t *spare_sums
-    cdef int result
+    cdef int result = 1
+    cdef nbc_settled at
     if sums.shape[0] != n or n != exact.size_b:
         raise ValueError(f"order and sums must be of {exact.size_b} entries, got {n} and {sums.shape[0]}")
     if n == 0:
@@ -174,10 +181,15 @@ def settle(int32_t[::1] order not None, int64_t[::1] sums not None, int64_t slac
         free(spare)
         free(spare_sums)
         raise MemoryError()
-    with nogil:
-        result = nbc_settle(&order[0], &sums[0], n, slack, &exact.exact, spare, spare_sums)
-    free(spare)
-    free(spare_sums)
+    at.start = at.stop = at.width = at.low = 0
+    try:
+        while result == 1:
+            with nogil:
+                result = nbc_settle(&order[0], &sums[0], n, slack, &exact.exact, spare, spare_sums, &at, STEP)
+            PyErr_CheckSignals()
+    finally:
+        free(spare)
+        free(spare_sums)
     return result == 0
 
 
@@ -274,7 +286,7 @@ def dominance(const int32_t[::1] by_above not None, const int32_t[::1] above not
 
     `by_above` lists i by falling above[i]; `rank` is a permutation.
     """
-    cdef int64_t n = above.shape[0], m = rank.shape[0], total = 0
+    cdef int64_t n = above.shape[0], m = rank.shape[0], total = 0, start = 0, place = m
     cdef int64_t *tree
     if by_above.shape[0] != n or above_too.shape[0] != n or weight.shape[0] != n or rank_weight.shape[0] != m:
         raise ValueError(f"expected arrays of {n} and of {m} entries")
@@ -287,10 +299,15 @@ def dominance(const int32_t[::1] by_above not None, const int32_t[::1] above not
     tree = <int64_t *> calloc(<size_t> m + 1, sizeof(int64_t))
     if tree == NULL:
         raise MemoryError()
-    with nogil:
-        total = nbc_dominance(&by_above[0], &above[0], &above_too[0], &weight[0], n, &rank[0], &rank_weight[0], m,
-                              tree)
-    free(tree)
+    try:
+        while start < n:
+            with nogil:
+                total += nbc_dominance(&by_above[0], &above[0], &above_too[0], &weight[0], start, min(start + STEP, n),
+                                       &rank[0], &rank_weight[0], m, tree, &place)
+            start += STEP
+            PyErr_CheckSignals()
+    finally:
+        free(tree)
     return total
 
 
@@ -332,6 +349,8 @@ def enumerated(const int32_t[:, ::1] above not None, const int32_t[:, ::1] above
         raise ValueError(f"expected arrays of {n} and of {m} entries")
     if not 0 <= start <= stop <= n:
         raise ValueError(f"start and stop must be in 0..{n}, got {start} and {stop}")
+    if not 0 <= n_classes <= 1 << 32:
+        raise ValueError(f"n_classes must be at most 2^32, got {n_classes}")
     for p in range(n_pairs):
         if not (0 <= first[p] < n_classes and 0 <= second[p] < n_classes):
             raise ValueError(f"comparison {p}: classes {first[p]}, {second[p]} of {n_classes}")

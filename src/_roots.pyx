@@ -20,6 +20,7 @@ cdef extern from "roots.h" nogil:
     int NBC_ROOT_LIMBS
 
 MOST_BITS = 900
+cdef int64_t MOST_EXPONENT = <int64_t> 1 << 40  # sums of some of them fit in 64 bits
 
 
 def can(top, bottom) -> bool:
@@ -75,6 +76,9 @@ cdef int check(const uint64_t[:, ::1] numbers, const int64_t[::1] exponents, con
     for t in range(n):
         if starts[t] > starts[t + 1]:
             raise ValueError(f"starts must not fall, got {starts[t]} before {starts[t + 1]}")
+    for t in range(exponents.shape[0]):
+        if not -MOST_EXPONENT <= exponents[t] <= MOST_EXPONENT:
+            raise ValueError(f"exponents must be within 2^40, got {exponents[t]}")
     for t in range(places.shape[0]):
         for c in range(places.shape[1]):
             if not 0 <= places[t, c] < numbers.shape[0]:
@@ -123,6 +127,10 @@ def gauge(const uint64_t[:, ::1] numbers not None, const int64_t[::1] exponents 
             or new_exponents.shape[0] != n_rows or new_exponents.shape[1] != n_classes
             or floats.shape[0] != n_rows or floats.shape[1] != n_classes):
         raise ValueError(f"results must be {n_rows} x {n_classes} x {size(bits)}")
+    for i in range(n):
+        for t in range(n_classes):
+            if not -MOST_EXPONENT <= inverse_exponents[i, t] <= MOST_EXPONENT:
+                raise ValueError(f"inverse exponents must be within 2^40, got {inverse_exponents[i, t]}")
     if n_classes == 0:
         return
     with nogil:

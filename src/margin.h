@@ -114,28 +114,48 @@ NBC_CLONES static void nbc_outer(const int64_t *restrict left, int64_t n, const 
     }
 }
 
+/* How far settling has come: in a run of sums that are nearly equal, start .. stop-1, the merges of this width
+   up to place `low`; no run where the width is 0. */
+typedef struct {
+    int64_t start, stop, width, low;
+} nbc_settled;
+
 /* Put `order` into the exact order of the sums, where `sums` (in that order) rises up to rounding.
-   0, or -1 where limbs are needed. */
+   0 when done, 1 when interrupted after about `looks` comparisons, -1 where limbs are needed. */
 static int nbc_settle(int32_t *order, int64_t *sums, int64_t n, int64_t slack, const nbc_exact *exact,
-                      int32_t *spare, int64_t *spare_sums)
+                      int32_t *spare, int64_t *spare_sums, nbc_settled *at, int64_t looks)
 {
-    for (int64_t start = 0, stop; start < n; start = stop) {
-        int sorted = 1;
-        for (stop = start + 1; stop < n && sums[stop] - sums[stop - 1] <= slack; stop++)
-            if (sums[start] <= -NBC_REAL || sums[start] >= NBC_REAL)
-                continue;  /* all alike */
-            else if (exact->n_limbs == 0)
-                return -1;
-            else if (sorted)
-                sorted = nbc_order_of(exact, order[stop - 1], order[stop]) <= 0;
-        if (sorted)
-            continue;
+    for (; at->start < n; at->start = at->stop, at->width = 0) {
+        const int64_t start = at->start;
+        if (at->width == 0) {
+            int sorted = 1;
+            int64_t stop = start + 1;
+            if (looks <= 0)
+                return 1;
+            for (; stop < n && sums[stop] - sums[stop - 1] <= slack; stop++)
+                if (sums[start] <= -NBC_REAL || sums[start] >= NBC_REAL)
+                    continue;  /* all alike */
+                else if (exact->n_limbs == 0)
+                    return -1;
+                else if (sorted)
+                    sorted = nbc_order_of(exact, order[stop - 1], order[stop]) <= 0;
+            at->stop = stop;
+            looks -= stop - start;
+            if (sorted)
+                continue;
+            at->width = 1, at->low = start;
+        }
         /* Merge sort: a run may be long where many counts are huge and nearly equal. */
-        for (int64_t width = 1; width < stop - start; width *= 2) {
-            for (int64_t low = start; low < stop; low += 2 * width) {
+        for (; at->width < at->stop - start; at->width *= 2, at->low = start) {
+            const int64_t stop = at->stop, width = at->width;
+            for (; at->low < stop; at->low += 2 * width) {
+                const int64_t low = at->low;
                 const int64_t middle = low + width < stop ? low + width : stop;
                 const int64_t high = low + 2 * width < stop ? low + 2 * width : stop;
                 int64_t p = low, q = middle;
+                if (looks <= 0)
+                    return 1;
+                looks -= high - low;
                 for (int64_t k = low; k < high; k++) {
                     const int left = p < middle && (q >= high || nbc_order_of(exact, order[p], order[q]) <= 0);
                     const int64_t from = left ? p++ : q++;
@@ -313,14 +333,14 @@ static int nbc_nearest_of_all(const nbc_lists *lists, const nbc_exact *exact, nb
 
 /* Places of half b in the order of view V (`rank[k]`: the place in the order of V' of what has place k), and
    for each index of half a where X_c > X_d begins in both orders. The sum over half a of the weight of what is
-   above in V and not above in V'; `by_above` lists the indices by falling above[]. */
+   above in V and not above in V'; `by_above` lists the indices by falling above[]. For places start .. stop-1
+   of it; `tree`, of m + 1 zeros at first, holds what is at *place, m at first, and after it. */
 static int64_t nbc_dominance(const int32_t *by_above, const int32_t *above, const int32_t *above_too,
-                             const int64_t *weight, int64_t n, const int32_t *rank, const int64_t *rank_weight,
-                             int64_t m, int64_t *tree)
+                             const int64_t *weight, int64_t start, int64_t stop, const int32_t *rank,
+                             const int64_t *rank_weight, int64_t m, int64_t *tree, int64_t *place)
 {
-    int64_t total = 0, k = m;
-    memset(tree, 0, (size_t)(m + 1) * sizeof *tree);
-    for (int64_t p = 0; p < n; p++) {
+    int64_t total = 0, k = *place;
+    for (int64_t p = start; p < stop; p++) {
         const int64_t i = by_above[p];
         int64_t sum = 0;
         while (k > above[i]) {
@@ -332,6 +352,7 @@ static int64_t nbc_dominance(const int32_t *by_above, const int32_t *above, cons
             sum += tree[t];
         total += sum * weight[i];
     }
+    *place = k;
     return total;
 }
 

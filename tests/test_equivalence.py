@@ -11,6 +11,7 @@ import threading
 import time
 from fractions import Fraction
 
+import gmpy2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ import nbcfast
 from nbcfast import SUPPRESSED, Table, Viewset, _margin
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
 from nbcfast.equivalence.comparing import Limits, compared
-from nbcfast.equivalence.lines import split
+from nbcfast.equivalence.lines import Line, Logs, Split, Term, product, split
 from nbcfast.equivalence.margins import margin_of
 from nbcfast.reference import equivalence as reference
 from nbcfast.reference import views as reference_views
@@ -403,8 +404,6 @@ def test_undecided():
 
 def powers(views, k, bits, tilt):
     """(N^(1/k)) for each count, in units of 2^-bits, class c tilted by c * tilt of them: as safety.md, 2."""
-    import gmpy2
-
     with gmpy2.context(precision=bits + 80):
 
         def root(number, n=1, c=0, spare=0):
@@ -455,6 +454,148 @@ def test_interval_proofs_are_sound():
                 assert found.equal == expected.equal
             proven += found.method == "interval"
     assert proven > 100
+
+
+@pytest.fixture(scope="module", params=[(1000, 2, "order"), (120, 12, "order"), (120, 12, "label")])
+def large_release(request):
+    """The views of a thousand rows with many binary attributes, others of the same shape, and a release."""
+    n, n_classes, preserve = request.param
+    views = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        columns = {f"A{i}": rng.integers(0, 2, 1000) for i in range(n)}
+        views.append(nbcfast.count(Table({**columns, "class": rng.integers(0, n_classes, 1000)}), "class"))
+    release = nbcfast.safety_transform(views[0], 4, preserve=preserve, rows="proven")
+    return *views, release, preserve
+
+
+def test_releases_of_many_attributes(large_release):
+    """Counts of thousands of digits: the right views are proven, wrong ones refuted, both in seconds."""
+    right, wrong, release, preserve = large_release
+    start = time.perf_counter()
+    found = compare(right, release.views, preserve)
+    assert (found.equal, found.differing, found.method) == (True, 0, "interval")
+    assert compare(release.views, right, preserve).equal
+    found = compare(wrong, release.views, preserve)
+    assert (found.equal, found.differing, found.method) == (False, None, "sample")
+    assert differs(wrong, release.views, found)
+    found = compare(wrong, right, preserve)
+    assert found.equal is False
+    assert differs(wrong, right, found)
+    # Some seconds; minutes where the time grows with the square of the digits.
+    assert time.perf_counter() - start < 60
+
+
+def test_verification_against_the_wrong_table(large_release, tmp_path):
+    right, wrong, release, _ = large_release
+    release.save(tmp_path / "release")
+    start = time.perf_counter()
+    assert nbcfast.verify(tmp_path / "release", against=right).ok
+    found = nbcfast.verify(tmp_path / "release", against=wrong)
+    assert not found.ok
+    assert "differs on some of" in next(check for check in found.checks if not check.passed).text
+    assert time.perf_counter() - start < 60
+
+
+def differs(a, b, found):
+    """Whether the witness and its classes are right, by integers."""
+    n, classes = len(a.attributes), [a.classes.index(label) for label in found.classes]
+    of = []
+    for views in (a, b):
+        counts = [views.counts[name][views.domain(name).index(found.witness[name])] for name in a.attributes]
+        up = [product(int(row[c]) for row in counts) for c in range(len(a.classes))]
+        down = [gmpy2.mpz(int(count)) ** (n - 1) for count in views.class_counts]
+
+        def above(c, d, up=up, down=down):
+            return up[c] * down[d] > up[d] * down[c]
+
+        if found.preserve == "order" or len(a.classes) == 2:
+            of.append(above(*classes))
+        else:
+            best = 0
+            for c in range(1, len(a.classes)):
+                best = best if above(best, c) else c
+            of.append(best)
+    return of[0] != of[1] and (type(of[0]) is bool or of == classes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_classes", "zeros", "factor"),
+    [
+        ((20,) * 40, 2, True, 10**2),
+        ((20,) * 40, 2, False, 10**3),
+        ((5,) * 60, 2, True, 10**6),
+        ((2,) * 300, 2, False, 10**5),
+        ((6,) * 60, 4, True, 10**6),
+        ((6,) * 60, 4, False, 10**6),
+    ],
+)
+def test_small_differences_in_a_large_domain(sizes, n_classes, zeros, factor):
+    """Views with all counts changed by one part in `factor` of themselves or less are told apart."""
+    a = census(sizes, n_classes)
+    if not zeros:
+        a = Viewset(a.class_counts, [array + 1 for array in a.counts.values()])
+    b = nearly(a, factor)
+    found = compare(a, b)
+    assert (found.equal, found.differing, found.method) == (False, None, "sample")
+    assert differs(a, b, found)
+    found = compare(a, b, "label")
+    assert found.equal is not True
+    assert found.equal is None or differs(a, b, found)
+
+
+def test_broken_ties_and_lost_zeros_in_a_large_domain():
+    ties = Viewset([300, 300], [[[100, 200], [200, 100]]] * 120)
+    broken = Viewset(
+        [300, 300], [[[100, 200], [200, 100]]] * 119 + [[[10**9, 2 * 10**9], [2 * 10**9 + 1, 10**9]]]
+    )
+    found = compare(ties, broken)
+    assert (found.equal, found.method) == (False, "sample")
+    assert differs(ties, broken, found)
+    # Ahead of a class that was zero there by a value that hardly any tuple has.
+    r = random.Random(3)
+    arrays = [[[r.randint(50, 60), r.randint(10, 20)] for _ in range(12)] for _ in range(40)]
+    arrays[7][5][1] = 0
+    zero = Viewset([600, 200], arrays)
+    arrays[7][5] = [1, 10**40]
+    found = compare(zero, Viewset([600, 200], arrays))
+    assert (found.equal, found.witness["A8"]) == (False, 5)
+    assert differs(zero, Viewset([600, 200], arrays), found)
+
+
+def test_what_takes_too_long_is_undecided(monkeypatch):
+    """Logarithms of as many digits as a proof would need."""
+    from nbcfast.equivalence import interval
+
+    rng = np.random.default_rng(5)
+    views = Viewset([2000, 3000], [rng.integers(1, 1000, (12, 2)) for _ in range(25)])
+    needed = int(-bound(views).log2) + 40
+    same, other = powers(views, 34, needed, needed - 30)
+    for name in ("MOST_SECONDS", "MOST_MEMORY", "MOST_BITS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(interval, name, 0)
+            found = compare(same, other)
+            assert (found.equal, found.method, found.bound) == (None, "undecided", bound(same))
+    assert compare(same, other).equal
+
+
+def test_lists_that_are_given_up():
+    """A witness was met all the same."""
+    given_up = 0
+    for seed in range(40):
+        r = random.Random(seed)
+        a = Viewset([600] * 3, [[[r.randint(1, 40) for _ in range(3)] for _ in range(60)] for _ in range(2)])
+        arrays = [array.copy() for array in a.counts.values()]
+        arrays[r.randrange(2)][r.randrange(60), 0] += r.choice([-1, 1, 2])
+        b = Viewset([600] * 3, arrays)
+        expected = compare(a, b)
+        found = compared(a, b, "order", limits=Limits(enumerate=0, looks=0, list=1))
+        assert found.equal == expected.equal
+        assert found.differing in (None, expected.differing)
+        if not found.equal:
+            assert differs(a, b, found)
+        given_up += found.differing is None
+    assert given_up > 5
 
 
 def test_split_finds_even_halves():
@@ -616,6 +757,33 @@ def test_kernel_refuses_what_does_not_fit():
         _margin.enumerated(two, two, two, two, one, one, 2, False, i64, i64, 0, 3)
 
 
+def fewer_classes(views, n_classes):
+    return Viewset(
+        views.class_counts[:n_classes], [array[:, :n_classes].copy() for array in views.counts.values()]
+    )
+
+
+def test_long_work_goes_on_after_a_look_for_interrupts():
+    """More comparisons than are made at a time: sums that only limbs tell apart, and dominance."""
+    rng = np.random.default_rng(4)
+    terms = [Term.of(*row) for row in (10**15 + rng.integers(0, 10**6, (40_000, 2))).tolist()]
+    line = Line(Term(0, 1, 1), [terms], Split((), (), (0,), 1, 1, len(terms)), Logs())
+    _, order = line.list_b()
+    assert sorted(order.tolist()) == list(range(len(terms)))
+    ordered = [terms[place] for place in order.tolist()]
+    assert all(x.up * y.down <= y.up * x.down for x, y in itertools.pairwise(ordered))
+    n, m = 600_000, 30
+    above, above_too = rng.integers(0, m + 1, (2, n)).astype(np.int32)
+    weight, rank_weight = rng.integers(1, 4, n), rng.integers(1, 4, m)
+    rank = rng.permutation(m).astype(np.int32)
+    found = _margin.dominance(
+        np.argsort(-above).astype(np.int32), above, above_too, weight, rank, rank_weight
+    )
+    k, t = np.mgrid[: m + 1, : m + 1]
+    counted = (np.arange(m) >= k[..., np.newaxis]) & (rank < t[..., np.newaxis])
+    assert found == np.dot(weight, (counted * rank_weight).sum(axis=2)[above, above_too])
+
+
 def test_threads_and_progress_change_nothing():
     a = census((73, 94, 16, 14, 9, 7), 3)
     b = nearly(a, 100)
@@ -625,8 +793,22 @@ def test_threads_and_progress_change_nothing():
     }
     assert len(set(map(repr, results.values()))) == 1
     assert margin(a, progress=lambda done, total: calls.append((done, total))) == results[1][0]
-    assert calls[-1] == (3, 3)
-    assert compare(a, a, progress=lambda done, total: calls.append((done, total))).equal
+    assert calls == [(done, 6) for done in range(1, 7)]
+    for other, n_classes, preserve in ((a, 3, "order"), (b, 3, "order"), (b, 3, "label"), (b, 2, "order")):
+        calls.clear()
+        mine, theirs = (fewer_classes(views, n_classes) for views in (a, other))
+        found = compare(mine, theirs, preserve, progress=lambda done, total: calls.append((done, total)))
+        assert found.equal is (other is a)
+        assert len(calls) > 2
+        assert calls == sorted(calls)
+        assert all(0 < done <= total for done, total in calls)
+        assert calls[-1][0] == calls[-1][1]
+    # Halves so long that a second thread is worth while.
+    wide = census((73, 94, 16, 14, 9, 7, 50, 11))
+    wide_too = nearly(wide, 10**5)
+    results_of_wide = [(margin(wide, threads=k), compare(wide, wide_too, threads=k)) for k in (1, 2)]
+    assert repr(results_of_wide[0]) == repr(results_of_wide[1])
+    assert results_of_wide[0][1].differing > 0
     # Callers in threads of their own share nothing that changes.
     found = []
     workers = [threading.Thread(target=lambda: found.append(compare(a, b))) for _ in range(3)]

@@ -6,6 +6,8 @@ import datetime
 import gzip
 import io
 import os
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -460,3 +462,25 @@ def test_line_breaks_in_quotes_at_the_end_of_a_block(tmp_path, encoding, monkeyp
 def test_delimiters_that_are_none(tmp_path, delimiter):
     with pytest.raises(ValueError, match="delimiter must be an ASCII character"):
         read_csv(tmp_path / "a.csv", delimiter=delimiter)
+
+
+def test_the_end_waits_for_threads_that_still_read():
+    from nbcfast.table import files
+
+    held = [files._Source(None, None)]
+    released = []
+
+    def later():
+        time.sleep(0.2)
+        released.append(True)
+        held.clear()
+
+    thread = threading.Thread(target=later)
+    thread.start()
+    files._settle()
+    assert released
+    thread.join()
+    started = time.monotonic()
+    held.append(files._Source(None, None))
+    files._settle()  # it does not wait for ever
+    assert time.monotonic() - started < 10

@@ -1,6 +1,7 @@
 """`nbcfast publish` and `nbcfast verify`, from the file of a table to the recipient."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_patients_are_published_and_every_reader_agrees(run, tmp_path):
     )
     assert (code, errors) == (0, "")
     assert "infinite" in printed  # two counts are zero
-    assert "100.0% diabetes" in printed
+    assert re.search(r"worst posterior of diabetes +100.0% +\d\d\.\d%\n", printed)
     assert "identical: the order of all classes on all 41,472 tuples (proven by " in printed
     assert "not differential privacy" in printed
     assert "artificial" in printed
@@ -199,7 +200,7 @@ def test_label_and_worlds_reach_the_certificate(run, tmp_path):
         *("--amplification", "5", "--attacker", "worlds", "--preserve", "label", "--out", out),
     )
     assert code == 0
-    assert "5/2, half of the amplification 5, for attacker 'worlds'" in printed
+    assert "2.5, half of the amplification 5, for attacker 'worlds'" in printed
     assert "identical: the best class on all 24 tuples" in printed
     made = load(out).certificate
     assert (made.attacker, made.preserve, made.limit) == ("worlds", "label", made.amplification / 2)
@@ -252,7 +253,13 @@ def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, 
     arguments = ("publish", small, "--class", "label", "--amplification", "1.01", "--out", tmp_path / "out")
     code, printed, _ = run(*arguments)
     assert code == 0
-    assert "- With --preserve label the log-loss would be 0." in printed
+    assert "- With two classes --preserve label would give the same." in printed
+    assert "With two classes" not in run(*arguments, "--preserve", "label")[1]
+    three = tmp_path / "three.csv"
+    three.write_text("x,y\n" + "1,a\n2,b\n1,c\n2,c\n1,b\n3,c\n" * 5, encoding="utf-8")
+    arguments = ("publish", three, "--class", "y", "--amplification", "1.01", "--out", tmp_path / "out")
+    printed = run(*arguments)[1]
+    assert re.search(r"- With --preserve label the log-loss would be \d\.\d{4} in place of \d\.", printed)
     assert "--preserve label the" not in run(*arguments, "--preserve", "label")[1]
 
 
@@ -268,11 +275,15 @@ def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, 
         (["--amplification", "2", "--attacker", "worlds"], "must be above 2, because attacker 'worlds'"),
         (["--amplification", "nan"], "--amplification must be a finite number, got 'nan'"),
         (["--amplification", "x"], "--amplification must be a finite number, got 'x'"),
-        (["--breach", "0.8", "0.5"], "l1"),
+        (["--breach", "0.8", "0.5"], "--breach must be two numbers 0 < L1 < L2 < 1, got 0.8 and 0.5"),
         (
             ["--amplification", "4", "--rows", "many"],
-            "--rows must be 'smallest', 'proven' or a number of rows",
+            "--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got 'many'",
         ),
+        (["--amplification", "4", "--rows", "1e400"], "a number from 1 to 10^300, got '1e400'"),
+        (["--amplification", "4", "--rows", "1e999999999"], "a number from 1 to 10^300"),
+        (["--amplification", "1e999999999"], "--amplification must be a number with an exponent below"),
+        (["--amplification", "4", "--dataset", "nowhere/x.csv"], "--dataset must be in a folder that exists"),
         (["--amplification", "4", "--rows", "-3"], "--rows must be 'smallest', 'proven' or a number"),
         (["--amplification", "4", "--rows", "1.5"], "--rows must be 'smallest', 'proven' or a number"),
         (["--amplification", "4", "--allow-differences"], "--allow-differences goes with --rows R"),
@@ -311,6 +322,37 @@ def test_a_dataset_of_too_many_rows_writes_nothing(run, small, tmp_path, monkeyp
     assert code == 2
     assert "rows, more than 1" in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv"]
+
+
+def test_the_input_is_not_overwritten_by_the_dataset(run, small, tmp_path):
+    before = small.read_bytes()
+    for same in (small, tmp_path / "." / "small.csv"):
+        code, _, errors = run(
+            *("publish", small, "--class", "label", "--amplification", 4, "--out", tmp_path / "out"),
+            *("--dataset", same),
+        )
+        assert code == 2
+        assert "--dataset must be another file than the input" in errors
+    assert small.read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_dataset_may_lie_in_the_folder_that_is_made(run, small, tmp_path):
+    out = tmp_path / "out"
+    code, _, errors = run(
+        *("publish", small, "--class", "label", "--amplification", 4, "--out", out),
+        *("--dataset", out / "x.csv"),
+    )
+    assert (code, errors) == (0, "")
+    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "x.csv"]
+
+
+def test_a_class_alone_is_published(run, tmp_path):
+    file = tmp_path / "alone.csv"
+    file.write_text("y\na\nb\na\n", encoding="utf-8")
+    code, printed, _ = run("publish", file, "--class", "y", "--amplification", 4, "--out", tmp_path / "out")
+    assert code == 0
+    assert "identical" in printed
 
 
 # ---- verify
@@ -397,3 +439,31 @@ def test_intervals_are_compared_in_python(run, small, tmp_path):
     assert code == 2
     assert "column 'size' holds intervals" in errors
     assert verify(tmp_path / "out", table).ok
+
+
+def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, tmp_path, monkeypatch):
+    blocked = tmp_path / "out"
+    (blocked / "certificate.json").mkdir(parents=True)
+    arguments = ("publish", small, "--class", "label", "--amplification", 4, "--dataset", tmp_path / "x.csv")
+    assert run(*arguments, "--out", blocked)[0] == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.csv"]
+    release = safety_transform(nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]]), 4)
+    monkeypatch.setattr("nbcfast.release.files.os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        release.save(tmp_path / "a" / "b" / "c")
+    assert not (tmp_path / "a").exists()
+
+
+def test_values_of_single_rows_are_warned_of(run, tmp_path):
+    file = tmp_path / "single.csv"
+    lines = [f"{number / 7:.3f},{number % 3},{'ab'[number % 2]}" for number in range(60)]
+    file.write_text("\n".join(["income,group,y", *lines, ""]), encoding="utf-8")
+    arguments = ("publish", file, "--class", "y", "--amplification", 4, "--out", tmp_path / "out")
+    printed = run(*arguments)[1]
+    assert "- income has 60 values in 60 rows, and all of them are published, each with its" in printed
+    assert "group has" not in printed
+    assert "income has" not in run(*arguments, "--columns", "group")[1]
+
+
+def interrupted(handle):
+    raise KeyboardInterrupt

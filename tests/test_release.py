@@ -518,6 +518,24 @@ def test_the_verifier_needs_no_products_of_very_long_integers():
         ({"gauge": 1}, TypeError, "gauge must be a bool"),
         ({"warnings": "x"}, TypeError, "warnings must be texts"),
         ({"version": 1}, TypeError, "version must be a text"),
+        ({"identity": True}, ValueError, "field 'identity' is True, but equivalence is 'none'"),
+        ({"equivalence": "identity", "differing_tuples": 0}, ValueError, "'identity' is False, but equi"),
+        (
+            {"equivalence": "identity", "differing_tuples": 0, "identity": True},
+            ValueError,
+            "goes with no gauge and 0 differing tuples",
+        ),
+        ({"differing_tuples": 0}, ValueError, "'equivalence' is 'none', but the number .* is 0"),
+        (
+            {"equivalence": "interval"},
+            ValueError,
+            "'interval', but the number of differing tuples is not known",
+        ),
+        (
+            {"equivalence": "enumeration", "differing_tuples": 0, "differing_rows": 2},
+            ValueError,
+            "expected 0, as no tuple differs, got 2",
+        ),
     ],
 )
 def test_certificates_check_their_fields(claims, error, message):
@@ -640,8 +658,10 @@ def test_a_streamed_dataset_is_uniform(tmp_path, monkeypatch):
 
 def test_datasets_say_what_they_cannot_hold(tmp_path):
     huge = Viewset([2**70, 2**70], [[[2**70, 2**70]]])
-    with pytest.raises(ValueError, match=r"has about 2\^71 rows, more than 2,147,483,648; write_dataset"):
+    with pytest.raises(ValueError, match=r"has about 2\^71 rows, more than 2,147,483,648$"):
         release_of(huge).dataset()
+    with pytest.raises(ValueError, match="more than 2,147,483,648; write_dataset streams it"):
+        release_of(Viewset([2**31, 1], [[[2**31, 1]]])).dataset()
     with pytest.raises(ValueError, match="more than 10,000,000,000"):
         release_of(huge).write_dataset(tmp_path / "x.csv")
     with pytest.raises(ValueError, match=r"path must end in \.parquet"):
@@ -661,6 +681,9 @@ def test_datasets_say_what_they_cannot_hold(tmp_path):
         views = nbcfast.count(table, "y")
         with pytest.raises(ValueError, match=message):
             release_of(views).write_dataset(tmp_path / "x.csv")
+    odd = Viewset([1, 1], {"x": [[1, 1]]}, domains={"x": ["\ud800"]})
+    with pytest.raises(ValueError, match=r"column 'x': value .* cannot be written as UTF-8"):
+        release_of(odd).write_dataset(tmp_path / "x.csv")
     assert os.listdir(tmp_path) == []
 
 
@@ -859,3 +882,24 @@ def test_a_table_is_counted_by_the_class_of_the_release(saved, tmp_path):
     release_of(class_name=None).save(tmp_path)
     found = verify(tmp_path, Table({"job": ["cook"], "age": [30]}))
     assert "does not name its class column" in found.checks[-1].text
+
+
+@pytest.mark.parametrize("depth", [100, *range(900, 1100, 7), 5_000, 200_000])
+def test_nested_lists_are_refused_at_any_depth(tmp_path, depth):
+    for text in ("[" * depth + "]" * depth, '{"warnings":' + "[" * depth + "]" * depth + "}"):
+        with pytest.raises(verify_release.Refused):
+            verify_release.parse(text.encode() + b"\n")
+
+
+def test_a_file_that_contradicts_itself_is_refused(tmp_path):
+    release_of(differing_tuples=0, equivalence="enumeration").save(tmp_path)
+    file = tmp_path / "certificate.json"
+    for changes, message in (
+        ({"equivalence": "none"}, "'equivalence' is 'none', but the number of differing tuples is 0"),
+        ({"identity": True}, "'identity' is True, but equivalence is 'enumeration'"),
+        ({"differing_rows": 3}, "expected 0, as no tuple differs, got 3"),
+    ):
+        document = {**json.loads(file.read_text()), **changes}
+        document["sha256"] = verify_release.digest(document)
+        with pytest.raises(verify_release.Refused, match=message):
+            verify_release.parse(verify_release.canonical(document).encode() + b"\n")

@@ -385,6 +385,10 @@ def test_unseen_values():
             method({"x": ["a"]}, alpha=math.nan)
         with pytest.raises(ValueError, match="alpha must be a finite number, got 'x'"):
             method({"x": ["a"]}, alpha="x")
+        with pytest.raises(
+            ValueError, match="alpha must be a number with an exponent below 10,000, got '1e99"
+        ):
+            method({"x": ["a"]}, alpha="1e999999999")
         with pytest.raises(TypeError, match="alpha must be a number, got True"):
             method({"x": ["a"]}, alpha=True)
         with pytest.raises(ValueError, match="threads must be at least 1, got 0"):

@@ -121,7 +121,7 @@ def definetti(
     >>> smokes = ["yes", "yes", "no", "no", "yes", "no"]
     >>> table = Table({"smokes": smokes, "ill": ["cancer", "cancer", "flu", "flu", "cancer", "flu"]})
     >>> definetti(table, [0, 0, 1, 1, 2, 2], "ill")
-    DeFinetti(accuracy 100.00%, of the groups alone 83.33%, worst confidence 90.00%)
+    DeFinetti(accuracy 100.00%, of the groups alone 83.33%, worst confidence 75.00%)
     """
     if not isinstance(table, Table):
         table = Table(table)

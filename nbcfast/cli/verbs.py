@@ -5,7 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -23,7 +23,7 @@ import nbcfast
 from nbcfast import safety
 from nbcfast.cli import printable
 from nbcfast.errors import Infeasible
-from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posterior
+from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text
@@ -34,13 +34,19 @@ ProgressCallback = Callable[[int, int], None]
 CSV_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
 DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
+MOST_ROWS = 10**300
+MOST_CLASSES = 256
+MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
+SHORT = 10**15  # rows up to which counts say little more than they must
+MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    import_module("nbcfast.cli.skyline_verbs")  # adds its verbs
+    for more in ("adversaries", "skyline_verbs"):  # whose verbs register themselves
+        import_module(f"nbcfast.cli.{more}")
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -177,6 +183,11 @@ def counted(
     table = read(file, class_name, columns, weights, nulls, delimiter, texts)
     if table.n_rows == 0:
         raise ValueError(f"{file}: no rows")
+    if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
+        raise ValueError(
+            f"--class {class_name!r} has {len(table.domain(class_name)):,} values, more than {MOST_CLASSES} "
+            "classes: bin it first"
+        )
     for name in table.names:
         size = len(table.domain(name))
         if name != class_name and size > max_values:
@@ -361,13 +372,16 @@ def inspect(
 @verbs.command()
 @reads_table
 @click.option(
-    "--amplification", metavar="L", help="The most that the odds of two classes may change: 4, 5/2 or 2.5."
+    "--amplification",
+    metavar="L",
+    help="No set of values may make one class more than L times as probable as another: 4, 5/2 or 2.5.",
 )
 @click.option(
     "--breach",
     metavar="L1 L2",
     nargs=2,
-    help="The same from two probabilities: nobody with a prior of at most L1 gets a posterior above L2.",
+    help="The same from two probabilities: from classes that are equally probable, nothing of probability "
+    "at most L1 becomes more probable than L2.",
 )
 @click.option(
     "--attacker",
@@ -405,6 +419,12 @@ def inspect(
     type=click.Path(path_type=Path),
     help="Also write a synthetic table with the published counts: .parquet, .csv or .csv.gz.",
 )
+@click.option(
+    "--holdout",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Other rows of the same population: measure whether those of the input can be told from them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def publish(
     file: Path,
@@ -424,24 +444,31 @@ def publish(
     no_gauge: bool,
     out: Path,
     dataset: Path | None,
+    holdout: Path | None,
     as_json: bool,
 ) -> int:
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
 
     Writes DIR/certificate.json, and prints what it takes to decide whether it may leave: how far anybody's
-    odds move, whether the classifier is the same and how that was proven, and what it is worth. What is
-    printed under "before" comes from the private table and is not meant for publication.
+    odds move, whether the classifier is the same and how that was proven, what it is worth, and what
+    adversaries make of it. What is printed under "before", and what is said of counts recovered and of
+    members, comes from the private table and is not meant for publication.
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
+    from nbcfast.cli.adversaries import Adversaries, read_like
     from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
     wanted = rows_of(rows, allow_differences)
     if dataset is not None and not dataset.name.lower().endswith(DATASET_ENDINGS):
         raise ValueError(f"--dataset must end in {', '.join(DATASET_ENDINGS)}, got {dataset.name!r}")
+    if dataset is not None and file.exists() and dataset.resolve() == file.resolve():
+        raise ValueError(f"--dataset must be another file than the input, got {str(dataset)!r}")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
+        raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
 
     def transform(preserve: Literal["order", "label"]) -> Release:
@@ -466,14 +493,25 @@ def publish(
         for name, best in error.best.items():
             if not isinstance(best, Release):
                 print(
-                    f"nbcfast: best found: {name.replace('_', ' ')} {printable(amount(best))}",
+                    f"nbcfast: best found: {name.replace('_', ' ')} "
+                    f"{'not known' if best is None else printable(amount(best))}",
                     file=sys.stderr,
                 )
+        if isinstance(wanted, int) and not allow_differences and error.best.get("differing_tuples"):
+            print(
+                "nbcfast: --allow-differences publishes them, and the certificate says how many tuples "
+                "differ; --rows smallest looks for the fewest rows with which none does",
+                file=sys.stderr,
+            )
         return 1
     with progress("judging") as report:
         before = Standing.of(views, table, class_name, report)
     with progress("judging") as report:
         after = Standing.of(release.views, table, class_name, report)
+    others = None
+    if holdout is not None:  # before anything is written: it may not be there
+        others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
+    adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
     alternative = None
@@ -483,20 +521,37 @@ def publish(
         except Infeasible:
             alternative = None
 
-    if dataset is not None:  # first, because it may be too large, and then nothing is written
-        with progress("writing") as report:
-            release.write_dataset(dataset, progress=report)
-    release.save(out)
+    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        if dataset is not None:  # first, because it may be too large, and then nothing is written
+            with progress("writing") as report:
+                release.write_dataset(dataset, progress=report)
+        try:
+            release.save(out)
+        except BaseException:
+            if dataset is not None:
+                dataset.unlink()
+            raise
+    except BaseException:
+        with suppress(OSError):
+            for folder in new_folders:
+                folder.rmdir()
+        raise
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
 
     warnings = [*certificate.warnings, *certificate.notes]
-    if alternative is not None:
+    if alternative is not None and len(views.classes) == 2:
+        warnings.append("With two classes --preserve label would give the same.")
+    elif alternative is not None:
         warnings.append(
             f"With --preserve label the log-loss would be {alternative.log_loss:.4f} in place of "
             f"{after.quality.log_loss:.4f} (ln {len(views.classes)} = {math.log(len(views.classes)):.4f} "
             "is that of a classifier that knows nothing)."
         )
+    warnings.extend(singular(views))
+    warnings.extend(more(views, release, after))
     if as_json:
         made = certificate.differing_tuples
         found = {
@@ -514,6 +569,7 @@ def publish(
             "differing_tuples": None if made is None else exact(made),
             "differing_rows": certificate.differing_rows,
             "log_loss_with_label": None if alternative is None else alternative.log_loss,
+            "adversaries": adversaries.to_dict(),
             "warnings": warnings,
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         }
@@ -522,8 +578,14 @@ def publish(
 
     numbers = listing("", "before", "after")
     numbers.add_row("Lambda, the largest ratio of two scores", before.lambda_text, after.lambda_text)
-    numbers.add_row("worst posterior", before.worst_text, after.worst_text)
-    numbers.add_row("    against a prior of", before.prior_text, after.prior_text)
+    if len(views.classes) <= MOST_POSTERIORS:
+        for old, new in zip(before.worst, after.worst, strict=True):
+            numbers.add_row(
+                f"worst posterior of {label(old.label)}", posterior_text(old), posterior_text(new)
+            )
+    else:
+        worst = [posterior_text(standing.worst_of_all, True) for standing in (before, after)]
+        numbers.add_row("worst posterior", *worst)
     numbers.add_row(
         "rows" if weights is None else "total weight", readable(before.rows), readable(after.rows)
     )
@@ -540,10 +602,42 @@ def publish(
         Text(f"{printable(str(file))}, {label(class_name)}", style="bold"),
         numbers,
         pairs(decisions),
+        adversaries.grid(),
         Text("\n".join(f"- {printable(text)}" for text in warnings)),
         written,
     )
     return 0
+
+
+def singular(views: nbcfast.Viewset) -> Iterator[str]:
+    """A warning for each attribute whose values are nearly those of single rows: all are published."""
+    for name in views.attributes:
+        count = len(views.domain(name))
+        if count > MOST_SINGULAR * views.n_rows and count > 20:
+            yield (
+                f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
+                "them are published, each with its most probable class: bin it first, or leave it out with "
+                "--columns."
+            )
+
+
+def more(views: nbcfast.Viewset, release: Release, after: "Standing") -> Iterator[str]:
+    """What else a steward should look at."""
+    if None in views.classes:
+        rows = readable(int(views.class_counts[views.classes.index(None)]))
+        yield f"{rows} rows without a class are a class of their own, null, of highest precedence."
+    if release.views.n_rows > SHORT and not release.certificate.identity:
+        digits = math.floor(math.log10(int(release.views.class_counts.max()))) + 1
+        yield (
+            f"The counts have up to {digits} digits, as a proof for so many tuples needs them; numbers that "
+            "exact can be inverted. Fewer attributes or values need fewer, and so does --rows R with "
+            "--allow-differences."
+        )
+    elif after.quality.log_loss > math.log(len(views.classes)) > 0:
+        yield (
+            "The log-loss is above that of guessing: so few rows let flat scores look steeper than they are. "
+            "--rows proven keeps them."
+        )
 
 
 def limit_of(
@@ -553,7 +647,12 @@ def limit_of(
     if (amplification is None) == (breach is None):
         raise ValueError("expected one of --amplification L and --breach L1 L2")
     if breach is not None:
-        limit = safety.limit(*breach)
+        try:
+            limit = safety.limit(*breach)
+        except ValueError:
+            raise ValueError(
+                f"--breach must be two numbers 0 < L1 < L2 < 1, got {' and '.join(breach)}"
+            ) from None
     else:
         limit = Fraction(exactly(amplification, "--amplification"))
     least = 2 if attacker == "worlds" else 1
@@ -570,12 +669,14 @@ def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"]
             raise ValueError("--allow-differences goes with --rows R, a number")
         return "smallest" if rows == "smallest" else "proven"
     try:
-        number = Fraction(rows.replace(",", "").replace("_", ""))
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if number.denominator != 1 or number < 1:
-        raise ValueError(f"--rows must be 'smallest', 'proven' or a number of rows, got {rows!r}")
-    return number.numerator
+        number = exactly(rows.replace(",", ""), "--rows")
+    except ValueError:
+        number = -1
+    if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
+        raise ValueError(
+            f"--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got {rows[:60]!r}"
+        )
+    return number
 
 
 @dataclass(frozen=True)
@@ -583,7 +684,7 @@ class Standing:
     """What there is to say about a classifier, private or published."""
 
     amplification: safety.Amplification
-    worst: Posterior
+    worst: tuple[Posterior, ...]
     rows: int
     quality: Quality
 
@@ -592,7 +693,7 @@ class Standing:
         cls, views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, report: ProgressCallback | None
     ) -> "Standing":
         quality = evaluate(views, table, class_name, progress=report)
-        return cls(safety.amplification(views), worst_posterior(views), views.n_rows, quality)
+        return cls(safety.amplification(views), worst_posteriors(views), views.n_rows, quality)
 
     @property
     def lambda_text(self) -> str:
@@ -602,13 +703,8 @@ class Standing:
         return f"{math.exp(log):,.6g}" if log < 30 else f"about 10^{log / math.log(10):.1f}"
 
     @property
-    def worst_text(self) -> str:
-        bound = "" if self.worst.exact else "at most "
-        return f"{bound}{self.worst.probability:.1%} {label(self.worst.label)}"
-
-    @property
-    def prior_text(self) -> str:
-        return f"{self.worst.prior:.1%} {label(self.worst.label)}"
+    def worst_of_all(self) -> Posterior:
+        return max(self.worst, key=lambda posterior: posterior.probability)
 
     @property
     def loss_text(self) -> str:
@@ -619,9 +715,10 @@ class Standing:
         return f"{self.quality.accuracy:.2%}"
 
     def to_dict(self) -> dict[str, object]:
-        amplification, worst = self.amplification, self.worst
+        amplification, worst = self.amplification, self.worst_of_all
         return {
             "amplification": None if amplification.infinite else amplification.to_dict()["value"],
+            "amplification_float": math.exp(amplification.log) if amplification.log < 700 else None,
             "log_amplification": None if amplification.infinite else amplification.log,
             "worst_posterior": {**worst.to_dict(), "label": plain(worst.label)},
             "rows": exact(self.rows),
@@ -629,6 +726,12 @@ class Standing:
             "accuracy": self.quality.accuracy,
             "correct": self.quality.correct,
         }
+
+
+def posterior_text(posterior: Posterior, named: bool = False) -> str:
+    """The probability, and of which class if that is not said beside it."""
+    bound = "" if posterior.exact else "at most "
+    return f"{bound}{posterior.probability:.1%}{f' {label(posterior.label)}' if named else ''}"
 
 
 def amount(number: object) -> str:
@@ -660,8 +763,15 @@ def same_line(release: Release) -> str:
         return f"identical: {what} on all {of} (proven by {made.equivalence})"
     if made.differing_tuples is None:
         return f"not compared: {what} on {of}"
-    rows = "" if made.differing_rows is None else f", and on {made.differing_rows:,} rows of the input"
+    rows = (
+        "" if made.differing_rows is None else f", and on {readable(made.differing_rows)} rows of the input"
+    )
     return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
+
+
+def claimed_line(release: Release) -> str:
+    """The same where nobody has looked."""
+    return f"claimed, and not checked without the private table: {same_line(release)}"
 
 
 @verbs.command()
@@ -757,11 +867,12 @@ def show_verification(found: Verification) -> None:
     parts: list[Text | Grid] = [Text(printable(found.path), style="bold"), grid]
     if found.release is not None:
         made = found.release.certificate
+        compared = any(check.name == "equivalence" for check in found.checks)
         parts.append(
             pairs(
                 [
                     ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
-                    ("classifier", same_line(found.release)),
+                    ("classifier", same_line(found.release) if compared else claimed_line(found.release)),
                     ("rows", readable(found.release.views.n_rows)),
                 ]
             )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast._margin import Lists, dominance, enumerated, listed
-from nbcfast.equivalence.interval import proportional, proved, sample_size
+from nbcfast.equivalence.interval import proportional, proved
 from nbcfast.equivalence.lines import (
     I32,
     I64,
@@ -24,11 +24,13 @@ from nbcfast.equivalence.lines import (
     Plain,
     Term,
     both,
+    common_factor,
     split,
     tuple_of,
 )
 from nbcfast.equivalence.margins import bound, n_rows
 from nbcfast.equivalence.results import Comparison
+from nbcfast.equivalence.witness import Found, Search, differing_classes
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -48,7 +50,7 @@ class Limits(NamedTuple):
     enumerate: int = 1 << 18  # tuples: up to here they are all looked at
     looks: int = 100_000_000_000  # comparisons made to count differing tuples, some 0.2 ns each
     labels: int = 1_000_000_000  # tuples whose labels are all looked at
-    list: int = 1_000_000  # differing tuples that are listed
+    list: int = 10_000_000  # differing tuples that are listed, some 50 bytes each
     memory: int = 1 << 30  # bytes of places kept between two passes over the pairs of classes
 
 
@@ -66,8 +68,9 @@ def compare(
 ) -> Comparison:
     """Compare two classifiers over the whole product domain of their attributes, exactly.
 
-    Up to some 10^14 tuples this is decided without enumerating them; beyond, unless the two differ where it
-    is easily seen, the answer is undecided and never a guess.
+    Up to some 10^14 tuples this is decided without enumerating them. Beyond, the two are equal if one is seen
+    to be a transform of the other, and different if a tuple is found that shows it; else the answer is
+    undecided, and never a guess.
 
     Parameters
     ----------
@@ -83,7 +86,8 @@ def compare(
     threads : int, optional
         By default all cores the process may use. The result does not depend on it.
     progress : callable, optional
-        Called as progress(done, total), in parts of the work.
+        Called as progress(done, total), in parts of the work; the total grows where more has to be done than
+        was foreseen.
 
     Returns
     -------
@@ -224,6 +228,7 @@ class Work:
         self.tuples = math.prod(map(len, self.a.rows))
         self.countable = self.tuples < MOST_COUNTED
         self._kept: dict[tuple[int, int], Places] = {}
+        self._done = self._total = 0  # steps, for `progress`
         self._group()
 
     def _group(self) -> None:
@@ -235,7 +240,7 @@ class Work:
             members: list[int] = []
             sizes: list[int] = []
             for value, (row, row_too) in enumerate(zip(rows, rows_too, strict=True)):
-                common, common_too = math.gcd(*row) or 1, math.gcd(*row_too) or 1
+                common, common_too = common_factor(*row) or 1, common_factor(*row_too) or 1
                 key = (*(count // common for count in row), *(count // common_too for count in row_too))
                 group = found.setdefault(key, len(members))
                 if group == len(members):
@@ -252,34 +257,50 @@ class Work:
     def answer(self) -> Comparison:
         if self.tuples == 0 or self.n_classes == 1:
             return self._equal("enumeration")
-        parts = split(self.sizes, self.limits.most, self.limits.work)
+        parts = split(self.sizes, self.limits.most, self.limits.work // len(self.pairs))
         if parts is None:
             return self._of_large()
         self.parts = parts
         pairs_of_sums = parts.blocks * parts.n * parts.m
         if pairs_of_sums <= self.limits.enumerate:
             return self._enumerated("enumeration")
+        self._plan(len(self.pairs) * (1 + parts.blocks))
         hit = None
-        for number, pair in enumerate(self.pairs):
+        for pair in self.pairs:
             hit = self._decided(pair)
             if hit is not None:
                 break
-            if self.progress is not None:
-                self.progress(number + 1, len(self.pairs))
+        self._finished()
         if hit is None:
             return self._equal("meet in the middle")
         if self.n_classes == 2:
-            codes, pair = hit
             differing = self._counted(pair) if self.countable else None
-            return self._differs(differing, codes, pair, "meet in the middle")
-        answer = self._listed()
+            return self._differs(differing, hit, pair, "meet in the middle")
+        # No tuple differs in the comparisons before this one.
+        answer = self._listed(self.pairs[self.pairs.index(pair) :])
         if answer.differing is not None:
             return answer
         looks = pairs_of_sums * len(self.pairs)
         enough = pairs_of_sums <= self.limits.labels if self.labels else looks <= self.limits.looks
         if enough:
             return self._enumerated("enumeration")
+        if answer.equal is None:
+            return self._looked_for(Search(self.a, self.b, labels=True))
         return answer
+
+    def _plan(self, steps: int) -> None:
+        """There is more to do."""
+        self._total += steps
+
+    def _step(self, steps: int = 1) -> None:
+        self._done += steps
+        if self.progress is not None:
+            self.progress(self._done, self._total)
+
+    def _finished(self) -> None:
+        """With all that was planned, however much of it was needed."""
+        if self._done < self._total:
+            self._step(self._total - self._done)
 
     def _equal(self, method: Any) -> Comparison:
         return Comparison(True, 0, self.tuples, None, None, self.preserve, method)
@@ -291,31 +312,48 @@ class Work:
             name: self.views.domain(name)[members[code]]
             for name, members, code in zip(self.views.attributes, self.members, codes, strict=True)
         }
+        return self._differing(differing, witness, classes, method)
+
+    def _differing(
+        self, differing: int | None, witness: dict[str, Any], classes: tuple[int, int], method: Any
+    ) -> Comparison:
         of = (self.views.classes[classes[0]], self.views.classes[classes[1]])
         return Comparison(False, differing, self.tuples, witness, of, self.preserve, method)
 
     def _of_large(self) -> Comparison:
         """A domain that is too large: equal if proven so, different if a tuple shows it, else undecided."""
-        if proportional(self.a, self.b) or proved(self.a, self.b, labels=self.labels, logs=self.logs):
+        if proportional(self.a, self.b):
             return self._equal("interval")
-        rng = np.random.default_rng(0)  # the same tuples every time
-        size = sample_size(len(self.sizes))
-        sample = {}
-        for name in self.views.attributes:
-            domain = self.views.domain(name)
-            sample[name] = [domain[code] for code in rng.integers(len(domain), size=size).tolist()]
-        rows = differing_rows(self.views, self.other, sample, self.preserve, None)
-        if len(rows) == 0:
-            return self._undecided()
-        row = int(rows[0])
-        witness = {name: values[row] for name, values in sample.items()}
-        codes = [self.views.domain(name).index(value) for name, value in witness.items()]
-        classes = self._classes_of(
-            [rows[code] for rows, code in zip(self.a.rows, codes, strict=True)],
-            [rows[code] for rows, code in zip(self.b.rows, codes, strict=True)],
-        )
-        of = (self.views.classes[classes[0]], self.views.classes[classes[1]])
-        return Comparison(False, None, self.tuples, witness, of, self.preserve, "sample")
+        search = Search(self.a, self.b, labels=self.labels)
+        found = search.at_random()
+        if found is not None:
+            return self._met(found)
+        self._plan(2 * len(self.pairs))
+        # The one may be a transform of the other, or the other of the one.
+        for first, second in ((self.a, self.b), (self.b, self.a)):
+            if proved(first, second, labels=self.labels, step=self._step):
+                self._finished()
+                return self._equal("interval")
+        return self._looked_for(search)
+
+    def _looked_for(self, search: Search) -> Comparison:
+        """Different if a tuple is found that is, else undecided."""
+        self._plan(len(self.pairs))
+        found = None
+        for pair in self.pairs:
+            found = search.of_pair(*pair)
+            if found is not None:
+                break
+            self._step()
+        self._finished()
+        return self._undecided() if found is None else self._met(found)
+
+    def _met(self, found: Found) -> Comparison:
+        witness = {
+            name: self.views.domain(name)[code]
+            for name, code in zip(self.views.attributes, found.codes, strict=True)
+        }
+        return self._differing(None, witness, found.classes, "sample")
 
     def _undecided(self) -> Comparison:
         return Comparison(None, None, self.tuples, None, None, self.preserve, "undecided", bound(self.views))
@@ -333,6 +371,8 @@ class Work:
         found = self._kept.get(pair)
         if found is not None:
             return found
+        if 40 * (self.parts.n + self.parts.m) * len(self.pairs) > self.limits.memory:
+            self._kept.clear()  # room for the one that was looked at last
         lines = self._line(self.a, *pair), self._line(self.b, *pair)
 
         def made(line: Line) -> tuple[Lists, I32, I32]:
@@ -342,8 +382,7 @@ class Work:
         threads = self.threads if self.parts.n + self.parts.m >= LARGE else 1
         first, second = both(lambda: made(lines[0]), lambda: made(lines[1]), threads)
         found = Places(first[2], second[2], first[1], lines, (first[0], second[0]), threads)
-        if 40 * (self.parts.n + self.parts.m) * len(self.pairs) <= self.limits.memory:
-            self._kept[pair] = found
+        self._kept[pair] = found
         return found
 
     def _judged(self, pair: tuple[int, int]) -> bool:
@@ -352,6 +391,10 @@ class Work:
         For the best class alone (safety.md, section b) only the last class is ever best with X = 0.
         """
         return self.labels and pair[1] != self.n_classes - 1
+
+    def _blocks(self) -> Iterator[tuple[int, ...]]:
+        """The codes outside, block after block."""
+        return product(*(range(self.sizes[position]) for position in self.parts.outside))
 
     def _flags(self, pair: tuple[int, int], positions: tuple[int, ...]) -> npt.NDArray[np.uint8]:
         """For each index of a half: 1 if class c is zero, 2 if d is, 3 if both are."""
@@ -378,21 +421,22 @@ class Work:
                 flag |= sum((row[c] == 0) << bit for bit, c in enumerate(pair))
         return flag
 
-    def _searches(self, pair: tuple[int, int]) -> Iterator[Search]:
+    def _parts_of(self, pair: tuple[int, int], places: Places) -> Iterator[Part]:
         """What there is to look through, each with rows of half a (None: all) and ranks of half b."""
-        places = self.places(pair)
+        self._step()
         judged = self._judged(pair)
         flags_a = flags_b = None
         if judged:
             flags_a, flags_b = self._flags(pair, self.parts.a), self._flags(pair, self.parts.b)[places.order]
         ranks = places.b[places.order]
         known: dict[int, Ranks] = {}
-        for outside in places.lines[0].blocks():
+        for outside in self._blocks():
             above, above_too = places.thresholds(outside)
             if flags_a is None or flags_b is None:
                 if not known:
                     known[0] = Ranks.of(ranks, None)
-                yield Search(outside, None, above, above_too, known[0])
+                yield Part(outside, None, above, above_too, known[0])
+                self._step()
                 continue
             own = flags_a | np.uint8(self._flag_of(pair, outside))
             for flag in range(3):
@@ -400,17 +444,17 @@ class Work:
                 if len(rows):
                     if flag not in known:
                         known[flag] = Ranks.of(ranks, (flags_b | flag) != 3)
-                    yield Search(outside, rows, above[rows], above_too[rows], known[flag])
+                    yield Part(outside, rows, above[rows], above_too[rows], known[flag])
+            self._step()
 
-    def _decided(self, pair: tuple[int, int]) -> tuple[list[int], tuple[int, int]] | None:
+    def _decided(self, pair: tuple[int, int]) -> list[int] | None:
         """Codes of a tuple on which the comparison of these classes differs, or None."""
         places = self.places(pair)
-        for search in self._searches(pair):
-            hit = search.hit()
+        for part in self._parts_of(pair, places):
+            hit = part.hit()
             if hit is not None:
                 i, place = hit
-                codes = tuple_of(self.parts, self.sizes, search.outside, i, int(places.order[place]))
-                return codes, pair
+                return tuple_of(self.parts, self.sizes, part.outside, i, int(places.order[place]))
         return None
 
     def _weights_of(self, positions: tuple[int, ...]) -> I64:
@@ -437,13 +481,15 @@ class Work:
         in_order_too[places.b] = weights_b
         from_place_too = suffix_sums(in_order_too)
         total = 0
-        for outside in places.lines[0].blocks():
+        self._plan(self.parts.blocks)
+        for outside in self._blocks():
             above, above_too = places.thresholds(outside)
             by_above = np.argsort(-above).astype(np.int32)
             # Above in the first and not in the second; then the reverse, from how many are above in either.
             lost = dominance(by_above, above, above_too, weights, ranks, in_order)
             more = int(np.dot(weights, from_place_too[above_too] - from_place[above]))
             total += (2 * lost + more) * self._weight_of(outside)
+            self._step()
         return total
 
     # --- all pairs of classes -----------------------------------------------------------------------------
@@ -461,7 +507,8 @@ class Work:
         step = max(1, 500_000_000 // (parts.m * len(places)))
         differing = 0
         codes: list[int] | None = None
-        for number, outside in enumerate(places[0].lines[0].blocks()):
+        self._plan(parts.blocks * parts.n)
+        for outside in self._blocks():
             for p, one in enumerate(places):
                 above[p], above_too[p] = one.thresholds(outside)
             times = self._weight_of(outside)
@@ -484,8 +531,7 @@ class Work:
                 differing += found * times
                 if codes is None and i >= 0:
                     codes = tuple_of(parts, self.sizes, outside, i, j)
-                if self.progress is not None:
-                    self.progress(number * parts.n + stop, parts.blocks * parts.n)
+                self._step(stop - start)
         if codes is None:
             return self._equal(method)
         return self._differs(differing if self.countable else None, codes, self._classes_at(codes), method)
@@ -499,65 +545,51 @@ class Work:
             ]
             for plain in (self.a, self.b)
         )
-        return self._classes_of(rows, rows_too)
-
-    def _classes_of(self, rows_a: list[list[int]], rows_b: list[list[int]]) -> tuple[int, int]:
-        """The same from the counts of each attribute's value in either viewset."""
-        orders: list[list[bool]] = []
-        for plain, rows in ((self.a, rows_a), (self.b, rows_b)):
-            above = []
-            for c, d in self.pairs:
-                term = plain.base(c, d)
-                for row in rows:
-                    term = term.times(Term.of(row[c], row[d]))
-                above.append(term.mark > 0 or (term.mark == 0 and term.up > term.down))
-            orders.append(above)
-        if not self.labels:
-            for number, pair in enumerate(self.pairs):
-                if orders[0][number] != orders[1][number]:
-                    return pair
+        classes = differing_classes(rows, rows_too, self.a.of_class, self.b.of_class, labels=self.labels)
+        if classes is None:
             raise AssertionError("the tuple does not differ")
-        return best_of(self.pairs, orders[0], self.n_classes), best_of(self.pairs, orders[1], self.n_classes)
+        return classes
 
-    def _listed(self) -> Comparison:
-        """List the differing tuples of each comparison of classes, and look at their union."""
+    def _listed(self, pairs: list[tuple[int, int]]) -> Comparison:
+        """List the differing tuples of each of these comparisons of classes, and look at their union.
+
+        In the first of them some tuple differs.
+        """
+        self._plan(len(pairs) * (1 + self.parts.blocks))
         most = self.limits.list
         parts = self.parts
-        blocks = {
-            outside: number for number, outside in enumerate(self.places(self.pairs[0]).lines[0].blocks())
-        }
+        blocks = {outside: number for number, outside in enumerate(self._blocks())}
         found_i, found_j = np.empty(most, np.int64), np.empty(most, np.int64)
         keys = np.zeros(0, np.int64)
         complete = True
-        for pair in self.pairs:
+        for pair in pairs:
             places = self.places(pair)
-            for search in self._searches(pair):
-                number = search.listed(places.order, found_i, found_j, 100 * most + search.size)
+            for part in self._parts_of(pair, places):
+                # With as many steps as half b is long, one that differs is met.
+                number = part.listed(places.order, found_i, found_j, 20 * most + part.size)
                 if number < 0:
                     complete, number = False, -1 - number
-                rows = found_i[:number] if search.rows is None else search.rows[found_i[:number]]
-                first = blocks[search.outside] * parts.n
-                keys = np.union1d(keys, (first + rows) * parts.m + found_j[:number])
+                rows = found_i[:number] if part.rows is None else part.rows[found_i[:number]]
+                first = blocks[part.outside] * parts.n
+                keys = merged(keys, (first + rows) * parts.m + found_j[:number])
                 complete = complete and len(keys) <= most
                 if not complete:
                     break
             if not complete:
                 break
+        self._finished()
         outsides = list(blocks)
         if self.labels:
             keys = keys[self._labels_differ(keys, outsides)]
             if len(keys) == 0:
                 return self._equal("meet in the middle") if complete else self._undecided()
-        weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)
-        block, i, j = self._parted(keys)
+        block, i, j = self._parted(keys if complete and self.countable else keys[:1])
         codes = tuple_of(parts, self.sizes, outsides[int(block[0])], int(i[0]), int(j[0]))
         if not (complete and self.countable):
             return self._differs(None, codes, self._classes_at(codes), "meet in the middle")
-        times = [self._weight_of(outside) for outside in outsides]
-        differing = sum(
-            int(w) * int(v) * times[k]
-            for w, v, k in zip(weights[i].tolist(), weights_b[j].tolist(), block.tolist(), strict=True)
-        )
+        weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)
+        times = np.array([self._weight_of(outside) for outside in outsides], dtype=np.int64)
+        differing = int((weights[i] * weights_b[j] * times[block]).sum())
         return self._differs(differing, codes, self._classes_at(codes), "meet in the middle")
 
     def _parted(self, keys: I64) -> tuple[I64, I64, I64]:
@@ -580,12 +612,6 @@ class Work:
                     lost[which, c, own] |= ~is_above
         differ: npt.NDArray[np.bool_] = (lost[0] != lost[1]).any(axis=0)
         return differ
-
-
-def best_of(pairs: list[tuple[int, int]], above: list[bool], n_classes: int) -> int:
-    """The class that loses no comparison."""
-    losers = {d if is_above else c for (c, d), is_above in zip(pairs, above, strict=True)}
-    return next(c for c in range(n_classes) if c not in losers)
 
 
 class Ranks(NamedTuple):
@@ -612,7 +638,7 @@ class Ranks(NamedTuple):
         return cls(low, high, lowest, highest)
 
 
-class Search(NamedTuple):
+class Part(NamedTuple):
     """Some rows of half a against half b."""
 
     outside: tuple[int, ...]
@@ -656,6 +682,15 @@ class Search(NamedTuple):
             found_j,
             steps,
         )
+
+
+def merged(keys: I64, more: I64) -> I64:
+    """Both in rising order, each once."""
+    keys = np.concatenate([keys, more])
+    keys.sort()
+    first = np.ones(len(keys), bool)
+    first[1:] = keys[1:] != keys[:-1]
+    return keys[first]
 
 
 def inverse(order: I32) -> I32:

@@ -18,7 +18,7 @@ from nbcfast.equivalence.comparing import (
     arranged,
     check_preserve,
 )
-from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term
+from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, product
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.views.integers import logarithms
 
@@ -154,8 +154,8 @@ class Enumerated:
         base = plain.base(c, d)
         if base.mark or not self.shape:
             return self._exactly(plain, pair, Logs())
-        sums = np.array(math.log(base.up) - math.log(base.down))
-        most = math.log(base.up) + math.log(base.down)
+        up, down = math.log(int(base.up)), math.log(int(base.down))
+        sums, most = np.array(up - down), up + down
         with np.errstate(invalid="ignore"):
             for rows in plain.rows:
                 logs = logarithms(_counts([(row[c], row[d]) for row in rows]))
@@ -171,10 +171,9 @@ class Enumerated:
         for place, codes in zip(
             close.tolist(), zip(*np.unravel_index(close, self.shape), strict=True), strict=True
         ):
-            term = base
-            for rows, code in zip(plain.rows, codes, strict=True):
-                term = term.times(Term.of(rows[code][c], rows[code][d]))
-            flat[place] = term.up > term.down
+            counts = [(rows[code][c], rows[code][d]) for rows, code in zip(plain.rows, codes, strict=True)]
+            up, down = product(x for x, _ in counts), product(y for _, y in counts)
+            flat[place] = base.up * up > base.down * down
         return flat.reshape(self.shape)
 
     def _exactly(self, plain: Plain, pair: tuple[int, int], logs: Logs) -> Bools:

@@ -3,126 +3,259 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from typing import Any, NamedTuple
 
-from gmpy2 import mpz
+import gmpy2
+import numpy as np
+import numpy.typing as npt
 
-from nbcfast.equivalence.lines import Logs, Plain, Term
-from nbcfast.equivalence.margins import product
+from nbcfast.equivalence.lines import Plain, product
 
+Bools = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[Any]  # of Python ints
+
+ROUGH_BITS = 256  # of the logarithms of a first look, which most viewsets that differ do not pass
 MOST_BITS = 100_000  # of a logarithm
+MOST_MEMORY = 1 << 31  # bits of all logarithms
+MOST_SECONDS = 30.0  # for all logarithms
 
 
-def proved(a: Plain, b: Plain, *, labels: bool, logs: Logs) -> bool:
+class Flat(NamedTuple):
+    """The counts of all values, attribute after attribute."""
+
+    of_class: list[int]
+    counts: Numbers  # (values, classes); int64 where all fit
+    zero: Bools
+    starts: npt.NDArray[np.intp]  # the first value of each attribute
+
+    @classmethod
+    def of(cls, plain: Plain) -> Flat:
+        rows = [row for of_attribute in plain.rows for row in of_attribute]
+        counts = as_array(rows, len(plain.of_class))
+        starts = np.cumsum([0, *map(len, plain.rows)])[:-1]
+        return cls(plain.of_class, counts, counts == 0, starts)
+
+    def logs(self, bits: int) -> Logarithms:
+        """In units of 2^-bits, each within 1; 0 for a count of 0."""
+        numbers: list[int] = self.counts.ravel().tolist()
+        known = {0: 0, 1: 0}
+        longest = max(number.bit_length() for number in (1, *numbers, *self.of_class))
+        with gmpy2.context(precision=bits + longest.bit_length() + 8):
+            for number in {*numbers, *self.of_class} - {0, 1}:
+                known[number] = int(gmpy2.rint(gmpy2.mul_2exp(gmpy2.log(gmpy2.mpz(number)), bits)))
+        logs = np.empty(len(numbers), object)
+        logs[:] = [known[number] for number in numbers]
+        n = len(self.starts)
+        factor = 1 - n if n else 1
+        return Logarithms(logs.reshape(self.counts.shape), [factor * known[count] for count in self.of_class])
+
+
+class Logarithms(NamedTuple):
+    of_counts: Numbers
+    of_class: list[int]  # of P^(1-n)
+
+    def of_pair(self, c: int, d: int) -> tuple[Numbers, int]:
+        """The terms of f, one a value, and its constant: off by at most 4n + 2 units in all."""
+        return self.of_counts[:, c] - self.of_counts[:, d], self.of_class[c] - self.of_class[d]
+
+
+def proved(a: Plain, b: Plain, *, labels: bool, step: Callable[[], object] = lambda: None) -> bool:
     """Whether b is seen to be equivalent to a; False says nothing.
 
     f' of b is x f of a, shifted so that ties fall on the right side, up to an error that adds up over the
     attributes. All of f' - x f lies in [low, high]. Where f > 0, f >= m, the bound of the margin, and
     f' >= x m + low must be positive; where f <= 0, f' <= high must not be. Tuples with X_c = 0 or X_d = 0 are
     looked at through the largest and the least f' among them.
+
+    With `labels`, tuples where both are zero matter for the last class only. `step` is called for each pair.
     """
+    first, second = Flat.of(a), Flat.of(b)
     n_classes = len(a.of_class)
-    for c, d in combinations(range(n_classes), 2):
-        if b.base(c, d).mark or any(row[c] == 0 or row[d] == 0 for rows in b.rows for row in rows):
-            return False
-        if not _proved_pair(a, b, c, d, labels and d != n_classes - 1, logs):
-            return False
+    if 0 in second.of_class or second.zero.any():
+        return False
+    pairs = list(combinations(range(n_classes), 2))
+    least = [_least(first, c, d) for c, d in pairs]
+    longest = max((number.bit_length() for number in second.counts.ravel().tolist()), default=1)
+    # The tilt that puts ties right may be as small as the last digit of the published counts.
+    bits = max(longest, *(of_pair or 0 for of_pair in least)) + 64 + len(first.starts).bit_length()
+    if bits > MOST_BITS or _too_long(first, second, bits):
+        return False
+    for precision in (ROUGH_BITS, bits):
+        if precision > bits // 4 and precision != bits:
+            continue
+        before, after = first.logs(precision), second.logs(precision)
+        for (c, d), of_pair in zip(pairs, least, strict=True):
+            pair = _Pair(first, before, after, c, d, of_pair, precision)
+            if precision < bits:
+                if pair.hopeless():
+                    return False
+                continue
+            if not pair.proved(judged=labels and d != n_classes - 1):
+                return False
+            step()
     return True
 
 
-def _proved_pair(a: Plain, b: Plain, c: int, d: int, judged: bool, logs: Logs) -> bool:
-    """The same for two classes; `judged`: tuples where both are zero do not matter."""
-    base = a.base(c, d)
-    terms = [[Term.of(row[c], row[d]) for row in rows] for rows in a.rows]
-    both = [[term for term in of_attribute if not term.mark] for of_attribute in terms]
-    positive = not base.mark and all(both)
-    least = 1
-    if positive:
-        ups = product([mpz(base.up), *(mpz(max(term.up for term in row)) for row in both)])
-        downs = product([mpz(base.down), *(mpz(max(term.down for term in row)) for row in both)])
-        least = (min(ups, downs) + 1).bit_length()  # |f| >= 2^-least where it is not zero
-    bits = least + 64 + len(terms).bit_length()
-    if bits > MOST_BITS:
-        return False
-    after = [[logs.of(Term.of(row[c], row[d]), bits) for row in rows] for rows in b.rows]
-    base_after = logs.of(b.base(c, d), bits)
-    error = 2 * (len(terms) + 1)
-    if not _zeros_proved(a, after, base_after, error, c, d, judged):
-        return False
-    if not positive:
-        return True
-    before = [[None if term.mark else logs.of(term, bits) for term in row] for row in terms]
-    base_before = logs.of(base, bits)
-    for x in _scales(before, after):
-        p, q = x.numerator, x.denominator
-        low = high = q * base_after - p * base_before
-        for row, row_after in zip(before, after, strict=True):
-            rest = [q * new - p * old for old, new in zip(row, row_after, strict=True) if old is not None]
-            low, high = low + min(rest), high + max(rest)
-        slack = error * (p + q)
-        if low - slack + (p << (bits - least)) > 0 and high + slack <= 0:
-            return True
-    return False
+def _too_long(first: Flat, second: Flat, bits: int) -> bool:
+    """Whether so many logarithms would take too much time or memory."""
+    known = len(set(first.counts.ravel().tolist())) + len(set(second.counts.ravel().tolist()))
+    # 0.2 ms for one of 2^14 bits; the difference of two columns at a time.
+    seconds = known * 2e-4 * (bits / 2**14) ** 1.7
+    return seconds > MOST_SECONDS or (known + 8 * len(first.counts)) * bits > MOST_MEMORY
 
 
-def _scales(before: list[list[int | None]], after: list[list[int]]) -> Iterable[Fraction]:
-    """What x may be: 1/k for the k of a transform, and the ratio of the widest attribute."""
-    widest: tuple[int, int] | None = None
-    for row, row_after in zip(before, after, strict=True):
-        known = [(old, new) for old, new in zip(row, row_after, strict=True) if old is not None]
-        low, high = min(known), max(known)
-        if widest is None or high[0] - low[0] > widest[0]:
-            widest = high[0] - low[0], high[1] - low[1]
-    if widest is None or widest[0] <= 0 or widest[1] <= 0:
-        yield Fraction(1)
-        return
-    k = Fraction(*widest)
-    if k >= Fraction(1, 2):
-        yield Fraction(64, max(1, round(64 * k)))
-        yield Fraction(1, max(1, round(k)))
-    yield 1 / k
-
-
-def _zeros_proved(
-    a: Plain, after: list[list[int]], base: int, error: int, c: int, d: int, judged: bool
-) -> bool:
-    """Whether f' < 0 wherever X_c = 0 in a, and f' > 0 where X_c > 0 = X_d."""
-    worst = _most(a, after, c, d if judged else None, 1)
-    if worst is not None and worst + base + error >= 0:
-        return False
-    worst = _most(a, after, d, c, -1)
-    return worst is None or -worst + base - error > 0
-
-
-def _most(a: Plain, after: list[list[int]], zero: int, positive: int | None, sign: int) -> int | None:
-    """The largest sign * f', less its base, where one class is zero and the other, if given, is not."""
-    if positive is not None and a.of_class[positive] == 0:
+def _least(flat: Flat, c: int, d: int) -> int | None:
+    """|f| >= 2^-least where both classes are positive and f is not zero; None where they never both are."""
+    p, q = flat.of_class[c], flat.of_class[d]
+    if p == 0 or q == 0:
         return None
-    # Of the tuples without a zero so far, and of those with one.
-    without: int | None = 0
-    with_zero: int | None = 0 if a.of_class[zero] == 0 else None
-    for rows, numbers in zip(a.rows, after, strict=True):
-        may = [
-            (sign * number, row[zero] == 0)
-            for row, number in zip(rows, numbers, strict=True)
-            if positive is None or row[positive] > 0
-        ]
-        most = max((number for number, _ in may), default=None)
-        most_zero = max((number for number, is_zero in may if is_zero), default=None)
-        most_other = max((number for number, is_zero in may if not is_zero), default=None)
-        ends = [
-            x + y for x, y in ((with_zero, most), (without, most_zero)) if x is not None and y is not None
-        ]
-        with_zero = max(ends, default=None)
-        without = None if without is None or most_other is None else without + most_other
-    return with_zero
+    n = len(flat.starts)
+    if n == 0:
+        return (min(p, q) + 1).bit_length()
+    positive = ~(flat.zero[:, c] | flat.zero[:, d])
+    x, y = (np.where(positive, flat.counts[:, k], 0) for k in (c, d))
+    if flat.counts.dtype.kind != "O":  # of long numbers this would take long
+        common_factors = np.maximum(np.gcd(x, y), 1)
+        x, y = x // common_factors, y // common_factors
+    tops = [np.maximum.reduceat(numbers, flat.starts).tolist() for numbers in (x, y)]
+    if 0 in tops[0]:
+        return None
+    common = math.gcd(p, q)
+    up = product(tops[0]) * gmpy2.mpz(q // common) ** (n - 1)
+    down = product(tops[1]) * gmpy2.mpz(p // common) ** (n - 1)
+    return int((min(up, down) + 1).bit_length())
 
 
-def sample_size(n_attributes: int) -> int:
-    """How many tuples are looked at in a domain too large to decide."""
-    return max(10, min(2_000, 200_000 // max(1, n_attributes)))
+class _Pair:
+    """Two classes, with logarithms of so many bits."""
+
+    def __init__(
+        self, flat: Flat, before: Logarithms, after: Logarithms, c: int, d: int, least: int | None, bits: int
+    ) -> None:
+        self._flat, self._c, self._d, self._least, self._bits = flat, c, d, least, bits
+        self._f, self._base = before.of_pair(c, d)
+        self._g, self._base_after = after.of_pair(c, d)
+        self._starts = flat.starts
+        self._positive = ~(flat.zero[:, c] | flat.zero[:, d])
+        self._error = 4 * len(flat.starts) + 2
+
+    def proved(self, judged: bool) -> bool:
+        """Whether all tuples are seen to be ordered alike; `judged`: but for those where both are zero."""
+        if not self._zeros_proved(judged):
+            return False
+        if self._least is None:
+            return True
+        for x in self._scales():
+            p, q = x.numerator, x.denominator
+            low, high = self._rest(p, q)
+            slack = self._error * (p + q)
+            if low - slack + (p << (self._bits - self._least)) > 0 and high + slack <= 0:
+                return True
+        return False
+
+    def hopeless(self) -> bool:
+        """Whether f' - x f is for no x so near to zero that more bits could prove anything."""
+        if self._least is None or self._least < 2 * self._bits:
+            return False
+        for x in self._scales():
+            p, q = x.numerator, x.denominator
+            low, high = self._rest(p, q)
+            # What a better x could change is far below this.
+            slack = q << (self._bits // 2)
+            if low > -slack and high < slack:
+                return False
+        return True
+
+    def _rest(self, p: int, q: int) -> tuple[int, int]:
+        """The least and the greatest q f' - p f where both classes are positive."""
+        low = high = q * self._base_after - p * self._base
+        if len(self._starts):
+            rest = q * self._g - p * self._f
+            low += sum(self._extremes(np.minimum, rest, self._positive))
+            high += sum(self._extremes(np.maximum, rest, self._positive))
+        return low, high
+
+    def _extremes(self, of: np.ufunc, numbers: Numbers, counted: Bools) -> list[int]:
+        """The least or greatest number of each attribute, of those that are counted; there must be one."""
+        far = 1 << 8 * self._bits  # beyond all numbers times p or q
+        numbers = np.where(counted, numbers, far if of is np.minimum else -far)
+        extremes: list[int] = of.reduceat(numbers, self._starts).tolist()
+        return extremes
+
+    def _scales(self) -> Iterator[Fraction]:
+        """What x may be: 1/k for the k of a transform, and the ratio of the widest attribute."""
+        best: tuple[int, int] | None = None
+        if len(self._starts):
+            low = self._extremes(np.minimum, self._f, self._positive)
+            high = self._extremes(np.maximum, self._f, self._positive)
+            widths = [top - bottom for bottom, top in zip(low, high, strict=True)]
+            widest = max(range(len(widths)), key=widths.__getitem__)
+            ends = [*self._starts.tolist(), len(self._f)]
+            of_attribute = slice(ends[widest], ends[widest + 1])
+            known = list(
+                zip(
+                    self._f[of_attribute][self._positive[of_attribute]].tolist(),
+                    self._g[of_attribute][self._positive[of_attribute]].tolist(),
+                    strict=True,
+                )
+            )
+            best = widths[widest], max(known)[1] - min(known)[1]
+        if best is None or best[0] <= 0 or best[1] <= 0:
+            yield Fraction(1)
+            return
+        k = Fraction(*best)
+        if k >= Fraction(1, 2):
+            yield Fraction(64, max(1, round(64 * k)))
+            yield Fraction(1, max(1, round(k)))
+        yield 1 / k
+
+    def _zeros_proved(self, judged: bool) -> bool:
+        """Whether f' < 0 wherever X_c = 0 in a, and f' > 0 where X_c > 0 = X_d."""
+        worst = self._most(self._c, self._d if judged else None, 1)
+        if worst is not None and worst + self._base_after + self._error >= 0:
+            return False
+        worst = self._most(self._d, self._c, -1)
+        return worst is None or -worst + self._base_after - self._error > 0
+
+    def _most(self, zero: int, positive: int | None, sign: int) -> int | None:
+        """The largest sign * f', less its base, where one class is zero and the other, if given, is not."""
+        flat = self._flat
+        if positive is not None and flat.of_class[positive] == 0:
+            return None
+        is_zero = flat.zero[:, zero]
+        may = np.ones(len(is_zero), bool) if positive is None else ~flat.zero[:, positive]
+        if flat.of_class[zero] and not (is_zero & may).any():
+            return None
+        if len(self._starts) == 0:
+            return 0
+        if not np.logical_or.reduceat(may, self._starts).all():
+            return None
+        numbers = sign * self._g
+        most = self._extremes(np.maximum, numbers, may)
+        total = sum(most)
+        if flat.of_class[zero] == 0:
+            return total
+        # One attribute at least must have a value of count 0, where that costs the least.
+        with_zero = np.logical_or.reduceat(is_zero & may, self._starts)
+        most_zero = self._extremes(np.maximum, numbers, is_zero & may)
+        return total - min(
+            best - best_zero
+            for best, best_zero, has in zip(most, most_zero, with_zero.tolist(), strict=True)
+            if has
+        )
+
+
+def as_array(rows: list[list[int]], width: int) -> Numbers:
+    """Of int64 where all fit, else of Python ints."""
+    try:
+        return np.array(rows, dtype=np.int64).reshape(-1, width)
+    except OverflowError:
+        array = np.empty((len(rows), width), object)
+        array[:] = rows
+        return array
 
 
 def proportional(a: Plain, b: Plain) -> bool:

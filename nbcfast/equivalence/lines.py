@@ -23,34 +23,63 @@ MOST_SCALE = 118  # so that such a rounding is off by hardly more than a half
 REAL_BITS = 59  # all sums of logarithms stay below half of REAL
 
 MOST_HALF = 25_000_000  # sums in one half: some 40 bytes each
-MOST_WORK = 20_000_000_000  # sums looked at in all, some nanoseconds each
-
+MOST_WORK = 2_000_000_000  # sums looked at for all pairs of classes, some 20 ns each
 
 LARGE = 200_000  # sums: a second thread is worth its waking
+
+SMALL = 1 << 512  # below, Python's own arithmetic is quick; above, its time grows with the square
+MOST_REDUCED = 1 << 18  # bits: a common factor of longer numbers takes too long to find
+
+
+def common_factor(*numbers: int) -> int:
+    """The greatest common factor, of long numbers too."""
+    if all(number < SMALL for number in numbers):
+        return math.gcd(*numbers)
+    return int(gmpy2.gcd(*map(gmpy2.mpz, numbers)))
+
+
+def product(numbers: Iterable[int]) -> gmpy2.mpz:
+    """Of many numbers, as a tree: long factors meet long ones."""
+    factors = [gmpy2.mpz(number) for number in numbers]
+    while len(factors) > 1:
+        factors = [math.prod(factors[k : k + 2]) for k in range(0, len(factors), 2)]
+    return factors[0] if factors else gmpy2.mpz(1)
 
 
 class Term(NamedTuple):
     """A factor up / down of X_c / X_d; `mark` is NONE where N_c = 0, ONLY where N_d alone is."""
 
     mark: int
-    up: int
-    down: int
+    up: Any  # int or mpz
+    down: Any
 
     @classmethod
     def of(cls, x: int, y: int) -> Term:
+        """In lowest terms."""
         if x == 0:
             return _NO
         if y == 0:
             return _YES
-        common = math.gcd(x, y)
-        return cls(0, x // common, y // common)
+        common = common_factor(x, y)
+        if common == 1:
+            return cls(0, x, y)
+        if x < SMALL and y < SMALL:
+            return cls(0, x // common, y // common)
+        return cls(0, gmpy2.mpz(x) // common, gmpy2.mpz(y) // common)
 
-    def times(self, other: Term) -> Term:
-        if NONE in (self.mark, other.mark):
+    @classmethod
+    def product(cls, terms: Sequence[Term]) -> Term:
+        """In lowest terms unless its numbers are very long."""
+        marks = {term.mark for term in terms}
+        if NONE in marks:
             return _NO
-        if ONLY in (self.mark, other.mark):
+        if ONLY in marks:
             return _YES
-        return Term.of(self.up * other.up, self.down * other.down)
+        up, down = product(term.up for term in terms), product(term.down for term in terms)
+        if min(up.bit_length(), down.bit_length()) <= MOST_REDUCED:
+            common = gmpy2.gcd(up, down)
+            up, down = up // common, down // common
+        return cls(0, up, down)
 
 
 _NO, _YES = Term(NONE, 1, 1), Term(ONLY, 1, 1)
@@ -77,7 +106,7 @@ class Plain:
         term = Term.of(self.of_class[c], self.of_class[d])
         if term.mark or n == 0:
             return term
-        return Term(0, term.down ** (n - 1), term.up ** (n - 1))
+        return Term(0, gmpy2.mpz(term.down) ** (n - 1), gmpy2.mpz(term.up) ** (n - 1))
 
 
 class Logs:
@@ -120,7 +149,7 @@ def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
     """Two halves with few sums, the second not longer; attributes outside where these are too many."""
     outside: tuple[int, ...] = ()
     inside = [position for position, size in enumerate(sizes) if size != 1]
-    if sum(math.log2(sizes[position]) for position in inside) > math.log2(most) * 2 + math.log2(work):
+    if sum(math.log2(sizes[position]) for position in inside) > math.log2(most) * 2 + math.log2(max(work, 1)):
         return None
     while True:
         a, b = _halves([sizes[position] for position in inside])
@@ -187,11 +216,8 @@ class Line:
         self._compare_sizes = sizes
         self._terms = terms
         self._parts = parts
-        for position, of_attribute in enumerate(terms):
-            if len(of_attribute) == 1:  # in no part
-                base = base.times(of_attribute[0])
-            elif position not in (*parts.outside, *parts.a, *parts.b):
-                raise ValueError(f"attribute {position} of {len(of_attribute)} groups is in no part")
+        # What has one group of values is in no part.
+        base = Term.product([base, *(of_attribute[0] for of_attribute in terms if len(of_attribute) == 1)])
         self.base_term = base
         used = [terms[position] for position in (*parts.outside, *parts.a, *parts.b)]
         wide = [[logs.of(term, BITS) for term in of_attribute] for of_attribute in used]
@@ -269,11 +295,12 @@ class Line:
 
     def term(self, codes: Sequence[int]) -> Term:
         """X_c / X_d of the tuple of groups with these codes, one for each attribute."""
-        result = self.base_term
-        for of_attribute, code in zip(self._terms, codes, strict=True):
-            if len(of_attribute) > 1:
-                result = result.times(of_attribute[code])
-        return result
+        factors = [
+            of_attribute[code]
+            for of_attribute, code in zip(self._terms, codes, strict=True)
+            if len(of_attribute) > 1
+        ]
+        return Term.product([self.base_term, *factors])
 
     def _shift(self, codes: tuple[int, ...]) -> int:
         shift = 0
@@ -333,7 +360,10 @@ _NO_LIMBS = np.zeros(0, np.uint64)
 
 
 def both(first: Callable[[], First], second: Callable[[], Second], threads: int) -> tuple[First, Second]:
-    """Two results, made at the same time where there is more than one thread."""
+    """Two results, made at the same time where there is more than one thread.
+
+    An interrupt is not kept waiting for the second, which shares nothing with anybody.
+    """
     if threads == 1:
         return first(), second()
     from nbcfast._threads import _executor
@@ -342,7 +372,7 @@ def both(first: Callable[[], First], second: Callable[[], Second], threads: int)
     try:
         mine = first()
     except BaseException:
-        helper.cancel() or helper.exception()
+        helper.cancel()
         raise
     return mine, helper.result()
 

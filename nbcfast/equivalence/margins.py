@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
@@ -16,7 +17,9 @@ from nbcfast.equivalence.lines import (
     Line,
     Logs,
     Plain,
+    Split,
     Term,
+    product,
     split,
     tuple_of,
 )
@@ -78,23 +81,40 @@ def margin_of(
     n_rows(views)
     plain, logs = Plain.of(views), Logs()
     tuples = math.prod(map(len, plain.rows))
+    pairs = list(combinations(range(len(plain.of_class)), 2))
+    kinds = []
+    for c, d in pairs:
+        kind = Kinds.of(plain, c, d)
+        if kind is None:  # never are both positive
+            continue
+        parts = split(kind.sizes, most, work // len(pairs))
+        if parts is None:
+            return bound(views)
+        # What they are is found again when their turn comes: all at once may be many.
+        kinds.append((c, d, parts))
+    total = sum(1 + parts.blocks for _, _, parts in kinds)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
     best: tuple[Term, list[int], tuple[int, int]] | None = None
     middle = False
-    pairs = list(combinations(range(len(plain.of_class)), 2))
-    for number, (c, d) in enumerate(pairs):
-        found = _of_pair(plain, c, d, logs, most, work, enumerate_up_to, used)
-        if found is False:
-            return bound(views)
+    for c, d, parts in kinds:
+        kind = Kinds.of(plain, c, d)
+        assert kind is not None
+        all_pairs = parts.blocks * parts.n * parts.m <= enumerate_up_to
+        middle |= not all_pairs
+        found = kind.nearest(plain.base(c, d), parts, logs, all_pairs, used, step)
         if found is not None:
-            term, codes, in_middle = found
-            middle |= in_middle
-            if term is not None:
-                classes = (c, d) if term.up > term.down else (d, c)
-                term = Term(0, max(term.up, term.down), min(term.up, term.down))
-                if best is None or term.up * best[0].down < best[0].up * term.down:
-                    best = term, codes, classes
-        if progress is not None:
-            progress(number + 1, len(pairs))
+            term, codes = found
+            classes = (c, d) if term.up > term.down else (d, c)
+            term = Term(0, max(term.up, term.down), min(term.up, term.down))
+            if best is None or term.up * best[0].down < best[0].up * term.down:
+                best = term, codes, classes
     method: Literal["enumeration", "meet in the middle"] = "meet in the middle" if middle else "enumeration"
     if best is None:
         return Margin(math.inf, math.inf, None, None, True, method, tuples)
@@ -110,50 +130,67 @@ def margin_of(
     )
 
 
-def _of_pair(
-    plain: Plain, c: int, d: int, logs: Logs, most: int, work: int, enumerate_up_to: int, threads: int
-) -> tuple[Term | None, list[int], bool] | Literal[False] | None:
-    """X_c / X_d nearest to 1, its codes, and whether by meeting in the middle; False: too much work."""
-    base = plain.base(c, d)
-    if base.mark:
-        return None
-    terms: list[list[Term]] = []
-    values: list[list[int]] = []
-    for rows in plain.rows:
-        found: dict[Term, int] = {}
-        for value, row in enumerate(rows):
-            term = Term.of(row[c], row[d])
-            if not term.mark:
-                found.setdefault(term, value)
-        if not found:
+class Kinds(NamedTuple):
+    """The distinct N_c / N_d of each attribute for two classes, and the first value that has each."""
+
+    terms: list[list[Term]]
+    values: list[list[int]]
+
+    @classmethod
+    def of(cls, plain: Plain, c: int, d: int) -> Kinds | None:
+        """None where no tuple has both classes positive."""
+        if plain.of_class[c] == 0 or plain.of_class[d] == 0:
             return None
-        terms.append(list(found))
-        values.append(list(found.values()))
-    sizes = [len(of_attribute) for of_attribute in terms]
-    parts = split(sizes, most, work)
-    if parts is None:
-        return False
-    line = Line(base, terms, parts, logs, sizes=True)
-    lists = line.lists(threads)
-    all_pairs = parts.blocks * parts.n * parts.m <= enumerate_up_to
-    best: tuple[Term, list[int]] | None = None
-    for outside in line.blocks():
-        nearest = line.nearest(lists, outside, all_pairs)
-        if nearest is None:
-            continue
-        codes = tuple_of(parts, sizes, outside, nearest[1], nearest[2])
-        term = line.term(codes)
-        if best is None or nearer(term, best[0]):
-            best = term, codes
-    if best is None:
-        return None, [], not all_pairs
-    codes = [of_attribute[code] for of_attribute, code in zip(values, best[1], strict=True)]
-    return best[0], codes, not all_pairs
+        terms: list[list[Term]] = []
+        values: list[list[int]] = []
+        for rows in plain.rows:
+            found: dict[Term, int] = {}
+            for value, row in enumerate(rows):
+                term = Term.of(row[c], row[d])
+                if not term.mark:
+                    found.setdefault(term, value)
+            if not found:
+                return None
+            terms.append(list(found))
+            values.append(list(found.values()))
+        return cls(terms, values)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(of_attribute) for of_attribute in self.terms]
+
+    def nearest(
+        self,
+        base: Term,
+        parts: Split,
+        logs: Logs,
+        all_pairs: bool,
+        threads: int,
+        step: Callable[[], object],
+    ) -> tuple[Term, list[int]] | None:
+        """X_c / X_d nearest to 1 but not 1, and the codes of its tuple."""
+        line = Line(base, self.terms, parts, logs, sizes=True)
+        lists = line.lists(threads)
+        step()
+        best: tuple[Term, list[int]] | None = None
+        for outside in line.blocks():
+            nearest = line.nearest(lists, outside, all_pairs)
+            step()
+            if nearest is None:
+                continue
+            codes = tuple_of(parts, self.sizes, outside, nearest[1], nearest[2])
+            term = line.term(codes)
+            if best is None or nearer(term, best[0]):
+                best = term, codes
+        if best is None:
+            return None
+        codes = [of_attribute[code] for of_attribute, code in zip(self.values, best[1], strict=True)]
+        return best[0], codes
 
 
 def nearer(a: Term, b: Term) -> bool:
     """Whether up / down of a is nearer to 1 than that of b, in logarithms; neither is 1."""
-    return max(a.up, a.down) * min(b.up, b.down) < max(b.up, b.down) * min(a.up, a.down)
+    return bool(max(a.up, a.down) * min(b.up, b.down) < max(b.up, b.down) * min(a.up, a.down))
 
 
 def logs_of(term: Term) -> tuple[float, float]:
@@ -212,13 +249,6 @@ def bound(views: Viewset) -> Margin:
     log, log2 = logs_of(Term(0, int(most) + 1, int(most)))
     # Down by more than the rounding of the two, so that they stay bounds.
     return Margin(log * (1 - 2.0**-50), log2 - 1e-9, None, None, False, "bound", tuples)
-
-
-def product(numbers: list[Any]) -> Any:
-    """Of many numbers, as a tree: large factors meet large ones."""
-    while len(numbers) > 1:
-        numbers = [math.prod(numbers[k : k + 2]) for k in range(0, len(numbers), 2)]
-    return numbers[0] if numbers else gmpy2.mpz(1)
 
 
 def n_rows(views: Any) -> None:

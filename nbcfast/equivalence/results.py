@@ -73,7 +73,8 @@ class Comparison:
     equal : bool or None
         None where the domain is too large to decide.
     differing : int or None
-        How many tuples differ; None where that is not known.
+        How many tuples differ; None where that is not known: in a domain too large to decide, and with more
+        than two classes where millions of tuples differ in a domain too large to enumerate.
     tuples : int
         How many tuples the product domain has.
     witness : dict of name -> value, or None
@@ -83,7 +84,8 @@ class Comparison:
         viewsets puts in this order at the witness. Where labels are compared: the two labels.
     preserve : {"order", "label"}
     method : {"enumeration", "meet in the middle", "interval", "sample", "undecided"}
-        How the answer was found; "sample" is a witness by luck, in a domain too large to decide.
+        How the answer was found; "sample" is a witness met among some tuples of a domain that is too
+        large to decide.
     bound : Margin or None
         For an undecided answer the proven bound of the margin of the first viewset.
     rows : ndarray of int64, or None

@@ -3,7 +3,7 @@
 from nbcfast.release.certificate import Certificate, Release
 from nbcfast.release.checks import Check, Verification, verify
 from nbcfast.release.files import load
-from nbcfast.release.quality import Posterior, Quality, evaluate, worst_posterior
+from nbcfast.release.quality import Posterior, Quality, evaluate, worst_posterior, worst_posteriors
 
 __all__ = [
     "Certificate",
@@ -16,4 +16,5 @@ __all__ = [
     "load",
     "verify",
     "worst_posterior",
+    "worst_posteriors",
 ]

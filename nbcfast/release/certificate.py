@@ -13,13 +13,14 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
+from nbcfast.verify_release import contradiction
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.release.datasets import Probabilities
 
-METHODS = ("safetytransform",)
+METHODS = ("safetytransform", "est")
 ATTACKERS = ("row", "worlds")
 PRESERVED = ("order", "label")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
@@ -49,7 +50,7 @@ class Certificate:
 
     Parameters
     ----------
-    method : "safetytransform"
+    method : {"safetytransform", "est"}
         How the counts were made.
     amplification : int, Fraction, str or float
         The limit that was demanded; kept as a Fraction.
@@ -71,6 +72,10 @@ class Certificate:
     warnings : tuple of str
     version : str
         Of the library that made the release.
+    r : int, Fraction, str or float, and
+    prior : sequence of numbers
+        With method "est", and only there: the odds of two classes are within a factor r of those of the
+        prior, given in the order of the classes. Both are public, and are kept as Fractions.
 
     Raises
     ------
@@ -79,6 +84,7 @@ class Certificate:
 
     Examples
     --------
+    >>> from nbcfast import Certificate
     >>> Certificate(amplification="5/2", tuples=12, attacker="worlds").limit
     Fraction(5, 4)
     """
@@ -95,6 +101,8 @@ class Certificate:
     identity: bool = False
     warnings: tuple[str, ...] = ()
     version: str = __version__
+    r: Fraction | None = None
+    prior: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "amplification", Fraction(exact(self.amplification, "amplification")))
@@ -132,6 +140,30 @@ class Certificate:
         object.__setattr__(self, "warnings", tuple(self.warnings))
         if not isinstance(self.version, str):
             raise TypeError(f"version must be a text, got {self.version!r}")
+        fault = contradiction(
+            self.equivalence, self.differing_tuples, self.differing_rows, self.identity, self.gauge
+        )
+        if fault:
+            raise ValueError(fault)
+        self._check_closeness()
+
+    def _check_closeness(self) -> None:
+        if self.method != "est":
+            if self.r is not None or self.prior is not None:
+                raise ValueError(f"r and prior belong to method 'est', got method {self.method!r}")
+            return
+        if self.r is None or self.prior is None:
+            raise ValueError("method 'est' needs r and prior")
+        object.__setattr__(self, "r", Fraction(exact(self.r, "r")))
+        prior = tuple(Fraction(exact(number, "prior")) for number in self.prior)
+        object.__setattr__(self, "prior", prior)
+        least = 2 if self.attacker == "worlds" else 1
+        if self.r <= least:
+            raise ValueError(
+                f"r must be above {least} for attacker {self.attacker!r}, got {limit_text(self.r)}"
+            )
+        if not prior or min(prior) <= 0 or sum(prior) != 1:
+            raise ValueError(f"prior must be numbers above 0 that add up to 1, got {self.prior!r}")
 
     @property
     def limit(self) -> Fraction:
@@ -140,6 +172,11 @@ class Certificate:
         In the paper's averaging convention an attacker gains up to twice Lambda.
         """
         return self.amplification / 2 if self.attacker == "worlds" else self.amplification
+
+    @property
+    def r_limit(self) -> Fraction | None:
+        """What (X_c / X_d) / (F_c / F_d) must not exceed: half of r for attacker "worlds"."""
+        return self.r / 2 if self.r is not None and self.attacker == "worlds" else self.r
 
     @property
     def equal(self) -> bool | None:
@@ -170,6 +207,7 @@ class Release:
 
     Examples
     --------
+    >>> from nbcfast import Certificate, Release, Viewset
     >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
     >>> Release(views, Certificate(amplification=4, tuples=2))
     Release(5 rows, 2 classes, 1 attribute; amplification <= 4, order not proven)
@@ -185,6 +223,11 @@ class Release:
                 raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
         if self.class_name is not None and not isinstance(self.class_name, str):
             raise TypeError(f"class_name must be a text or None, got {self.class_name!r}")
+        if self.certificate.prior is not None and len(self.certificate.prior) != len(self.views.classes):
+            raise ValueError(
+                f"certificate: prior must be {len(self.views.classes)} numbers, "
+                f"got {len(self.certificate.prior)}"
+            )
         if self.class_name in self.views.attributes:
             raise ValueError(f"class_name must be no attribute, got {self.class_name!r}")
 
@@ -198,10 +241,12 @@ class Release:
             how = f"{made.preserve} not proven"
         else:
             how = f"{made.preserve} {kept[made.equal]} ({made.equivalence})"
+        limit = f"amplification <= {limit_text(made.amplification)}"
+        if made.r is not None:
+            limit = f"r <= {limit_text(made.r)} of the prior"
         return (
             f"Release({size} rows, {count} {'class' if count == 1 else 'classes'}, "
-            f"{n} {'attribute' if n == 1 else 'attributes'}; "
-            f"amplification <= {limit_text(made.amplification)}, {how})"
+            f"{n} {'attribute' if n == 1 else 'attributes'}; {limit}, {how})"
         )
 
     def to_dict(self) -> dict[str, Any]:

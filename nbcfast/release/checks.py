@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,6 +155,8 @@ def verify(
         half = ", half of the amplification for attacker 'worlds'" if made.attacker == "worlds" else ""
         text = f"Lambda = {amplification(views).text} {sign} {limit}{half}"
         checks.append(Check("amplification", safe, text))
+        if made.r_limit is not None and made.prior is not None:
+            checks.append(_close(views, made.prior, made.r_limit))
         if against is not None:
             checks.append(_same(release, against, progress))
     return Verification(where, tuple(checks), release)
@@ -171,6 +174,16 @@ def _partition(document: PartitionDocument, where: str, against: Viewset | Table
     checks += [Check(*result) for result in results]
     partition = partition_of(document, counts, where) if results[0][1] else None
     return Verification(where, tuple(checks), None, partition)
+
+
+def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
+    """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
+    from nbcfast.closeness.reached import statement11, within
+
+    close = within(views, prior, r)
+    sign = "<=" if close else ">"
+    text = f"r = {statement11(views, prior).text} {sign} {limit_text(r)}, of the odds to those of the prior"
+    return Check("closeness", close, text)
 
 
 def _same(release: Release, against: Viewset | Table, progress: Progress | None) -> Check:
@@ -233,6 +246,22 @@ def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
     from nbcfast.errors import Infeasible
     from nbcfast.transform import safety_transform
 
+    if made.method == "est":
+        from nbcfast.closeness import est
+
+        try:
+            again = est(
+                private,
+                dict(zip(private.classes, made.prior or (), strict=True)),
+                made.r,
+                preserve=made.preserve,
+                rows="proven",
+                gauge=made.gauge,
+                attacker=made.attacker,
+            )
+        except (Infeasible, ValueError):
+            return None
+        return again.views if again.certificate.equal else None
     try:
         again = safety_transform(
             private,

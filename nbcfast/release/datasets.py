@@ -39,7 +39,7 @@ SUPPRESSED_TEXT = "*"
 def dataset(release: Release, rng: np.random.Generator | None, progress: Progress | None) -> Table:
     """A synthetic table; see `Release.dataset`."""
     views = release.views
-    class_name = _checked(release, MOST_ROWS, "; write_dataset streams more")
+    class_name = _checked(release, MOST_ROWS)
     generator = _generator(rng)
     n_rows = views.n_rows
     sizes = [int(size) for size in views.class_counts]
@@ -73,7 +73,7 @@ def write_dataset(
     arrow.load_pyarrow()
     name = os.fsdecode(path)
     lower = name.lower()
-    class_name = _checked(release, MOST_STREAMED_ROWS, "")
+    class_name = _checked(release, MOST_STREAMED_ROWS)
     generator = _generator(rng)
     blocks = _blocks(release, class_name, generator, progress)
     if lower.endswith((".parquet", ".pq")):
@@ -92,13 +92,14 @@ def write_dataset(
         raise ValueError(f"path must end in .parquet, .pq, .csv or .csv.gz, got {name!r}")
 
 
-def _checked(release: Release, most: int, hint: str) -> str:
+def _checked(release: Release, most: int) -> str:
     """The name of the class column of a table that can be made."""
     views = release.views
     if not views.is_realistic():
         raise ValueError("no table has these counts: they are not realistic")
     rows = views.n_rows
     if rows > most:
+        hint = "; write_dataset streams it" if rows <= MOST_STREAMED_ROWS else ""
         size = f"{rows:,}" if rows < 10**18 else f"about 2^{rows.bit_length() - 1}"
         raise ValueError(f"a dataset of this release has {size} rows, more than {most:,}{hint}")
     class_name = "class" if release.class_name is None else release.class_name
@@ -190,12 +191,13 @@ def _texts(domain: Domain, name: str) -> list[str]:
     plain = ["" if value is None else str(value) for value in domain.values]
     if SUPPRESSED in domain.tail:
         if SUPPRESSED_TEXT in plain:
-            raise ValueError(
-                f"column {name!r}: its domain holds the text {SUPPRESSED_TEXT!r} of SUPPRESSED: use .parquet"
-            )
+            raise ValueError(f"column {name!r}: its domain holds the text {SUPPRESSED_TEXT!r} of SUPPRESSED")
         plain[-1] = SUPPRESSED_TEXT
     if None in domain.tail and plain.count("") > 1:
         raise ValueError(f"column {name!r}: CSV cannot tell the empty text from a null: use .parquet")
+    for text in plain:
+        if any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise ValueError(f"column {name!r}: value {text!r} cannot be written as UTF-8")
     return [_field(text) for text in plain]
 
 
@@ -290,7 +292,10 @@ def to_probabilities(release: Release) -> Probabilities:
 
 def to_sklearn(release: Release) -> Any:
     """A fitted CategoricalNB; see `Release.to_sklearn`."""
-    from sklearn.naive_bayes import CategoricalNB
+    try:
+        from sklearn.naive_bayes import CategoricalNB
+    except ImportError as error:
+        raise ImportError("to_sklearn needs scikit-learn: pip install 'nbcfast[sklearn]'") from error
 
     views = release.views
     if not views.attributes:

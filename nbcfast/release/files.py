@@ -28,15 +28,17 @@ def save(release: Release, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
     folder = os.fsdecode(path)
-    made = not os.path.isdir(folder)
+    new = [folder]  # of those above it, which are to be made
+    while new[-1] and not os.path.isdir(new[-1]):
+        new.append(os.path.dirname(new[-1]))
     os.makedirs(folder, exist_ok=True)
     try:
         with written(os.path.join(folder, form.NAME)) as file:
             file.write(data)
     except BaseException:
-        if made:
-            with suppress(OSError):
-                os.rmdir(folder)
+        with suppress(OSError):
+            for each in new[:-1]:
+                os.rmdir(each)
         raise
 
 
@@ -88,6 +90,12 @@ def unfit(release: Release) -> str | None:
         return f"the certificate says {stated} tuples, the domain has {found}"
     if not at_most(views, certificate.limit):
         return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
+    if certificate.r_limit is not None and certificate.prior is not None:
+        from nbcfast.closeness.reached import within
+
+        if not within(views, certificate.prior, certificate.r_limit):
+            limit = limit_text(certificate.r_limit)
+            return f"the odds of some tuple are off those of the prior by more than r = {limit}"
     return None
 
 
@@ -122,6 +130,9 @@ def text_of(release: Release) -> str:
         "version": certificate.version,
         "warnings": list(certificate.warnings),
     }
+    if certificate.r is not None and certificate.prior is not None:
+        document["r"] = _rational(certificate.r)
+        document["prior"] = [_rational(number) for number in certificate.prior]
     document["sha256"] = form.digest(document)
     return form.canonical(document) + "\n"
 
@@ -194,6 +205,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
+    >>> from nbcfast import Certificate, Release, Viewset, load
     >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
     >>> with TemporaryDirectory() as folder:
     ...     Release(views, Certificate(amplification=4, tuples=2)).save(folder)
@@ -243,6 +255,8 @@ def release_of(document: Document, where: str) -> Release:
         differing_tuples=document.differing_tuples,
         differing_rows=document.differing_rows,
         warnings=tuple(fields["warnings"]),
+        r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
+        prior=None if document.prior is None else tuple(document.prior),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")

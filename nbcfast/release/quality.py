@@ -143,10 +143,7 @@ def _losses(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> np
 
 
 def worst_posterior(views: Viewset) -> Posterior:
-    """The largest posterior probability of any class, over all tuples of the domain; in linear time.
-
-    For two classes it is attained. For more it is a bound: each class is compared with every other where
-    that other is weakest.
+    """The largest posterior probability of any class, over all tuples of the domain; see `worst_posteriors`.
 
     Parameters
     ----------
@@ -162,6 +159,31 @@ def worst_posterior(views: Viewset) -> Posterior:
     >>> import nbcfast
     >>> worst_posterior(nbcfast.Viewset([3, 3], [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])).probability
     0.8
+    """
+    return max(worst_posteriors(views), key=lambda posterior: posterior.probability)
+
+
+def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
+    """The largest posterior probability of each class, over all tuples of the domain; in linear time.
+
+    For two classes it is attained. For more it is a bound: each class is compared with every other where
+    that other is weakest.
+
+    Parameters
+    ----------
+    views : Viewset
+        With rows in every class.
+
+    Returns
+    -------
+    tuple of Posterior
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([3, 6], [[[1, 2], [2, 4]], [[1, 4], [2, 2]]])
+    >>> [round(posterior.probability, 3) for posterior in worst_posteriors(views)]
+    [0.5, 0.8]
     """
     n_classes = len(views.classes)
     if not (views.class_counts > 0).all():
@@ -181,9 +203,10 @@ def worst_posterior(views: Viewset) -> Posterior:
     np.fill_diagonal(ratios, 0.0)
     with np.errstate(over="ignore"):
         probabilities = 1 / np.exp(-ratios).sum(axis=1)
-    best = int(probabilities.argmax())
-    prior = math.exp(float(priors[best]))
-    return Posterior(float(probabilities[best]), views.classes[best], prior, n_classes <= 2)
+    return tuple(
+        Posterior(float(probability), label, math.exp(float(prior)), n_classes <= 2)
+        for probability, label, prior in zip(probabilities, views.classes, priors, strict=True)
+    )
 
 
 def log_shares(views: Viewset) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:

@@ -1,10 +1,13 @@
 """Tables from CSV and Parquet files, batch by batch; pyarrow reads."""
 
+import atexit
 import codecs
 import math
 import os
 import re
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -245,6 +248,20 @@ def _open(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
             yield source, pa.PythonFile(source, mode="r")
 
 
+_live: "weakref.WeakSet[_Source]" = weakref.WeakSet()
+
+
+@atexit.register
+def _settle() -> None:
+    """Wait, for a second at most, for pyarrow's threads to let go of what they read from.
+
+    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process.
+    """
+    deadline = time.monotonic() + 1
+    while len(_live) and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
 class _Source:
     """The bytes of a stream, in blocks that suit pyarrow's CSV reader, until it is closed.
 
@@ -260,6 +277,7 @@ class _Source:
         self._stream = stream
         self._kept = b""
         self.closed = False
+        _live.add(self)
 
     @property
     def done(self) -> int:

@@ -1,6 +1,7 @@
 """The values a column may hold, and the two that are ours: `Interval` and `SUPPRESSED`."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import total_ordering
@@ -12,6 +13,8 @@ import numpy as np
 Kind = Literal["bool", "int", "float", "text", "interval"]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+LONG = re.compile(r"[eE][+-]?0*[1-9][0-9_]{4,}\s*$")  # 1e999999999 is a short text, and fills the memory
 
 
 class Suppressed:
@@ -38,8 +41,14 @@ def exact(number: Any, where: str) -> int | Fraction:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
         raise TypeError(f"{where} must be a number, got {number!r}")
-    if isinstance(number, np.generic):
+    if isinstance(number, np.floating):
+        number = str(number)  # the shortest text that its own type reads again
+    elif isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
         number = number.item()
+    if isinstance(number, str) and LONG.search(number):
+        raise ValueError(
+            f"{where} must be a number with an exponent below 10,000, got {_short(repr(number))}"
+        )
     try:
         if isinstance(number, float):
             result = Fraction(repr(number))
@@ -50,12 +59,19 @@ def exact(number: Any, where: str) -> int | Fraction:
                 f"{where} must be an int, a Fraction, a float or its text, got {type(number).__name__}"
             )
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{where} must be a finite number, got {number!r}") from None
+        raise ValueError(f"{where} must be a finite number, got {_short(repr(number))}") from None
     return result.numerator if result.denominator == 1 else result
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:76]}.."
+
+
 def number_text(number: int | Fraction) -> str:
-    """Decimal text where the expansion ends, else "num/den"."""
+    """Decimal text where the expansion ends, else "num/den"; rough where Python prints no such integers."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
+        power = number.numerator.bit_length() - number.denominator.bit_length()
+        return f"about {'-' if number < 0 else ''}2^{power}"
     if isinstance(number, int):
         return str(number)
     rest, twos, fives = number.denominator, 0, 0

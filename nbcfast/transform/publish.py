@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nbcfast import safety
-from nbcfast.errors import Infeasible
+from nbcfast.errors import Infeasible, expect
+from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.rounding import Counted, Shares, proven, proven_rows, round_up, tilt_at, viewset
-from nbcfast.transform.scaling import Ladder, Scaled, margin_of, scaled_by
+from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views import Viewset
 
@@ -32,7 +34,9 @@ SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 COMPARED = 10**12  # tuples up to which candidates are compared by meeting in the middle
 DOWN = 24  # numbers of rows tried below the first that does
 PATIENCE = 4  # of them in a row that may fail
-TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; doubled with each k
+MOST_ROWS = 10**300  # that may be asked for
+MOST_LIMIT = Fraction(1 << 256)  # of Lambda: beyond, shares of rows would leave the range of doubles
+TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; the next k four times
 KS = 48  # values of k tried for a number of rows that was asked for
 
 
@@ -89,9 +93,17 @@ def to_rows(
     >>> to_rows(scale(fill_zeros(views), 4, k=2), 200).class_counts.tolist()
     [116, 84]
     """
+    expect(scaled, Scaled, "scaled")
+    expect(allow_differences, bool, "allow_differences")
     rows = _rows(rows)
+    if not scaled.at_most(MOST_LIMIT**2):
+        raise unsafe(scaled.amplification)
     work = _Work(scaled.filled, scaled.amplification, scaled.gauge, scaled.margin, progress, [scaled.k])
-    return work.rounded(rows, allow_differences).views
+    try:
+        return work.rounded(rows, allow_differences).views
+    except _Short as short:
+        best = {**short.best, "views": None if short.rounded is None else short.rounded.views}
+        raise Infeasible(short.why, best) from None
 
 
 def safety_transform(
@@ -120,7 +132,7 @@ def safety_transform(
     views : Viewset
         Realistic, with rows in every class; zero counts are welcome.
     amplification : int, Fraction, str or float
-        The limit of Lambda, above 1: how much the odds of two classes may move.
+        The limit of Lambda, above 1: how much the odds of two classes may move. Above 2^256 as 2^256.
     preserve : {"order", "label"}
         Keep the whole order of classes for every tuple, or the best class (see `fill_zeros`).
     rows : {"smallest", "proven"} or int
@@ -161,9 +173,16 @@ def safety_transform(
     >>> release.views.n_rows, release.certificate.equivalence
     (200, 'enumeration')
     """
+    expect(views, Viewset, "views")
+    expect(allow_differences, bool, "allow_differences")
+    expect(gauge, bool, "gauge")
+    if table is not None and not isinstance(table, Table):
+        table = Table(table)
     demanded = Fraction(exact(amplification, "amplification"))
     limit = safety.allowed_amplification(demanded, attacker)
     rows = _rows(rows)
+    if allow_differences and isinstance(rows, str):
+        raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     identity = (
         not gauge
@@ -192,15 +211,22 @@ class _Short(Infeasible):
 
 
 def _rows(rows: Any) -> Any:
-    if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
-        if rows < 1:
-            raise ValueError(f"rows must be at least 1, got {rows}")
+    if isinstance(rows, (int, np.integer)) and not isinstance(rows, (bool, np.timedelta64)):
+        if not 1 <= rows <= MOST_ROWS:
+            raise ValueError(f"rows must be 1 to 10^300, got {number_text(int(rows))}")
         return int(rows)
     if isinstance(rows, str):
         if rows in ("smallest", "proven"):
             return rows
         raise ValueError(f"rows must be 'smallest', 'proven' or an int, got {rows!r}")
     raise TypeError(f"rows must be 'smallest', 'proven' or an int, got {type(rows).__name__}")
+
+
+def unsafe(limit: Fraction) -> Infeasible:
+    return Infeasible(
+        f"with this k Lambda is above {number_text(exact(limit, 'limit'))} after rounding",
+        {"amplification": limit},
+    )
 
 
 class _Work:
@@ -215,11 +241,14 @@ class _Work:
         progress: Progress | None,
         ks: list[Fraction] | None,
     ) -> None:
-        self.filled, self.limit, self.gauge, self.progress = filled, limit, gauge, progress
+        self.filled, self.gauge, self.progress = filled, gauge, progress
+        self.limit = min(limit, MOST_LIMIT)
         self.views = filled.views
         self.tuples = math.prod(len(array) for array in self.views.counts.values())
-        self.margin = margin_of(filled, progress) if ks is None else margin
+        self.margin = margin_of(filled, gauge, progress) if ks is None else margin
         self.fixed = ks
+        self.last = False  # whether no other k asks for fewer rows than the one that `ks` gave last
+        self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
         self._comparer: Comparer | None = None
         self._truth: Truth | None = None
 
@@ -260,23 +289,39 @@ class _Work:
         return self._at(rows, allow_differences)
 
     def _proven(self) -> Rounded:
+        below, found = None, None
         for k in self.ks():
-            found = proven(self.shares(k))
-            assert found is not None
-            views = self.viewset(found)
-            if self.safe(views):
-                return Rounded(views, "interval")
-        raise self._unsafe()
+            found = self._proven_at(k)
+            if found is not None:
+                break
+            below = k
+        if found is None:
+            raise unsafe(self.limit)
+        while below is not None:  # the steps may have gone past the least k
+            middle = self._halfway(below, k)
+            if middle is None:
+                break
+            less = self._proven_at(middle)
+            if less is None:
+                below = middle
+            else:
+                found, k = less, middle
+        return Rounded(found, "interval")
 
-    def _unsafe(self) -> Infeasible:
-        return Infeasible(
-            f"with this k Lambda is above {number_text(exact(self.limit, 'limit'))} after rounding",
-            {"amplification": self.limit},
-        )
+    def _halfway(self, low: Fraction, high: Fraction) -> Fraction | None:
+        """A k between two that `ks` gave, or None."""
+        return between(low, high)
+
+    def _proven_at(self, k: Fraction) -> Viewset | None:
+        """Views of proven order, or None where their rounding lifts Lambda above the limit."""
+        found = proven(self.shares(k))
+        assert found is not None
+        views = self.viewset(found)
+        return views if self.safe(views) else None
 
     def _doubled(self) -> Rounded:
         """Twice the rows until nothing differs; at the latest where the order is proven without looking."""
-        for tight, k in zip(_doubling(TIGHT), self.ks(), strict=False):
+        for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
             most = proven_rows(shares)
             rows = max(shares.least_rows * shares.n_classes, round_up(most >> 14))
@@ -290,21 +335,20 @@ class _Work:
                         if self.safe(views):
                             return Rounded(views, _method(comparison))
                         order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows = round_up(2 * rows)
             else:
-                found = proven(shares)
-                assert found is not None
-                views = self.viewset(found)
-                if self.safe(views):
-                    return Rounded(views, "interval")
+                plain = self._proven_at(k)
+                if plain is not None:
+                    return Rounded(plain, "interval")
         # After the last k, which was given: Lambda may still do with the rows of the proof.
         return self._proven()
 
     def _plainly(self, shares: Shares, rows: int) -> Counted | None:
         tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
-        room = None if self.margin is None else self.margin / shares.scaled.k
+        scaled = shares.scaled
+        room = None if scaled.margin is None else scaled.margin / scaled.k
         if room is not None:
             tilt = min(tilt, room / (4 * shares.n_classes))
         return shares.rounded(shares.classes_at(rows, tilt))
@@ -331,32 +375,27 @@ class _Work:
     def _searched(self) -> Rounded:
         from nbcfast.transform.search import MOST_ROWS, best_at
 
-        for tight, k in zip(_doubling(TIGHT), self.ks(), strict=False):
+        for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
             least = shares.least_rows * shares.n_classes
             close = self.close(shares, least)
             rows = max(least, math.ceil(shares.spread() / close.band) if close.band < math.inf else 1)
             most = min(2 * proven_rows(shares), MOST_ROWS)
-            order_at, found = None, None
-            while rows <= most and found is None:
+            order_at = None
+            while rows <= most:
                 equal = self._equal(best_at(close, shares, rows, self._safe))
                 if equal is not None:
                     if self.safe(equal[0]):
-                        found = Rounded(equal[0], _method(equal[1]))
-                        break
+                        return self._fewer(close, shares, Rounded(equal[0], _method(equal[1])), least)
                     order_at = order_at or rows
-                if order_at is not None and rows > tight * order_at:
+                if order_at is not None and rows > tight * order_at and not self.last:
                     break
                 rows *= 2
-            if found is not None:
-                return self._fewer(close, shares, found, least)
-            if order_at is None or self.fixed is not None:
-                plain = proven(shares)
-                assert plain is not None
-                views = self.viewset(plain)
-                if self.safe(views):
-                    return Rounded(views, "interval")
-        raise self._unsafe()
+            if rows > most or self.fixed is not None or self.last:
+                plain = self._proven_at(k)
+                if plain is not None:
+                    return Rounded(plain, "interval")
+        raise unsafe(self.limit)
 
     def _fewer(self, close: Close, shares: Shares, found: Rounded, least: int) -> Rounded:
         """Down from the first number of rows that does; a few that do not are passed over."""
@@ -397,7 +436,7 @@ class _Work:
                 best = found
         if best is None:
             raise _Short(
-                f"no {rows} rows were found with Lambda up to {number_text(exact(self.limit, 'limit'))}",
+                f"no {rows} rows were found with {self.promise}",
                 {"differing_tuples": None},
             )
         if allow_differences:
@@ -447,10 +486,10 @@ class _Work:
         return Rounded(views, _method(comparison), comparison.differing)
 
 
-def _doubling(number: int) -> Iterator[int]:
+def _rising(number: int) -> Iterator[int]:
     while True:
         yield number
-        number *= 2
+        number *= 4
 
 
 def _badness(rounded: Rounded) -> float:
@@ -474,9 +513,10 @@ class _Wrap:
         gauge: bool,
         table: Any,
         class_name: str | None,
+        claims: Mapping[str, Any] = MappingProxyType({"method": "safetytransform"}),
     ) -> None:
         self.views, self.demanded, self.attacker, self.preserve = views, demanded, attacker, preserve
-        self.gauge, self.table, self.class_name = gauge, table, class_name
+        self.gauge, self.table, self.class_name, self.claims = gauge, table, class_name, claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
         from nbcfast.release import Certificate, Release
@@ -485,7 +525,7 @@ class _Wrap:
         if self.table is not None:
             differing_rows = 0 if rounded.differing == 0 else self._differing_rows(rounded.views)
         certificate = Certificate(
-            method="safetytransform",
+            **self.claims,
             amplification=self.demanded,
             attacker=self.attacker,
             preserve=self.preserve,
@@ -501,9 +541,8 @@ class _Wrap:
 
     def _differing_rows(self, published: Viewset) -> int:
         from nbcfast.equivalence.comparing import differing_rows
-        from nbcfast.table import Table
 
-        table = self.table if isinstance(self.table, Table) else Table(self.table)
+        table = self.table
         rows = differing_rows(self.views, published, table, self.preserve, None)
         return int(len(rows) if table.weights is None else table.weights[rows].sum())
 
@@ -511,9 +550,10 @@ class _Wrap:
         if identity:
             yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
         if rounded.differing is None:
-            yield "Whether any tuple is decided otherwise than by the private views is not known."
+            yield "Whether all tuples are decided as by the private views is not known."
         elif rounded.differing:
-            yield f"{rounded.differing} tuples are decided otherwise than by the private views."
+            what = "another order of classes" if self.preserve == "order" else "another best class"
+            yield f"{rounded.differing:,} tuples have {what} than in the private views."
         n_classes = len(self.views.classes)
         if n_classes > 1:
             guessing = math.log(n_classes)

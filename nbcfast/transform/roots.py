@@ -134,7 +134,7 @@ def _root(number: Any, top: int, bottom: int, bits: int, twos: int) -> tuple[Any
         spare = precision - bits
         low = gmpy2.f_mod_2exp(mantissa, spare)
         if abs(low - (1 << (spare - 1))) > 16:
-            return _to_bits(mantissa, exponent, bits)
+            return to_bits(mantissa, exponent, bits)
         precision += precision - bits
 
 
@@ -154,10 +154,10 @@ def rounded(top: Any, bottom: Any, bits: int) -> tuple[Any, int]:
     shift = bits + 2 - top.bit_length() + bottom.bit_length()
     quotient, rest = gmpy2.f_divmod(top << max(shift, 0), bottom << max(-shift, 0))
     # One bit below says whether anything is left of the division.
-    return _to_bits((quotient << 1) | (rest != 0), -shift - 1, bits)
+    return to_bits((quotient << 1) | (rest != 0), -shift - 1, bits)
 
 
-def _to_bits(mantissa: Any, exponent: int, bits: int) -> tuple[Any, int]:
+def to_bits(mantissa: Any, exponent: int, bits: int) -> tuple[Any, int]:
     """The number at `bits` bits, to nearest with ties to even."""
     spare = mantissa.bit_length() - bits
     if spare <= 0:

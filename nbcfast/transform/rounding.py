@@ -178,7 +178,10 @@ def proves_order(shares: Shares, counted: Counted) -> bool:
         return False
     tops = np.maximum.reduceat(sizes, borders, axis=0) if shares.n else np.zeros((0, n_classes))
     # ln(1 + U) lies in [U - U^2, U] where |U| <= 1/2.
-    squares = [float((tops[:, c] ** 2).sum() + class_moved[c] ** 2) / rows for c in range(n_classes)]
+    squares = [
+        float((tops[:, c] / rows * tops[:, c]).sum()) + class_moved[c] / rows * class_moved[c]
+        for c in range(n_classes)
+    ]
     size = [float(tops[:, c].sum()) + abs(class_moved[c]) for c in range(n_classes)]
     roots = _float(2 * scaled.error * total)
     room = math.inf if scaled.margin is None else _float(scaled.margin / scaled.k * total)

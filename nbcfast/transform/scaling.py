@@ -9,15 +9,16 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import mul
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _roots, safety
+from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots
+from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
 from nbcfast.transform.zeros import Filled, log_amplification
 from nbcfast.views import Viewset
 
@@ -25,9 +26,21 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
+MOST_BITS = 1 << 20  # that may be asked for
+BASES = 16  # values that are tried to measure the others of an attribute by
+MOST_EXPONENT = 1 << 32  # of a replaced zero after Step 2
+LEAST_FLOAT = 1e-280  # below, floats begin to lose bits
+STEADY = 8  # values of k tried one after the other before the steps grow
 LN2_BELOW = Fraction(6931471805599453, 10**16)  # ln 2, cut
 MARGIN_DOMAIN = 10**12  # beyond, the margin is bounded instead of computed
 SNAP = 52  # bits after the last that two ways to the same number may differ in
+
+
+class Weighting(NamedTuple):
+    """Class weights are multiplied by number^power, one positive number a class: F_c^y of EST."""
+
+    numbers: tuple[int, ...]
+    power: Fraction
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +170,7 @@ class Scaled:
     def __repr__(self) -> str:
         return (
             f"Scaled(k {number_text(exact(self.k, 'k'))}, {self.bits} bits, "
-            f"gauge {self.gauge}; Lambda <= {float(self.amplification):.6g})"
+            f"gauge {self.gauge}; Lambda <= {number_text(exact(self.amplification, 'limit'))})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -217,10 +230,15 @@ def scale(
     >>> scale(fill_zeros(views), 4)
     Scaled(k 1.46875, 10 bits, gauge True; Lambda <= 4)
     """
+    expect(filled, Filled, "filled")
     limit = limit_of(amplification)
-    margin = margin_of(filled, progress)
+    if type(gauge) is not bool:
+        raise TypeError(f"gauge must be a bool, got {gauge!r}")
+    margin = margin_of(filled, gauge, progress)
     if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
         raise TypeError(f"bits must be an int, got {type(bits).__name__}")
+    if bits is not None and bits > MOST_BITS:
+        raise ValueError(f"bits must be at most {MOST_BITS:,}, got {number_text(bits)}")
     if k is None:
         ladder = Ladder(filled, limit)
         while True:
@@ -233,14 +251,14 @@ def scale(
     else:
         chosen = Fraction(exact(k, "k"))
         if chosen < 1:
-            raise ValueError(f"k must be at least 1, got {k!r}")
+            raise ValueError(f"k must be at least 1, got {number_text(exact(chosen, 'k'))}")
     return scaled_by(filled, limit, chosen, gauge, margin, bits)
 
 
 def limit_of(amplification: Any) -> Fraction:
     limit = Fraction(exact(amplification, "amplification"))
     if limit <= 1:
-        raise ValueError(f"amplification must be above 1, got {amplification!r}")
+        raise ValueError(f"amplification must be above 1, got {number_text(exact(limit, 'amplification'))}")
     return limit
 
 
@@ -251,11 +269,11 @@ class Ladder:
         self.steps = 0
         # Enough bits to tell neighbours of the grid apart; a case nearer than that is tried.
         longest = max(filled.exponents, default=0).bit_length() + filled._flat.n.bit_length()
+        longest += max(0, limit.denominator.bit_length() - (limit - 1).numerator.bit_length())
         precision = 128 + longest
         log = log_amplification(filled, precision)
         with gmpy2.context(precision=precision):
-            log_limit = gmpy2.log(gmpy2.mpq(limit.numerator, limit.denominator))
-            quotient = log / log_limit
+            quotient = log / log_of(limit)
             quotient -= abs(quotient) * gmpy2.exp2(-100 - longest)
             self.quotient = quotient
             a = int(gmpy2.ceil(quotient * GRID))
@@ -264,9 +282,23 @@ class Ladder:
                 self.k = Fraction(int(gmpy2.ceil(quotient)))
 
     def up(self) -> None:
-        """The next k."""
+        """The next k; after a few that do not do, by steps that double."""
         self.steps += 1
-        self.k = self.k + (Fraction(1, GRID) if self.k < GRID else 1)
+        step = 1 << max(0, self.steps - STEADY)
+        self.k = on_grid(self.k + (Fraction(step, GRID) if self.k < GRID else step))
+
+
+def on_grid(k: Fraction) -> Fraction:
+    """The least k that may be used from this number on: a multiple of 1/64, or from 64 on an integer."""
+    return Fraction(math.ceil(k * GRID), GRID) if k <= GRID else Fraction(math.ceil(k))
+
+
+def between(low: Fraction, high: Fraction) -> Fraction | None:
+    """A k half way between two, or None where they are neighbours."""
+    middle = on_grid((low + high) / 2)
+    if middle == high:
+        middle = high - (Fraction(1, GRID) if high <= GRID else 1)
+    return middle if low < middle else None
 
 
 def paper_k(filled: Filled, limit: Fraction) -> Fraction:
@@ -284,12 +316,20 @@ def paper_k(filled: Filled, limit: Fraction) -> Fraction:
                 unit = int(flat.unit[flat.zero[:, c]].min())
                 least = min(least, gmpy2.log(gmpy2.mpz(unit)) - exponent * gmpy2.const_log2())
         log = gmpy2.log(gmpy2.mpz(most)) - least
-        log_limit = gmpy2.log(gmpy2.mpq(limit.numerator, limit.denominator))
-        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_limit))))
+        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_of(limit)))))
 
 
-def margin_of(filled: Filled, progress: Progress | None = None) -> Fraction | None:
-    """A lower bound of |ln X_c - ln X_d| over the comparisons that count; None if all of them are ties."""
+def log_of(limit: Fraction) -> Any:
+    """Ln of a number above 1, to the precision of the context however near to 1 it is."""
+    return gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1)))
+
+
+def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> Fraction | None:
+    """A lower bound of |ln X_c - ln X_d| over the comparisons that count; None if all of them are ties.
+
+    With the gauge, and without zeros, a function of the ratios of scores alone, as all has to be that the
+    release depends on.
+    """
     flat, views = filled._flat, filled.views
     cap = LN2_BELOW * filled.guard if flat.zero.any() else None
     if flat.n_classes == 1:
@@ -304,7 +344,7 @@ def margin_of(filled: Filled, progress: Progress | None = None) -> Fraction | No
         if result.log > 1e-290:
             found = Fraction(result.log) * (1 - Fraction(1, 1 << 48))  # the float may be above the logarithm
     if found is None:
-        least = least_ratio(filled)
+        least = least_of_ratios(filled) if gauge and cap is None else least_ratio(filled)
         if least is None:
             return cap
         found = Fraction(1, int(least) + 1)
@@ -336,6 +376,43 @@ def least_ratio(filled: Filled) -> Any:
     return worst
 
 
+def least_of_ratios(filled: Filled) -> Any:
+    """The same for views without zeros, from nothing but ratios of scores: those of a tuple, and how they
+    change with each value. A few more bits than `least_ratio`.
+    """
+    flat, n, worst = filled._flat, filled._flat.n, gmpy2.mpz(1)
+    for c in range(flat.n_classes):
+        for d in range(c):
+            tops, bottoms, own, other = [], [], [], []
+            for start, stop in pairwise(flat.starts.tolist()):
+                x, y = flat.counts[start:stop, c], flat.counts[start:stop, d]
+                base, top, bottom = _changes(x, y)
+                tops.append(top)
+                bottoms.append(bottom)
+                own.append(int(x[base]))
+                other.append(int(y[base]))
+            classes = gmpy2.mpq(flat.of_class[d], flat.of_class[c]) ** (n - 1)
+            ratio = gmpy2.mpq(_product(own), _product(other)) * classes
+            sides = _product(tops) * ratio.numerator, _product(bottoms) * ratio.denominator
+            worst = max(worst, min(sides))
+    return worst
+
+
+def _changes(x: Any, y: Any) -> tuple[int, int, int]:
+    """A value to start from, and the largest numerator and denominator of (x_t / y_t) / (x_base / y_base)."""
+    common = np.gcd(x, y)
+    x, y = x // common, y // common
+    if x.dtype.kind == "O" or max(int(x.max()), int(y.max())) >= 1 << 31:
+        x, y = x.astype(object), y.astype(object)
+    tops, bottoms = x[:, np.newaxis] * y[:BASES], y[:, np.newaxis] * x[:BASES]
+    common = np.gcd(tops, bottoms)
+    most = list(
+        zip((tops // common).max(axis=0).tolist(), (bottoms // common).max(axis=0).tolist(), strict=True)
+    )
+    base = min(range(len(most)), key=lambda t: most[t][0] * most[t][1])
+    return base, most[base][0], most[base][1]
+
+
 def _product(numbers: list[int]) -> Any:
     factors = [gmpy2.mpz(number) for number in numbers]
     while len(factors) > 1:
@@ -352,7 +429,7 @@ def precision_for(
     k where scores differ by much or all of them tie; with it they cost k about one step of the grid.
     """
     with gmpy2.context(precision=128, round=gmpy2.RoundDown):
-        log = gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1))).as_integer_ratio()
+        log = log_of(limit).as_integer_ratio()
     room = Fraction(int(log[0]), int(log[1])) / GRID
     if margin is not None:
         room = min(room, margin)
@@ -386,9 +463,18 @@ def scaled_by(
     margin: Fraction | None,
     bits: int | None,
     spare: int = 0,
+    weighting: Weighting | None = None,
 ) -> Scaled:
-    """Step 2 with this k, at the fewest bits or `spare` more of them."""
+    """Step 2 with this k, at the fewest bits or `spare` more of them.
+
+    With a weighting, `margin` / k has to bound what is left of the margins with it.
+    """
     flat = filled._flat
+    if max(filled.exponents, default=0) / k > MOST_EXPONENT:
+        raise ValueError(
+            f"k must be larger, got {number_text(exact(k, 'k'))}: a replaced zero would be below "
+            f"2^-{MOST_EXPONENT:,}"
+        )
     least, error, tilt = precision_for(flat.n, flat.n_classes, k, margin, limit)
     if bits is None:
         bits = least + spare
@@ -396,7 +482,7 @@ def scaled_by(
         raise ValueError(f"bits must be at least {least} for the order to stay, got {bits}")
     if bits != least:
         error, tilt = errors_at(flat.n, flat.n_classes, bits)
-    numbers = (_gauged if gauge else _plain)(filled, k, bits)
+    numbers = (_gauged if gauge else _plain)(filled, k, bits, weighting)
     return Scaled(filled, limit, k, bits, gauge, margin, error, tilt, numbers)
 
 
@@ -414,9 +500,9 @@ class _Numbers:
 class _Powers:
     """Which numbers to take the k-th root of: the distinct counts, and nu(t) 2^(-e_c) for every zero."""
 
-    def __init__(self, filled: Filled, k: Fraction) -> None:
+    def __init__(self, filled: Filled, k: Fraction, weighting: Weighting | None = None) -> None:
         flat = filled._flat
-        self.flat, self.k = flat, k
+        self.flat, self.k, self.weighting = flat, k, weighting
         if flat.counts.dtype.kind == "O":
             listed = sorted({number for row in flat.counts.tolist() for number in row} | {1})
             where = {number: place for place, number in enumerate(listed)}
@@ -461,15 +547,26 @@ class _Powers:
         )
 
     def weight(self, c: int, bits: int) -> tuple[Any, int]:
-        """P_c^((1-n) / k)."""
+        """P_c^((1-n) / k), times what the weighting says."""
+        if self.weighting is None or not self.weighting.power:
+            return self._weight(c, bits)
+        number = gmpy2.mpz(self.weighting.numbers[c])
+        # The product of two roundings, to so many more bits that the last one decides.
+        spare = bits + 64 + number.bit_length().bit_length()
+        with gmpy2.context(precision=spare):
+            value = gmpy2.exp(gmpy2.log(number) * gmpy2.mpq(self.weighting.power))
+            mantissa, exponent = (_real(*self._weight(c, spare)) * value).as_mantissa_exp()
+        return to_bits(gmpy2.mpz(mantissa), int(exponent), bits)
+
+    def _weight(self, c: int, bits: int) -> tuple[Any, int]:
         power = (1 - self.flat.n) / self.k
         if power == 0 or self.flat.of_class[c] == 1:
             return gmpy2.mpz(1) << (bits - 1), 1 - bits
         return root(self.flat.of_class[c], power.numerator, power.denominator, bits)
 
 
-def _plain(filled: Filled, k: Fraction, bits: int) -> _Numbers:
-    powers = _Powers(filled, k)
+def _plain(filled: Filled, k: Fraction, bits: int, weighting: Weighting | None = None) -> _Numbers:
+    powers = _Powers(filled, k, weighting)
     found = powers.roots(bits)
     lowest = min(found.exponents, default=0)
     aligned = [m << (e - lowest) for m, e in zip(found.mantissas, found.exponents, strict=True)]
@@ -497,7 +594,7 @@ def _aligned(pairs: list[tuple[Any, int]]) -> tuple[list[Any], int]:
     return [mantissa << (exponent - lowest) for mantissa, exponent in pairs], int(lowest)
 
 
-def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
+def _gauged(filled: Filled, k: Fraction, bits: int, weighting: Weighting | None = None) -> _Numbers:
     """The canonical gauge (step 2'), at 64 bits more than asked for before the one rounding.
 
     Centring a value over the classes and dividing it by its sum at the end cancel, so that
@@ -507,23 +604,30 @@ def _gauged(filled: Filled, k: Fraction, bits: int) -> _Numbers:
     longest = int(np.diff(flat.starts).max(initial=1))
     precision = bits + 72 + flat.n.bit_length() + longest.bit_length() + flat.n_classes.bit_length()
     limbs = -(-precision // 64)
-    powers = _Powers(filled, k)
+    powers = _Powers(filled, k, weighting)
     weights = []
     floats: npt.NDArray[np.float64] | None
     if 64 * limbs <= _roots.MOST_BITS and flat.n and limbs >= 2:
-        with gmpy2.context(precision=64 * limbs):
+        with wide(64 * limbs):
             weights = [_real(*powers.weight(c, 64 * limbs)) for c in range(flat.n_classes)]
         numbers, lowest, floats = _gauged_by_kernel(powers, weights, limbs, bits)
+        if floats.min(initial=1) < LEAST_FLOAT:
+            floats = None
     else:
-        with gmpy2.context(precision=precision):
+        with wide(precision):
             weights = [_real(*powers.weight(c, precision)) for c in range(flat.n_classes)]
         numbers, lowest = _gauged_by_mpfr(powers, weights, precision, bits)
         floats = _floats(numbers, flat.n_classes)
-    with gmpy2.context(precision=precision):
+    with wide(precision):
         centre = gmpy2.rootn(reduce(mul, weights, gmpy2.mpfr(1)), flat.n_classes)
         weights = [weight / centre for weight in weights]
     aligned, low = _aligned([_rounded_twice(weight, bits) for weight in weights])
     return _Numbers(numbers, lowest, aligned, low, floats)
+
+
+def wide(precision: int) -> Any:
+    """A context whose exponents are as long as MPFR has them: a replaced zero may be 2^-1000000000000."""
+    return gmpy2.context(precision=precision, emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
 
 
 def _real(mantissa: Any, exponent: int) -> Any:
@@ -533,9 +637,9 @@ def _real(mantissa: Any, exponent: int) -> Any:
 
 def _rounded_twice(number: Any, bits: int) -> tuple[Any, int]:
     """Rounding twice makes numbers of few bits out of what came out a hair beside them."""
-    with gmpy2.context(precision=bits + SNAP):
+    with wide(bits + SNAP):
         number = +number
-    with gmpy2.context(precision=bits):
+    with wide(bits):
         mantissa, exponent = (+number).as_mantissa_exp()
     return mantissa, int(exponent)
 
@@ -553,7 +657,7 @@ def _gauged_by_kernel(
     listed, powers_of_two = integers(products), product_exponents.reshape(-1).tolist()
     sizes = np.repeat(np.diff(flat.starts), n_classes).tolist()
     inverses = []
-    with gmpy2.context(precision=64 * limbs):
+    with wide(64 * limbs):
         for place, (product, exponent, size) in enumerate(zip(listed, powers_of_two, sizes, strict=True)):
             mean = gmpy2.rootn(_real(product, exponent - 64 * limbs), size)
             weights[place % n_classes] *= mean
@@ -591,7 +695,7 @@ def _gauged_by_mpfr(
     starts = powers.flat.starts.tolist()
     found = powers.roots(precision)
     pairs: list[list[tuple[Any, int]]] = []
-    with gmpy2.context(precision=precision):
+    with wide(precision):
         one = gmpy2.mpfr(1)
         values = [_real(*pair) for pair in zip(found.mantissas, found.exponents, strict=True)]
         for start, stop in pairwise(starts):
@@ -677,6 +781,7 @@ def adjust(scaled: Scaled) -> Adjusted:
     >>> adjust(scale(fill_zeros(views), 4)).is_realistic()
     True
     """
+    expect(scaled, Scaled, "scaled")
     sums = column_sums(scaled)
     counts = []
     for c, weight in enumerate(scaled.weights):

@@ -194,6 +194,8 @@ class Candidate:
     def _best_move(self) -> tuple[int, int, int, int] | None:
         """(class, value that gains, value that loses, rows) of the most comparisons put right."""
         best, best_move = -1e-13, None
+        if not len(self.counts):
+            return None
         for c in range(self.shares.n_classes):
             column = self.counts[:, c].astype(np.float64)
             up = np.log1p(_STEPS[:, np.newaxis] / column)
@@ -257,7 +259,7 @@ def _apportioned(shares: Floats, totals: Rows) -> Rows:
     """Columns of integers that add up to the totals, at least 1 each, by largest remainder."""
     exact = shares * totals
     counts = np.floor(exact)
-    rest = exact - counts
+    rest = np.round(exact - counts, 9)  # near ties are decided alike in all classes
     low = counts < 1
     counts[low], rest[low] = 1, -1
     result = counts.astype(np.int64)

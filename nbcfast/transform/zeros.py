@@ -6,22 +6,23 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import gmpy2
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _zeros
+from nbcfast.errors import expect
+from nbcfast.table.values import number_text
 from nbcfast.transform.flat import UNIT, Flat, usable
 from nbcfast.transform.powers import Power, power, product
-
-if TYPE_CHECKING:
-    from nbcfast.views import Viewset
+from nbcfast.views import Viewset
 
 Preserve = Literal["order", "label"]
 
 NONE = -(1 << 62)
+MOST_GUARD = 1024  # more only makes posteriors flatter
 MOST_BITS = 20_000  # a value with a longer exponent is not written out as a Fraction
 
 
@@ -121,7 +122,7 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
         only among classes with positive score, those of score zero below them, and the best class; its
         exponents do not grow from class to class.
     guard : int
-        Bits by which each comparison with a replaced zero is decided, at least 1.
+        Bits by which each comparison with a replaced zero is decided, 1 to 1024.
 
     Returns
     -------
@@ -138,12 +139,13 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
     >>> fill_zeros(Viewset([2, 1], [[[0, 1], [2, 0]], [[1, 1], [1, 0]]]))
     Filled(3 zeros; exponents [2, 2], guard 1, preserve 'order'; ln Lambda 2.07944)
     """
+    expect(views, Viewset, "views")
     if preserve not in ("order", "label"):
         raise ValueError(f"preserve must be 'order' or 'label', got {preserve!r}")
     if isinstance(guard, bool) or not isinstance(guard, int):
         raise TypeError(f"guard must be an int, got {type(guard).__name__}")
-    if guard < 1:
-        raise ValueError(f"guard must be at least 1, got {guard}")
+    if not 1 <= guard <= MOST_GUARD:
+        raise ValueError(f"guard must be 1 to {MOST_GUARD}, got {number_text(guard)}")
     usable(views)
     flat = Flat(views)
     exponents = [0] * flat.n_classes

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import gmpy2
 import numpy as np
 import numpy.typing as npt
 
@@ -204,7 +205,7 @@ def _scores(
         own = [len(array) for array in views.counts.values()]
         up, down = of_class, [math.prod(b * p + a * size for size in own) for p in of_class]
     elif n:
-        up, down = [int(p > 0) for p in of_class], [p ** (n - 1) for p in of_class]
+        up, down = [int(p > 0) for p in of_class], [int(gmpy2.mpz(p) ** (n - 1)) for p in of_class]
     else:
         up, down = of_class, [1] * n_classes
     down = [d or 1 for d in down]

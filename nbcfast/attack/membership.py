@@ -1,0 +1,274 @@
+"""Membership: can presence in the private table be told from the release?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.attack.queries import viewset
+from nbcfast.release.quality import log_shares
+from nbcfast.table import Table, concat
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import Column, code_dtype
+from nbcfast.views import count
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.release import Release
+    from nbcfast.views import Viewset
+
+Float = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.int64]
+
+BLOCK = 1 << 16  # rows scored together
+MOST_ROWS = 10**9  # NumPy draws halves of no more
+SPLIT = 20_090_824  # seeds the halves: they are the same for the same holdout
+
+
+@dataclass(frozen=True, repr=False)
+class Membership:
+    """What `membership` found.
+
+    Attributes
+    ----------
+    auc : float
+        The probability that a row of the table scores higher than one of the holdout, ties counted half: 1/2
+        where the release tells nothing.
+    standard_error : float
+        Of it, over the draw of the rows.
+    members, others : int
+        Rows that were scored: of the table, and of one half of the holdout.
+    impossible : int
+        Rows of that half with a value that the release does not have: they cannot be members.
+    """
+
+    auc: float
+    standard_error: float
+    members: int
+    others: int
+    impossible: int
+
+    @property
+    def deviations(self) -> float:
+        """How many standard errors the AUC is above 1/2."""
+        gain = self.auc - 0.5
+        if self.standard_error == 0:
+            return math.copysign(math.inf, gain) if gain else 0.0
+        return gain / self.standard_error
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Membership(AUC {self.auc:.4f} +- {self.standard_error:.4f}; "
+            f"{self.members} rows against {self.others})"
+        )
+
+
+def membership(
+    release: Release | Viewset,
+    table: Table,
+    holdout: Table,
+    class_name: str | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Membership:
+    """Whether an adversary can tell from the release which rows were in the table.
+
+    He scores a row by the logarithm of its probability in the release, summed over the classes, less that
+    under a model of the population: naive Bayes (Laplace smoothing 1/2) of a half of the holdout. Scored
+    are the rows of the table and those of the other half.
+
+    Parameters
+    ----------
+    release : Release or Viewset
+        What was published.
+    table : Table
+        The private rows it was made of. Weights count as rows.
+    holdout : Table
+        Other rows of the same population, at least 4.
+    class_name : str, optional
+        The class column; by default that of the release.
+    progress : callable, optional
+        Called as progress(done, total), in distinct rows.
+
+    Returns
+    -------
+    Membership
+        The AUC by ranks, in O(n log n), with DeLong's standard error. The halves are drawn from the rows in
+        sorted order with a fixed seed, so neither chance nor the order of rows changes the result.
+
+    Raises
+    ------
+    ValueError
+        If a table lacks columns or rows, or the name of the class is not known.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> table = nbcfast.Table({"job": ["cook", "clerk"] * 20, "ill": ["yes", "no"] * 20})
+    >>> holdout = nbcfast.Table({"job": ["cook", "clerk"] * 20, "ill": ["no", "yes"] * 20})
+    >>> release = nbcfast.safety_transform(nbcfast.count(table, "ill"), 4, rows=1000, class_name="ill")
+    >>> membership(release, table, holdout)
+    Membership(AUC 0.4750 +- 0.0697; 40 rows against 20)
+    """
+    views = viewset(release, "release")
+    name = class_name if class_name is not None else getattr(release, "class_name", None)
+    if name is None:
+        raise ValueError("class_name must be given: the release does not name its class column")
+    if not isinstance(name, str):
+        raise TypeError(f"class_name must be a text, got {name!r}")
+    columns = [*views.attributes, name]
+    tables = {"table": table, "holdout": holdout}
+    for where, each in tables.items():
+        if not isinstance(each, Table):
+            tables[where] = each = Table(each)
+        missing = [column for column in columns if column not in each.names]
+        if missing:
+            raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")
+        if each.n_rows == 0:
+            raise ValueError(f"{where}: no rows")
+    own = _plain(tables["table"].select(columns))
+    model, others = _halves(_plain(tables["holdout"].select(columns)))
+
+    both = concat([own, others])
+    known = concat([both, model])
+    reference = count(model, name, list(views.attributes))
+    published = _Model(views, known, 0.0)
+    population = _Model(reference, known, 0.5)
+    groups, firsts = _equal_rows(both.select(views.attributes))
+    kinds = both.take(firsts, keep_domains=True)
+    by_kind = np.empty(kinds.n_rows)
+    for start in range(0, kinds.n_rows, BLOCK):
+        block = slice(start, min(start + BLOCK, kinds.n_rows))
+        by_kind[block] = published.logs(kinds, block) - population.logs(kinds, block)
+        if progress is not None:
+            progress(block.stop, kinds.n_rows)
+    scores = by_kind[groups]
+    weights = _weights(both)
+    first = own.n_rows
+    impossible = int(weights[first:][np.isneginf(scores[first:])].sum())
+    auc, error = auc_of(scores[:first], weights[:first], scores[first:], weights[first:])
+    return Membership(auc, error, int(weights[:first].sum()), int(weights[first:].sum()), impossible)
+
+
+def auc_of(
+    members: Float, member_weights: Weights, others: Float, other_weights: Weights
+) -> tuple[float, float]:
+    """P(member > other) + P(equal) / 2 and DeLong's standard error, by ranks; -inf scores are equal.
+
+    Weights are rows: the variance is that of the placements over the rows of each side.
+    """
+
+    def placements(scores: Float, against: Float, weights: Weights) -> Float:
+        order = np.argsort(against, kind="stable")
+        below = np.concatenate([[0], np.cumsum(weights[order])])
+        low = np.searchsorted(against[order], scores, side="left")
+        high = np.searchsorted(against[order], scores, side="right")
+        result: Float = (below[low] + below[high]) / (2 * below[-1])
+        return result
+
+    def variance(values: Float, weights: Weights, mean: float) -> float:
+        n = int(weights.sum())
+        if n < 2:
+            return 0.25  # nothing is known but that a placement is in 0 .. 1
+        return float(weights @ (values - mean) ** 2) / (n - 1) / n
+
+    of_members = placements(members, others, other_weights)
+    auc = float(member_weights @ of_members) / int(member_weights.sum())
+    of_others = 1 - placements(others, members, member_weights)
+    spread = variance(of_members, member_weights, auc) + variance(of_others, other_weights, auc)
+    return auc, math.sqrt(spread)
+
+
+class _Model:
+    """ln of the probability of a row: sum over classes of prod of its shares."""
+
+    def __init__(self, views: Viewset, known: Table, alpha: float) -> None:
+        """`known` has all values there are; those the views do not know have a count of 0."""
+        self.names = views.attributes
+        self.tables = {}
+        if alpha:
+            sizes = {name: len(known.domain(name)) for name in self.names}
+            class_counts = np.array([float(n) for n in views.class_counts])
+            priors = (class_counts + alpha) / (class_counts + alpha).sum()
+            self.priors = np.log(priors)
+        else:
+            self.priors, logs = log_shares(views)
+        for name in self.names:
+            places = known.column(name).domain.positions_in(views._domains[name])
+            if alpha:
+                own = np.where(places[:, np.newaxis] >= 0, views.counts[name][places], 0).astype(np.float64)
+                self.tables[name] = np.log((own + alpha) / (class_counts + alpha * sizes[name]))
+            else:
+                self.tables[name] = np.where(places[:, np.newaxis] >= 0, logs[name][places], -np.inf)
+        self.known = known
+
+    def logs(self, table: Table, block: slice) -> Float:
+        scores = np.tile(self.priors, (block.stop - block.start, 1))
+        for name in self.names:
+            places = table.column(name).domain.positions_in(self.known.column(name).domain)
+            scores += self.tables[name][places[table.codes(name)[block]]]
+        most = scores.max(axis=1)
+        finite = np.isfinite(most)
+        result = np.full(len(scores), -np.inf)
+        shifted = np.exp(scores[finite] - most[finite, np.newaxis])
+        result[finite] = np.log(shifted.sum(axis=1)) + most[finite]
+        return result
+
+
+def _equal_rows(table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each row which group of equal rows it is in, and one row of each group: ties must be ties."""
+    columns = [table.codes(name) for name in table.names]
+    if not columns:
+        return np.zeros(table.n_rows, np.int64), np.zeros(1, np.int64)
+    order = np.lexsort(columns)
+    new = np.zeros(table.n_rows, bool)
+    new[0] = True
+    for codes in columns:
+        new[1:] |= codes[order[1:]] != codes[order[:-1]]
+    groups = np.empty(table.n_rows, np.int64)
+    groups[order] = np.cumsum(new) - 1
+    return groups, order[new]
+
+
+def _plain(table: Table) -> Table:
+    """The distinct rows, with the values that occur, sorted: tables of one population may declare others."""
+    distinct = table.collapse()
+    columns = {}
+    for name in distinct.names:
+        codes, old = distinct.codes(name), distinct.column(name).domain
+        used = np.unique(codes)
+        domain = Domain.sorted([old.values[code] for code in used.tolist()], where=f"column {name!r}")
+        places = old.positions_in(domain)
+        columns[name] = Column(places[codes].astype(code_dtype(len(domain))), domain)
+    return Table._of(columns, distinct.weights, distinct.n_rows).collapse()
+
+
+def _weights(table: Table) -> Weights:
+    return np.ones(table.n_rows, np.int64) if table.weights is None else np.asarray(table.weights)
+
+
+def _halves(holdout: Table) -> tuple[Table, Table]:
+    """Two halves at random, of distinct rows in sorted order: the given order does not matter."""
+    weights = _weights(holdout)
+    total = int(weights.sum())
+    if total < 4:
+        raise ValueError(f"holdout must have at least 4 rows, got {total}")
+    if total >= MOST_ROWS:
+        raise ValueError(f"holdout must have less than {MOST_ROWS:,} rows, got {total:,}")
+    rng = np.random.default_rng(SPLIT)
+    # How many rows of each kind fall into the first half, one of total // 2.
+    first = rng.multivariate_hypergeometric(weights, total // 2, method="marginals")
+    parts = []
+    for share in (first, weights - first):
+        kept = np.flatnonzero(share)
+        part = holdout.take(kept)
+        columns = {name: part.column(name) for name in part.names}
+        parts.append(Table._of(columns, np.ascontiguousarray(share[kept], np.int64), len(kept)))
+    return parts[0], parts[1]

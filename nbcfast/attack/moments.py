@@ -1,0 +1,171 @@
+"""Posteriors over possible worlds from moments, for tables of any size.
+
+p_c P(sum Y >= 1) = X_c e_c with e_c = E[1 / (1 + S_c)], where S_c counts the matching rows beside one of
+class c: that class has P_c - 1 rows and N_c - 1 of each value left, the others are as they are. Moments
+E[C(Y, j)] = C(P, j)^(1-n) prod_i C(N_i, j) have a closed form, so nothing depends on the number of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gmpy2
+
+from nbcfast.attack.exactly import product, without_each
+
+FEW = 500  # matching rows up to which the generating function is integrated
+EXTREME = 64  # the logarithm of matching rows beyond which they are all that counts
+GOAL = 2.0**-60  # relative error aimed at
+
+
+def mean(P: int, sizes: list[int]) -> Any:
+    """X as an mpfr number of the context."""
+    if P == 0 or 0 in sizes:
+        return gmpy2.mpfr(0)
+    result = gmpy2.mpfr(P)
+    for size in sizes:
+        result *= gmpy2.mpfr(size) / P
+    return result
+
+
+def _factorial_moments(P: int, sizes: list[int], n: int) -> list[Any]:
+    """E[C(Y, j)] for j = 0 .. n - 1."""
+    result, moment = [gmpy2.mpfr(1)], gmpy2.mpfr(1)
+    least = min(sizes, default=P)
+    for j in range(n - 1):
+        if j >= least:
+            moment = gmpy2.mpfr(0)
+        else:
+            moment = moment * (P - j) / (j + 1)
+            for size in sizes:
+                moment = moment * (size - j) / (P - j)
+        result.append(moment)
+    return result
+
+
+def shares(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float], float] | None:
+    """E[Y_c / sum Y | sum Y >= 1] of each class and a bound of their relative error.
+
+    None where no world has a matching row.
+    """
+    sizes = [[row[c] for row in rows] for c in range(len(class_counts))]
+    with gmpy2.context(precision=128):
+        total = sum(mean(P, own) for P, own in zip(class_counts, sizes, strict=True))
+        if not total:
+            return None
+        size = int(gmpy2.log2(total))
+        bits = 256 + max(size, 0)
+        few = total <= FEW
+    if abs(size) > EXTREME:
+        # 1 / (1 + T) <= e_c <= min(1, 1 / (T - 1)) with T = sum X: all the same.
+        weights, error, precision = [1] * len(class_counts), 2.0 ** (2 - EXTREME), 256
+    elif few:
+        weights, error, precision = _integrated(class_counts, sizes, float(total))
+    else:
+        weights, error, precision = _expanded(class_counts, sizes, bits)
+    with gmpy2.context(precision=precision):
+        scores = [mean(P, own) * weight for P, own, weight in zip(class_counts, sizes, weights, strict=True)]
+        whole = sum(scores)
+        # The quotient of two such numbers has twice their error; then one rounding to float64.
+        return [float(score / whole) for score in scores], 2.01 * error + 2.0**-52
+
+
+def _beside_one(class_counts: list[int], sizes: list[list[int]], n: int) -> tuple[list[Any], list[Any]]:
+    """Factorial moments of each class, and of each class beside one of its matching rows."""
+    all_rows = [_factorial_moments(P, own, n) for P, own in zip(class_counts, sizes, strict=True)]
+    others = [
+        _factorial_moments(P - 1, [size - 1 for size in own], n)
+        if P > 0 and 0 not in own
+        else [gmpy2.mpfr(1)] + [gmpy2.mpfr(0)] * (n - 1)
+        for P, own in zip(class_counts, sizes, strict=True)
+    ]
+    return all_rows, others
+
+
+def _integrated(
+    class_counts: list[int], sizes: list[list[int]], total: float
+) -> tuple[list[Any], float, int]:
+    """e_c as the integral of E[t^S] over t from 0 to 1, term by term in powers of t - 1.
+
+    Coefficients are at most total^j / j!: so many of them, and so many bits, as leave 2^-60 of e_c, which is
+    at least 1 / (1 + total).
+    """
+    n, size = 1, 0.0  # size: log2 of total^n / n!
+    need = 80.0 + math.log2(2.0 + total)
+    while size > -need or n < 2 * total + 2:
+        size += math.log2(total) - math.log2(n) if total else -1e9
+        n += 1
+    # Each rounding of 2^-bits meets the sum of all coefficients of the others, at most e^total.
+    bits = int(need + 2 * total / math.log(2)) + 2 * n.bit_length() + 64
+    with gmpy2.context(precision=bits + 64):
+        unit = gmpy2.exp2(bits)
+        all_rows, others = _beside_one(class_counts, sizes, n)
+        fixed = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in all_rows]
+        beside = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in others]
+
+        def multiply(a: list[Any], b: list[Any]) -> list[Any]:
+            width = 2 * bits + int(2 * total / math.log(2)) + n.bit_length() + 64
+            return [x >> bits for x in product(a, b, width)[:n]]
+
+        rest = without_each(fixed, multiply, [gmpy2.mpz(1) << bits])
+        weights = []
+        for own, other in zip(beside, rest, strict=True):
+            value = gmpy2.mpfr(0)
+            for j, x in enumerate(multiply(own, other)):
+                value += (-x if j & 1 else x) / gmpy2.mpfr(j + 1)
+            weights.append(value / unit)
+    return weights, GOAL, bits + 64
+
+
+def _expanded(class_counts: list[int], sizes: list[list[int]], bits: int) -> tuple[list[Any], float, int]:
+    """e_c by 1 / (1 + D) = 1 - D + .. - D^(2m-1) + D^(2m) / (1 + D), D = (S - mu) / (1 + mu).
+
+    S is a sum of independent indicators. The last term is at most 2 E[D^(2m)] where D >= -1/2, and at most
+    1 + mu elsewhere, which has a probability of at most exp(-mu (1 - ln 2) / 2), by Chernoff's bound.
+    """
+    half = 2
+    while True:
+        n = 2 * half + 1
+        # Central moments are differences of numbers of up to mu^(2m), themselves down to mu^m / mu^m.
+        precision = bits * (n + 2)
+        with gmpy2.context(precision=precision):
+            found = [_expansion(*each, n) for each in _sums(class_counts, sizes, n)]
+        error = max(float(rest) for _, rest in found)
+        if error <= GOAL or half >= 24:
+            return [value for value, _ in found], error, precision
+        half *= 2
+
+
+def _sums(class_counts: list[int], sizes: list[list[int]], n: int) -> list[tuple[Any]]:
+    """For each class the factorial moments E[C(S, j)], j < n."""
+    all_rows, others = _beside_one(class_counts, sizes, n)
+
+    def multiply(a: list[Any], b: list[Any]) -> list[Any]:
+        return [sum(a[i] * b[j - i] for i in range(j + 1)) for j in range(n)]
+
+    one = [gmpy2.mpfr(1)] + [gmpy2.mpfr(0)] * (n - 1)
+    rest = without_each(all_rows, multiply, one)
+    return [(multiply(own, other),) for own, other in zip(others, rest, strict=True)]
+
+
+def _expansion(moments: list[Any], n: int) -> tuple[Any, Any]:
+    """E[1 / (1 + S)] and a bound of its relative error, from E[C(S, j)] for j < n, n odd."""
+    mu = moments[1]
+    # Powers from binomials by Stirling numbers of the second kind, then about the mean.
+    stirling = [[0] * n for _ in range(n)]
+    stirling[0][0] = 1
+    for r in range(1, n):
+        for j in range(1, r + 1):
+            stirling[r][j] = stirling[r - 1][j - 1] + j * stirling[r - 1][j]
+    raw = [sum(stirling[r][j] * math.factorial(j) * moments[j] for j in range(r + 1)) for r in range(n)]
+    value, scale, last = gmpy2.mpfr(0), gmpy2.mpfr(1), gmpy2.mpfr(0)
+    for r in range(n):
+        central = sum(math.comb(r, j) * raw[j] * (-mu) ** (r - j) for j in range(r + 1))
+        last = central / scale
+        if r < n - 1:
+            value += -last if r & 1 else last
+        scale *= 1 + mu
+    rest = 2 * last + (1 + mu) * gmpy2.exp(-mu * (1 - gmpy2.const_log2()) / 2)
+    # e_c is at least 1 / (1 + mu), so the bound of (1 + mu) e_c is relative.
+    return value / (1 + mu), rest

@@ -1,0 +1,78 @@
+"""What all adversaries share: the views they look at, and the values they know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from nbcfast.release import Release
+from nbcfast.safety import _check_realistic
+from nbcfast.table.domain import Domain
+from nbcfast.views import Viewset
+
+CONVENTIONS = ("worlds", "row")
+
+
+def viewset(views: Any, where: str = "views") -> Viewset:
+    """The counts of a viewset or of a release; realistic, with rows."""
+    found = views.views if isinstance(views, Release) else views
+    if not isinstance(found, Viewset):
+        raise TypeError(f"{where} must be a Viewset or a Release, got {type(views).__name__}")
+    _check_realistic(found)
+    return found
+
+
+def convention_of(convention: Any) -> str:
+    if convention not in CONVENTIONS:
+        raise ValueError(f"convention must be 'worlds' or 'row', got {convention!r}")
+    return str(convention)
+
+
+def places_of(views: Viewset, known: Any) -> dict[str, int]:
+    """Where each known value stands in its domain, in the order of the attributes."""
+    if not isinstance(known, Mapping):
+        raise TypeError(f"known must be a mapping of attribute -> value, got {type(known).__name__}")
+    unknown = [name for name in known if name not in views.attributes]
+    if unknown:
+        names = ", ".join(map(repr, views.attributes)) or "no attributes"
+        raise ValueError(f"known: expected attributes of {names}; got {unknown[0]!r}")
+    places = {}
+    for name in views.attributes:
+        if name not in known:
+            continue
+        try:
+            place = int(Domain.of([known[name]]).positions_in(views._domains[name])[0])
+        except (TypeError, ValueError):
+            place = -1
+        if place < 0:
+            raise ValueError(
+                f"known[{name!r}] must be one of the {len(views.domain(name))} values of {name!r}, "
+                f"got {known[name]!r}"
+            )
+        places[name] = place
+    return places
+
+
+def rows_at(views: Viewset, places: Mapping[str, int]) -> list[list[int]]:
+    """The counts of the known values: one list an attribute, an integer a class."""
+    return [views.counts[name][place].tolist() for name, place in places.items()]
+
+
+def expected(class_counts: list[int], rows: list[list[int]]) -> list[Fraction]:
+    """X_c = P_c^(1-n) prod N over the known values: how many rows match, on average over worlds."""
+    if not rows:
+        return [Fraction(count) for count in class_counts]
+    return [
+        Fraction(prod(row[c] for row in rows), count ** (len(rows) - 1)) if count else Fraction(0)
+        for c, count in enumerate(class_counts)
+    ]
+
+
+def known_text(known: Mapping[str, Any], most: int = 8) -> str:
+    """Known values for people."""
+    shown = [f"{name}={value!r}" for name, value in list(known.items())[:most]]
+    if len(known) > most:
+        shown.append(f".. {len(known)} in all")
+    return ", ".join(shown) or "nothing known"

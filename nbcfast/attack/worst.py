@@ -1,0 +1,236 @@
+"""The most that anybody can learn about one class against another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbcfast.attack import exactly
+from nbcfast.attack.posteriors import Convention, Posterior, posterior
+from nbcfast.attack.queries import convention_of, known_text, viewset
+from nbcfast.attack.search import Search, Tuples, batches
+from nbcfast.safety import _amplification, _log, _ratio_text
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.release import Release
+    from nbcfast.views import Viewset
+
+CLOSE = 1e-9  # what floats leave this close together is compared exactly
+MOST_EXACT = 64
+
+
+@dataclass(frozen=True, repr=False)
+class Worst:
+    """What `worst` found.
+
+    Attributes
+    ----------
+    known : dict of name -> value
+        What the adversary has to know.
+    classes : tuple
+        The labels c and d whose odds p_c / p_d are the largest there.
+    ratio : Fraction, float or None
+        p_c / p_d; math.inf where d is impossible, None where it is too long to write out.
+    log : float
+        Its natural logarithm.
+    log_bound : float
+        No other values reach a ratio of a higher logarithm. Equal to `log` where `certified`.
+    certified : bool
+        Whether nothing is worse than this: exactly where `ratio` is a Fraction, else up to the rounding of
+        logarithms, 10^-9 of it or, for counts of very many digits, little more.
+    posterior : Posterior
+        What the adversary believes with these values.
+    convention : {"row", "worlds"}
+    evaluated : int
+        How many posteriors were computed.
+    """
+
+    known: dict[str, Any]
+    classes: tuple[Any, Any]
+    ratio: Fraction | float | None
+    log: float
+    log_bound: float
+    certified: bool
+    posterior: Posterior
+    convention: str
+    evaluated: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; an exact ratio as "num/den", no number where it is infinite."""
+        infinite, ratio = math.isinf(self.log), self.ratio
+        return {
+            "known": dict(self.known),
+            "classes": list(self.classes),
+            "ratio": str(ratio) if isinstance(ratio, Fraction) else None if infinite else ratio,
+            "infinite": infinite,
+            "log": None if infinite else self.log,
+            "log_bound": None if math.isinf(self.log_bound) else self.log_bound,
+            "certified": self.certified,
+            "posterior": self.posterior.to_dict(),
+            "convention": self.convention,
+            "evaluated": self.evaluated,
+        }
+
+    @property
+    def text(self) -> str:
+        """The ratio for people."""
+        if math.isinf(self.log):
+            return "infinite"
+        return _ratio_text(self.ratio if isinstance(self.ratio, Fraction) else None, self.log)
+
+    def __repr__(self) -> str:
+        c, d = self.classes
+        sure = "" if self.certified else f", nothing above {_ratio_text(None, self.log_bound)}"
+        return f"Worst({self.text}: {c!r} over {d!r} with {known_text(self.known)}; {self.convention}{sure})"
+
+
+def worst(
+    views: Viewset | Release,
+    convention: Convention = "row",
+    *,
+    evaluations: int = 10_000,
+    progress: Progress | None = None,
+) -> Worst:
+    """The known values and the pair of classes with the largest ratio of posteriors.
+
+    Over all tuples and all subsets of attributes. In the row convention no subset is worse than the worst
+    full tuple, and the ratio is Lambda, in linear time. In the worlds convention it is another number, less
+    than twice and more than half of X_c / X_d; it is searched for: tuples are left out where an upper bound
+    says that they cannot be worse, and the posterior of the others is computed.
+
+    Parameters
+    ----------
+    views : Viewset or Release
+        Realistic, with rows.
+    convention : {"row", "worlds"}
+        See `posterior`. "row" is what `safety.check` and `safety_transform` guard against by default.
+    evaluations : int
+        "worlds": how many posteriors to compute at most. Where that is too few, or the domain has too
+        many tuples near the worst, `log_bound` still bounds them all, and `certified` is False.
+    progress : callable, optional
+        Called as progress(done, total), in attributes and then posteriors.
+
+    Returns
+    -------
+    Worst
+
+    Raises
+    ------
+    ValueError
+        If the views have no rows, are not realistic, or no tuple has a positive score.
+
+    Examples
+    --------
+    >>> from nbcfast import Viewset
+    >>> views = Viewset([3, 3], [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])
+    >>> worst(views)
+    Worst(4: 0 over 1 with A1=1, A2=1; row)
+    >>> worst(views, "worlds")
+    Worst(5.75: 1 over 0 with A1=0, A2=0; worlds)
+    """
+    found = viewset(views)
+    convention_of(convention)
+    if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
+        raise ValueError(f"evaluations must be an int of at least 1, got {evaluations!r}")
+    lambda_ = _amplification(found)
+    if convention == "row" or lambda_.infinite or len(found.classes) == 1:
+        ratio: Fraction | float | None = math.inf if lambda_.infinite else lambda_.value
+        believed = posterior(found, lambda_.tuple, convention)
+        return Worst(
+            lambda_.tuple, lambda_.classes, ratio, lambda_.log, lambda_.log, True, believed, convention, 1
+        )
+    return _searched(found, lambda_.log + math.log(2), evaluations, progress)
+
+
+def _searched(views: Viewset, ceiling: float, evaluations: int, progress: Progress | None) -> Worst:
+    search = Search(views, "worlds")
+
+    def bound(nodes: Tuples) -> Any:
+        return search.log_odds(nodes).max(axis=(1, 2)) + search.slack
+
+    seen: dict[tuple[int, ...], float] = {}
+
+    def evaluate(codes: Any) -> None:
+        shares, _ = search.shares(codes)
+        logs = np.log(shares.max(axis=1)) - np.log(shares.min(axis=1))
+        seen.update(zip(map(tuple, codes.tolist()), logs.tolist(), strict=True))
+
+    evaluate(_starts(search))
+    best = max(seen.values())
+    nodes, bounds, missed = search.leaves(bound, best, progress)
+    done = 0
+    # Where rounding alone makes bounds this wide, ties are not worth their evaluation.
+    near = best + (2 * search.slack if search.slack > CLOSE / 10 else 0.0)
+    for part in batches(len(nodes)):
+        if bounds[part.start] <= near or len(seen) >= evaluations:
+            break
+        evaluate(nodes.codes[part])
+        gain = max(seen.values()) - best
+        best, near, done = best + gain, near + gain, part.stop
+        if progress is not None:
+            progress(done, len(nodes))
+    if done < len(nodes):
+        missed = max(missed, float(bounds[done]))
+    # The theorem of section j has no rounding: nothing reaches twice Lambda.
+    return _result(search, seen, best, min(missed, ceiling))
+
+
+def _result(search: Search, seen: dict[tuple[int, ...], float], best: float, missed: float) -> Worst:
+    """The worst of those seen: compared exactly where that is affordable; of equals, what takes least."""
+    views = search.views
+    close = sorted(
+        (codes for codes, log in seen.items() if log >= best - CLOSE),
+        key=lambda codes: (len(search.places(np.array(codes))), codes),
+    )
+    chosen, ratio = close[0], None
+    exact = all(
+        exactly.affordable(search.class_counts, search.rows(np.array(codes))) for codes in close[:MOST_EXACT]
+    )
+    if exact and len(close) <= MOST_EXACT:
+        for codes in close:
+            shares = exactly.shares(search.class_counts, search.rows(np.array(codes)))
+            assert shares is not None
+            value = max(shares) / min(shares)
+            if ratio is None or value > ratio:
+                chosen, ratio = codes, value
+    known = search.known(np.array(chosen))
+    believed = posterior(views, known, "worlds")
+    by_size = sorted(believed, key=lambda label: believed[label])
+    high, low = believed[by_size[-1]], believed[by_size[0]]
+    if isinstance(high, Fraction) and isinstance(low, Fraction):
+        ratio = high / low
+    log = _log(ratio) if ratio is not None else math.log(high) - math.log(low)
+    # Floats behind `missed` and `best` are within CLOSE of the true values.
+    certified = missed <= best + max(CLOSE / 2, 3 * search.slack)
+    return Worst(
+        known=known,
+        classes=(by_size[-1], by_size[0]),
+        ratio=float(high) / float(low) if ratio is None else ratio,
+        log=log,
+        log_bound=log if certified else max(missed, log),
+        certified=certified,
+        posterior=believed,
+        convention="worlds",
+        evaluated=len(seen),
+    )
+
+
+def _starts(search: Search) -> Any:
+    """For the most promising pairs of classes the tuple of largest X_c / X_d."""
+    n_classes = len(search.class_counts)
+    total = search.log_counts[:, np.newaxis] - search.log_counts + search.gains[0]
+    np.fill_diagonal(total, -np.inf)
+    pairs = np.argsort(-total, axis=None, kind="stable")[:32]
+    codes = np.empty((len(pairs), len(search.tables)), np.int32)
+    for j, pair in enumerate(pairs.tolist()):
+        c, d = divmod(pair, n_classes)
+        c, d = (c, d) if c != d else (0, 1)
+        for k, table in enumerate(search.tables):
+            with np.errstate(invalid="ignore"):
+                codes[j, k] = int(np.argmax(np.nan_to_num(table[:-1, c] - table[:-1, d], nan=-np.inf)))
+    return np.unique(codes, axis=0)

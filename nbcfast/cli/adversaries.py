@@ -1,0 +1,518 @@
+"""The verbs `attack` and `closeness`, and what `publish` says about adversaries; on the public interface."""
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast import attack, closeness
+from nbcfast.cli import printable
+from nbcfast.cli.verbs import (
+    PARQUET_ENDINGS,
+    amount,
+    counted,
+    exact,
+    label,
+    listing,
+    pairs,
+    plain,
+    private_views,
+    progress,
+    read,
+    readable,
+    reads_file,
+    reads_table,
+    rows_of,
+    same_line,
+    show,
+    verbs,
+)
+from nbcfast.errors import Infeasible
+from nbcfast.release import Release, load
+
+CONVENTIONS: tuple[Literal["row", "worlds"], ...] = ("row", "worlds")
+EVALUATED = 2_000  # posteriors behind the worst case in a report
+
+
+def read_like(
+    release: Release,
+    file: Path,
+    class_name: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """The columns of a release in another file of the same kind."""
+    names = list(release.views.attributes)
+    if not file.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+        # What was published as text is read as text.
+        domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}
+        texts = (
+            *texts,
+            *(
+                name
+                for name in domains
+                if name not in texts and any(isinstance(v, str) for v in domains[name])
+            ),
+        )
+    return read(file, class_name, names, weights, nulls, delimiter, texts)
+
+
+@dataclass(frozen=True)
+class Adversaries:
+    """What they found in something that was, or may be, published."""
+
+    worst: dict[str, attack.Worst]
+    inversion: attack.Inversion
+    membership: attack.Membership | None
+
+    @classmethod
+    def of(
+        cls,
+        published: Release | nbcfast.Viewset,
+        truth: nbcfast.Viewset | None,
+        table: nbcfast.Table | None = None,
+        holdout: nbcfast.Table | None = None,
+        class_name: str | None = None,
+    ) -> "Adversaries":
+        with progress("attacking") as report:
+            worst: dict[str, attack.Worst] = {
+                convention: attack.worst(published, convention, evaluations=EVALUATED, progress=report)
+                for convention in CONVENTIONS
+            }
+        with progress("inverting") as report:
+            inversion = attack.invert(published, truth=truth, progress=report)
+        found = None
+        if holdout is not None and table is not None:
+            with progress("telling members") as report:
+                found = attack.membership(published, table, holdout, class_name, progress=report)
+        return cls(worst, inversion, found)
+
+    @property
+    def inversion_text(self) -> str:
+        found = self.inversion
+        if found.recovered is None:
+            if found.attack is None:
+                return "nothing found"
+            return f"{found.claimed:,} counts claimed by the {found.attack} attack"
+        how = "nothing found" if found.attack is None else f"{found.attack} attack"
+        return f"{found.recovered:,} of {found.positive:,} ({how})"
+
+    @property
+    def membership_text(self) -> str:
+        if self.membership is None:
+            return "not measured"
+        return f"{self.membership.auc:.4f} +- {self.membership.standard_error:.4f} (1/2: nothing is told)"
+
+    def grid(self, membership: bool = True) -> Grid:
+        grid = listing("adversary", "")
+        for convention, name in (("row", "one particular row"), ("worlds", "average over worlds")):
+            grid.add_row(f"largest ratio of posteriors, {name}", worst_text(self.worst[convention]))
+        grid.add_row("private counts recovered by inversion", self.inversion_text)
+        if membership:
+            grid.add_row("membership in the private table, AUC", self.membership_text)
+        return grid
+
+    def to_dict(self) -> dict[str, object]:
+        inversion = self.inversion.to_dict()
+        for name in ("counts", "certainty"):  # long, and to be had in Python
+            del inversion[name]
+        return {
+            "worst": {convention: found_worst(worst) for convention, worst in self.worst.items()},
+            "inversion": {**inversion, "evidence": plain_float(self.inversion.evidence)},
+            "membership": None if self.membership is None else self.membership.to_dict(),
+        }
+
+
+def worst_text(worst: attack.Worst) -> str:
+    if worst.certified:
+        return worst.text
+    bound = math.exp(worst.log_bound) if worst.log_bound < 700 else math.inf
+    return f"{worst.text}, and nowhere above {bound:.6g}"
+
+
+def found_worst(worst: attack.Worst) -> dict[str, object]:
+    """The worst case for JSON."""
+    found = worst.to_dict()
+    del found["posterior"]
+    found["known"] = {name: plain(value) for name, value in worst.known.items()}
+    found["classes"] = [plain(value) for value in worst.classes]
+    return found
+
+
+def plain_float(number: float | None) -> float | None:
+    return None if number is None or math.isinf(number) else number
+
+
+def value_of(text: str, domain: Sequence[Any], where: str) -> Any:
+    """The value of a domain that a text stands for."""
+    for value in domain:
+        if value is None:
+            if text in ("", "(null)"):
+                return None
+        elif str(value) == text:
+            return value
+    try:
+        number = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        number = None
+    for value in domain:
+        if number is not None and type(value) in (int, float) and Fraction(str(value)) == number:
+            return value
+    raise ValueError(f"{where}: {text!r} is none of its {len(domain):,} values")
+
+
+def given_values(texts: tuple[str, ...], views: nbcfast.Viewset) -> dict[str, Any]:
+    """The known values in --given NAME=VALUE."""
+    known: dict[str, Any] = {}
+    for text in texts:
+        # The longest name that fits: names may hold an equals sign.
+        names = [name for name in views.attributes if text.startswith(f"{name}=")]
+        if not names:
+            what = ", ".join(views.attributes)
+            raise ValueError(f"--given must be NAME=VALUE with NAME one of {what}; got {text!r}")
+        name = max(names, key=len)
+        if name in known:
+            raise ValueError(f"--given names {name!r} twice")
+        known[name] = value_of(text[len(name) + 1 :], views.domain(name), f"--given {name}")
+    return known
+
+
+def prior_in(text: str, views: nbcfast.Viewset) -> dict[Any, str]:
+    """The prior in --prior "a=0.75,b=0.25"; a label with a comma stands in double quotes."""
+    prior: dict[Any, str] = {}
+    for part in next(csv.reader([text], skipinitialspace=True), []):
+        name, equals, number = part.rpartition("=")
+        if not equals:
+            raise ValueError(f"--prior must be CLASS=NUMBER with commas between, got {text!r}")
+        value = value_of(name.strip(), views.classes, "--prior")
+        if value in prior:
+            raise ValueError(f"--prior names {name.strip()!r} twice")
+        prior[value] = number.strip()
+    return prior
+
+
+@verbs.command(name="attack")
+@click.argument("source", metavar="FILE_OR_RELEASE", type=click.Path(path_type=Path))
+@click.option("--class", "class_name", metavar="NAME", help="The class column of FILE.")
+@click.option(
+    "--columns",
+    metavar="A,B,C",
+    help="The attributes of FILE to use; all others are left out.  [default: all]",
+)
+@reads_file
+@click.option(
+    "--given",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="What is known about somebody: print the posterior of each class; may be repeated.",
+)
+@click.option(
+    "--breach",
+    metavar="L1 L2",
+    nargs=2,
+    help="Say whether known values can move a class set across two levels.",
+)
+@click.option("--prior", metavar="A=P,B=Q", help="With --breach: what is believed before.  [default: equal]")
+@click.option(
+    "--convention",
+    type=click.Choice(CONVENTIONS),
+    help="With --breach: see `publish --attacker`.  [default: that of the release, or row]",
+)
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The private table: count how much of it the inversion recovers.",
+)
+@click.option(
+    "--holdout",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --against: rows of the same population, to see whether members can be told from them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def attack_verb(
+    source: Path,
+    class_name: str | None,
+    columns: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    given: tuple[str, ...],
+    breach: tuple[str, str] | None,
+    prior: str | None,
+    convention: Literal["row", "worlds"] | None,
+    against: Path | None,
+    holdout: Path | None,
+    as_json: bool,
+) -> int:
+    """Attack a release, or a table as if it were published, as adversaries would.
+
+    FILE_OR_RELEASE is a folder that `publish` wrote, or a table (CSV or Parquet, with --class): a private
+    one, to see what its counts would give away, or a synthetic one. Prints the posterior for given values,
+    the worst case over all values and sets of attributes, and what inversion makes of the counts.
+
+    Leaves with 1 if --breach finds a breach, and with 0 otherwise.
+    """
+    if prior is not None and breach is None:
+        raise ValueError("--prior goes with --breach L1 L2")
+    if convention is not None and breach is None:
+        raise ValueError("--convention goes with --breach L1 L2")
+    if holdout is not None and against is None:
+        raise ValueError("--holdout goes with --against FILE, the table whose rows are looked for")
+    published: Release | nbcfast.Viewset
+    if source.is_dir() or source.name == "certificate.json":
+        if columns is not None:
+            raise ValueError("--columns is for a FILE: a release has its attributes")
+        release = load(source)
+        if not isinstance(release, Release):
+            raise ValueError(f"{source}: expected a release of `publish`, got a {type(release).__name__}")
+        published, views = release, release.views
+        class_name = release.class_name if class_name is None else class_name
+        default: Literal["row", "worlds"] = release.certificate.attacker
+    else:
+        if class_name is None:
+            raise ValueError("--class must name the class column of a table")
+        _, views = counted(source, class_name, columns, weights, nulls, delimiter, texts, 1 << 16)
+        published, default = views, "row"
+    known = given_values(given, views) if given else None
+    levels = convention or default
+
+    table = truth = others = None
+    if against is not None:
+        if class_name is None:
+            raise ValueError("the release does not name its class column: give --class NAME")
+        like = published if isinstance(published, Release) else _as_release(views, class_name)
+        truth = private_views(like, against, class_name, weights, nulls, delimiter, texts)
+        if holdout is not None:
+            arguments = (class_name, weights, nulls, delimiter, texts)
+            table = read_like(like, against, *arguments)
+            others = read_like(like, holdout, *arguments)
+    posteriors = {} if known is None else {c: attack.posterior(views, known, c) for c in CONVENTIONS}
+    found = Adversaries.of(published, truth, table, others, class_name)
+    crossing = None
+    if breach is not None:
+        believed = None if prior is None else prior_in(prior, views)
+        with progress("looking for breaches") as report:
+            crossing = attack.breach(views, *breach, levels, prior=believed, progress=report)
+    code = int(crossing is not None and crossing.breached is not False)
+
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "published": str(source),
+                    "class": class_name,
+                    "rows": exact(views.n_rows),
+                    "posterior": None if known is None else _posterior_found(known, posteriors),
+                    **found.to_dict(),
+                    "breach": None if crossing is None else _breach_found(crossing),
+                },
+                indent=2,
+            )
+        )
+        return code
+
+    title = f"{printable(str(source))}, {readable(views.n_rows)} rows"
+    parts: list[Text | Grid] = [Text(title, style="bold")]
+    if known is not None:
+        values = [f"{label(name)} = {label(value)}" for name, value in known.items()]
+        grid = listing(f"given {', '.join(values)}", "one particular row", "average over worlds")
+        for value in views.classes:
+            grid.add_row(Text(label(value)), *(f"{float(posteriors[c][value]):.4%}" for c in CONVENTIONS))
+        parts.append(grid)
+    parts.append(found.grid(membership=others is not None))
+    rows = []
+    for c, name in (("row", "worst for one row"), ("worlds", "worst over worlds")):
+        first, second = found.worst[c].classes
+        values = [f"{label(name)} = {label(value)}" for name, value in found.worst[c].known.items()]
+        rows.append((name, f"{label(first)} over {label(second)}, given {', '.join(values) or 'nothing'}"))
+    if found.inversion.attack is not None and found.inversion.k is not None:
+        said = f"k = {found.inversion.k:.6g}, confidence {found.inversion.confidence:.4g}"
+        rows.append(("inversion", said))
+    if crossing is not None:
+        rows.append(("breach", printable(crossing.text)))
+    show(*parts, pairs(rows))
+    return code
+
+
+def _as_release(views: nbcfast.Viewset, class_name: str) -> Release:
+    """Views of a table, with the domains that another table is read by."""
+    made = nbcfast.Certificate(
+        amplification=Fraction(2), tuples=math.prod(len(views.domain(n)) for n in views.attributes)
+    )
+    return Release(views, made, class_name)
+
+
+def _posterior_found(known: dict[str, Any], posteriors: dict[Any, attack.Posterior]) -> dict[str, object]:
+    return {
+        "known": {name: plain(value) for name, value in known.items()},
+        **{
+            convention: [{"class": plain(value), "probability": float(p)} for value, p in posterior.items()]
+            for convention, posterior in posteriors.items()
+        },
+    }
+
+
+def _breach_found(crossing: attack.Breach) -> dict[str, object]:
+    found = crossing.to_dict()
+    found["classes"] = [plain(value) for value in crossing.classes]
+    found["known"] = {name: plain(value) for name, value in crossing.known.items()}
+    return found
+
+
+@verbs.command(name="closeness")
+@reads_table
+@click.option("--prior", metavar="A=P,B=Q", required=True, help="What is believed of each class, 1 in all.")
+@click.option("--r", "demanded", metavar="R", help="Make the classifier r-close, if that can be.")
+@click.option(
+    "--attacker",
+    type=click.Choice(CONVENTIONS),
+    default="row",
+    show_default=True,
+    help="See `publish`.",
+)
+@click.option(
+    "--preserve",
+    type=click.Choice(["order", "label"]),
+    default="order",
+    show_default=True,
+    help="What stays as it is at every tuple: the order of all classes, or the best class.",
+)
+@click.option(
+    "--rows",
+    metavar="smallest|proven|R",
+    default="smallest",
+    show_default=True,
+    help="With --r: how many rows the published counts stand for.",
+)
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="With --r: the folder to write.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def closeness_verb(
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    max_values: int,
+    prior: str,
+    demanded: str | None,
+    attacker: Literal["row", "worlds"],
+    preserve: Literal["order", "label"],
+    rows: str,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Say how close to a prior the posteriors of FILE are, how close they can be, and make them so.
+
+    Prints the r of the counts as they are, what no equivalent classifier can stay below, and the smallest r
+    that EST reaches. With --r the classifier is made, and with --out it is written.
+
+    Leaves with 1 if --r cannot be had.
+    """
+    if demanded is None and (out is not None or rows != "smallest"):
+        raise ValueError("--out and --rows go with --r R")
+    if out is not None and out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    wanted = rows_of(rows, False)
+    _, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+    believed = prior_in(prior, views)
+    before = closeness.achieved(views, believed)
+    bound = closeness.lower_bound(views, believed, attacker=attacker)
+    with progress("optimising") as report:
+        best = closeness.best(views, believed, preserve=preserve, progress=report)
+    made: Release | None = None
+    why = None
+    if demanded is not None:
+        try:
+            with progress("transforming") as report:
+                made = closeness.est(
+                    views,
+                    believed,
+                    demanded,
+                    preserve=preserve,
+                    rows=wanted,
+                    attacker=attacker,
+                    class_name=class_name,
+                    progress=report,
+                )
+            made = replace(made, class_name=class_name)
+        except Infeasible as error:
+            why = " ".join(error.why.split())
+    after = None if made is None else closeness.achieved(made.views, believed)
+    if made is not None and out is not None:
+        made.save(out)
+        load(out)  # reads and checks what was written
+    code = int(why is not None)
+    if as_json:
+        found: dict[str, object] = {
+            "file": str(file),
+            "class": class_name,
+            "prior": [{"class": plain(value), "probability": number} for value, number in believed.items()],
+            "before": _reached(before),
+            "after": None if after is None else _reached(after),
+            "lower_bound": {
+                "definition5": str(bound.definition5),
+                "statement11": str(bound.statement11),
+                "strict": bound.strict,
+            },
+            "best": {"r": float(best.r), "log_r": best.log_r, "attained": best.attained, "exact": best.exact},
+            "feasible": None if demanded is None else made is not None,
+            "why": why,
+            "rows": None if made is None else exact(made.views.n_rows),
+            "identical": None if made is None else made.certificate.equal,
+            "files": [] if made is None or out is None else [str(out / "certificate.json")],
+        }
+        print(json.dumps(found, indent=2))
+        return code
+
+    numbers = listing("r", "Definition 5", "Statement 11")
+    numbers.add_row("of the counts as they are", before.definition5.text, before.statement11.text)
+    sign = "above" if bound.strict else "at least"
+    numbers.add_row(
+        f"of any equivalent classifier, {sign}", amount(bound.definition5), amount(bound.statement11)
+    )
+    numbers.add_row(
+        "the smallest that EST comes to", "", best.text + ("" if best.attained else ", not attained")
+    )
+    if after is not None:
+        numbers.add_row("of what was made", after.definition5.text, after.statement11.text)
+    parts: list[Text | Grid] = [Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), numbers]
+    if made is not None:
+        lines = [("classifier", same_line(made)), ("rows", readable(made.views.n_rows))]
+        if out is not None:
+            lines.append(("written", printable(str(out / "certificate.json"))))
+        parts.append(pairs(lines))
+    show(*parts)
+    if why is not None:
+        print(f"nbcfast: infeasible: {printable(why)}", file=sys.stderr)
+    return code
+
+
+def _reached(achieved: closeness.Achieved) -> dict[str, object]:
+    """How close, for JSON."""
+    result: dict[str, object] = {}
+    for name, reached in (("definition5", achieved.definition5), ("statement11", achieved.statement11)):
+        result[name] = {
+            "r": None if reached.infinite or reached.log > 700 else math.exp(reached.log),
+            "log_r": plain_float(reached.log),
+            "exact": reached.exact,
+            "known": {attribute: plain(value) for attribute, value in reached.tuple.items()},
+            "classes": [plain(value) for value in reached.classes],
+        }
+    return result

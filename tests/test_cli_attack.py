@@ -1,0 +1,313 @@
+"""`nbcfast attack`, `nbcfast closeness`, and what `nbcfast publish` says about adversaries."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import nbcfast
+from nbcfast import attack, closeness
+from nbcfast.cli import main
+from nbcfast.release import Certificate, Release, load
+
+PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+
+# The second database of the paper's Figure 1, twice: 7/9 for somebody with both values.
+FIGURE_1 = "crime,water,party\n" + "".join(
+    f"{crime},{water},{party}\n"
+    for crime, water, party in [
+        ("no", "yes", "R"),
+        ("yes", "no", "R"),
+        ("yes", "yes", "R"),
+        ("no", "yes", "D"),
+        ("yes", "no", "D"),
+    ]
+)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def found(run):
+    """What a verb says as JSON."""
+
+    def found(*arguments, code=0):
+        left, out, err = run(*arguments, "--json")
+        assert (left, err) == (code, ""), err
+        return json.loads(out)
+
+    return found
+
+
+@pytest.fixture
+def refused(run):
+    """The one line with which a command is refused."""
+
+    def refused(*arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert err.count("\n") == 1
+        return err.removeprefix("nbcfast: ").rstrip()
+
+    return refused
+
+
+@pytest.fixture
+def figure(tmp_path):
+    path = tmp_path / "house.csv"
+    path.write_text(FIGURE_1, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def release(run, tmp_path):
+    """The folder of a release of the patients."""
+    out = tmp_path / "out"
+    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    assert run(*arguments)[0] == 0
+    return out
+
+
+class TestAttack:
+    def test_figure_1(self, run, found, figure):
+        arguments = ("attack", figure, "--class", "party", "--given", "crime=yes", "--given", "water=yes")
+        code, printed, errors = run(*arguments)
+        assert (code, errors) == (0, "")
+        assert "given crime = yes, water = yes" in printed
+        assert "77.7778%" in printed  # 7/9 over worlds
+        assert "72.7273%" in printed  # 8/11 for one row
+        answer = found(*arguments)
+        assert answer["posterior"]["known"] == {"crime": "yes", "water": "yes"}
+        assert answer["posterior"]["worlds"][1] == {"class": "R", "probability": pytest.approx(7 / 9)}
+        assert answer["posterior"]["row"][1] == {"class": "R", "probability": pytest.approx(8 / 11)}
+        views = nbcfast.count(nbcfast.read_csv(figure), "party")
+        for convention in ("row", "worlds"):
+            worst = attack.worst(views, convention)
+            assert answer["worst"][convention]["ratio"] == str(worst.ratio)
+            assert answer["worst"][convention]["known"] == worst.known
+            assert answer["worst"][convention]["certified"] is True
+
+    def test_a_release_against_the_private_table(self, run, found, release):
+        code, printed, errors = run("attack", release, "--against", PATIENTS, "--holdout", PATIENTS)
+        assert (code, errors) == (0, "")
+        assert "private counts recovered by inversion" in printed
+        assert "0 of 62 (nothing found)" in printed
+        assert "membership in the private table, AUC" in printed
+        answer = found("attack", release, "--against", PATIENTS, "--holdout", PATIENTS)
+        assert (answer["inversion"]["recovered"], answer["inversion"]["positive"]) == (0, 62)
+        assert Fraction(answer["worst"]["row"]["ratio"]) <= 4
+        assert answer["membership"]["members"] == 5000
+        assert answer["membership"]["others"] == 2500
+        assert abs(answer["membership"]["auc"] - 0.5) < 0.05
+        assert found("attack", release)["inversion"]["recovered"] is None
+        assert "membership" not in run("attack", release)[1]
+
+    def test_the_file_of_the_release_will_do(self, found, release):
+        assert found("attack", release / "certificate.json")["rows"] == load(release).views.n_rows
+
+    def test_a_release_without_gauge_is_inverted(self, found, run, data, tmp_path):
+        columns = ("--class", "income", "--columns", "age,hours_per_week")
+        file, out, table = data / "adult-train.csv", tmp_path / "out", tmp_path / "synthetic.parquet"
+        code, printed, _ = run(
+            *("publish", file, *columns, "--amplification", 4, "--rows", 10**6, "--no-gauge"),
+            *("--allow-differences", "--out", out, "--dataset", table),
+        )
+        assert code == 0
+        assert "(column attack)" in printed
+        answer = found("attack", out, "--against", file)
+        assert answer["inversion"]["attack"] == "column"
+        assert answer["inversion"]["recovered"] >= 200
+        synthetic = found("attack", table, "--class", "income", "--against", file)
+        assert synthetic["inversion"] == answer["inversion"]
+        assert "k = " in run("attack", out)[1]
+
+    def test_breach(self, run, found, release):
+        code, printed, _ = run("attack", release, "--breach", "0.5", "0.8")
+        assert code == 0
+        assert "no breach (0.5 to 0.8, row convention)" in printed
+        code, printed, _ = run("attack", release, "--breach", "0.5", "0.6")
+        assert code == 1
+        assert "upward breach: the class is " in printed
+        answer = found("attack", release, "--breach", "0.5", "0.6", "--convention", "worlds", code=1)
+        assert answer["breach"]["convention"] == "worlds"
+        assert answer["breach"]["breached"] is True
+        prior = ("--prior", "healthy=0.5,diabetes=1/2")
+        assert (
+            found("attack", release, "--breach", "0.5", "0.6", *prior, code=1)["breach"]["direction"]
+            == "upward"
+        )
+
+    def test_the_attacker_of_the_release_is_the_default(self, run, tmp_path):
+        views = nbcfast.Viewset([3, 3], {"x": [[1, 2], [2, 1]], "y": [[1, 2], [2, 1]]})
+        Release(views, Certificate(amplification=8, attacker="worlds", tuples=4)).save(tmp_path / "out")
+        code, printed, _ = run("attack", tmp_path / "out", "--breach", "0.5", "0.81")
+        assert code == 1
+        assert "23/27 = 0.851852 after" in printed
+        assert "worlds convention" in printed
+
+    def test_values_of_every_kind(self, found, tmp_path):
+        path = tmp_path / "kinds.csv"
+        path.write_text("a=b,a,f,n,c\n1,1,0.5,,x\n2,2,1.5,,y\n1,1,0.5,z,x\n2,1,1.5,z,y\n", encoding="utf-8")
+        given = [part for text in ("a=b=2", "a=1", "f=3/2", "n=(null)") for part in ("--given", text)]
+        answer = found("attack", path, "--class", "c", *given)
+        assert answer["posterior"]["known"] == {"a=b": 2, "a": 1, "f": 1.5, "n": None}
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--given", "crime=no"], "--class must name the class column of a table"),
+            (
+                ["--class", "party", "--given", "crime"],
+                "--given must be NAME=VALUE with NAME one of crime, water; got 'crime'",
+            ),
+            (
+                ["--class", "party", "--given", "age=3"],
+                "--given must be NAME=VALUE with NAME one of crime, water",
+            ),
+            (
+                ["--class", "party", "--given", "crime=maybe"],
+                "--given crime: 'maybe' is none of its 2 values",
+            ),
+            (["--class", "party", *["--given", "crime=no"] * 2], "--given names 'crime' twice"),
+            (["--class", "party", "--prior", "R=1"], "--prior goes with --breach L1 L2"),
+            (["--class", "party", "--convention", "row"], "--convention goes with --breach L1 L2"),
+            (["--class", "party", "--holdout", "x.csv"], "--holdout goes with --against FILE"),
+            (
+                ["--class", "party", "--breach", "0.8", "0.5"],
+                "l1 and l2 must be 0 < l1 < l2 < 1, got 0.8 and 0.5",
+            ),
+            (["--class", "party", "--breach", ".5", ".8", "--prior", "R"], "--prior must be CLASS=NUMBER"),
+            (["--class", "party", "--breach", ".5", ".8", "--prior", "R=.5,R=.5"], "--prior names 'R' twice"),
+            (
+                ["--class", "party", "--breach", ".5", ".8", "--prior", "X=1"],
+                "--prior: 'X' is none of its 2 values",
+            ),
+            (["--class", "party", "--breach", ".5", ".8", "--prior", "R=.5,D=.6"], "prior must add up to 1"),
+            (["--class", "party", "--against", "nothing.csv"], "nothing.csv: No such file"),
+        ],
+    )
+    def test_bad_options_leave_with_two(self, refused, figure, arguments, message):
+        assert message in refused("attack", figure, *arguments)
+
+    def test_bad_options_for_a_release(self, refused, release, tmp_path):
+        assert "--columns is for a FILE" in refused("attack", release, "--columns", "age")
+        assert "certificate.json: No such file" in refused("attack", tmp_path)
+        assert "FILE must end in" in refused("attack", tmp_path / "table.xlsx", "--class", "y")
+
+
+class TestPublish:
+    def test_says_what_adversaries_find(self, run, tmp_path):
+        out = tmp_path / "out"
+        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        code, printed, errors = run(*arguments)
+        assert (code, errors) == (0, "")
+        assert "largest ratio of posteriors, one particular row" in printed
+        assert "largest ratio of posteriors, average over worlds" in printed
+        assert "0 of 62 (nothing found)" in printed
+        line = next(line for line in printed.splitlines() if line.startswith("membership"))
+        assert line.endswith("not measured")
+
+    def test_holdout(self, run, found, tmp_path):
+        out = tmp_path / "out"
+        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        printed = run(*arguments, "--holdout", PATIENTS)[1]
+        line = next(line for line in printed.splitlines() if line.startswith("membership"))
+        assert "0.5" in line or "0.4" in line
+        answer = found(*arguments, "--holdout", PATIENTS)["adversaries"]
+        assert answer["membership"]["members"] == 5000
+        assert answer["inversion"]["recovered"] == 0
+        assert Fraction(answer["worst"]["row"]["ratio"]) <= 4
+        assert found(*arguments)["adversaries"]["membership"] is None
+
+    def test_a_missing_holdout_writes_nothing(self, refused, tmp_path):
+        out = tmp_path / "out"
+        message = refused(
+            *("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out),
+            *("--holdout", tmp_path / "nothing.csv"),
+        )
+        assert "nothing.csv: No such file" in message
+        assert not out.exists()
+
+
+class TestCloseness:
+    PRIOR = ("--prior", "healthy=0.75,diabetes=0.25")
+
+    def test_what_a_prior_of_75_percent_allows(self, run, found):
+        arguments = ("closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR)
+        code, printed, errors = run(*arguments)
+        assert (code, errors) == (0, "")
+        assert "of the counts as they are" in printed
+        assert "3, not attained" in printed
+        answer = found(*arguments)
+        assert answer["lower_bound"] == {"definition5": "2", "statement11": "3", "strict": False}
+        assert (answer["best"]["r"], answer["best"]["attained"]) == (3.0, False)
+        assert answer["before"]["statement11"]["r"] is None  # infinite: two counts are zero
+        assert answer["feasible"] is None
+
+    def test_1_3_is_impossible(self, run, found):
+        arguments = ("closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", "1.3")
+        code, printed, errors = run(*arguments)
+        assert code == 1
+        assert "at least" in printed
+        assert errors.startswith("nbcfast: infeasible: ")
+        answer = found(*arguments, code=1)
+        assert answer["feasible"] is False
+        assert "1.3" in answer["why"]
+
+    def test_what_can_be_had_is_written(self, run, found, tmp_path):
+        out = tmp_path / "out"
+        arguments = (
+            *("closeness", PATIENTS, "--class", "diagnosis", "--columns", "sex,smoking,glucose"),
+            *(*self.PRIOR, "--r", "4"),
+        )
+        code, printed, _ = run(*arguments, "--out", out)
+        assert code == 0
+        assert "of what was made" in printed
+        assert str(out / "certificate.json") in printed
+        made = load(out)
+        believed = {"healthy": "0.75", "diabetes": "0.25"}
+        assert closeness.achieved(made.views, believed).r <= 4
+        private = nbcfast.count(nbcfast.read_csv(PATIENTS), "diagnosis", ["sex", "smoking", "glucose"])
+        assert nbcfast.compare(private, made.views).equal
+        answer = found(*arguments)
+        assert answer["feasible"] is True
+        assert answer["identical"] is True
+        assert answer["after"]["statement11"]["r"] <= 4
+        assert answer["rows"] == made.views.n_rows
+        assert answer["files"] == []
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ([], "Missing option '--prior'"),
+            (["--prior", "healthy=0.75"], "diabetes"),
+            (["--prior", "healthy=0.75,diabetes=0"], "must be above 0"),
+            (["--prior", "healthy=1.25,diabetes=-0.25"], "must be above 0"),
+            (["--prior", "healthy=0.75,diabetes=0.35"], "must add up to 1"),
+            (["--prior", "healthy=most,diabetes=0.35"], "must be a finite number, got 'most'"),
+            (["--prior", "healthy=0.75,ill=0.25"], "--prior: 'ill' is none of its 2 values"),
+            ([*PRIOR, "--out", "somewhere"], "--out and --rows go with --r R"),
+            ([*PRIOR, "--rows", "proven"], "--out and --rows go with --r R"),
+            ([*PRIOR, "--r", "1"], "above 1"),
+        ],
+    )
+    def test_bad_options_leave_with_two(self, refused, arguments, message):
+        assert message in refused("closeness", PATIENTS, "--class", "diagnosis", *arguments)
+
+    def test_a_file_in_place_of_the_folder(self, refused):
+        message = refused(
+            "closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", 4, "--out", PATIENTS
+        )
+        assert "--out must be a folder, got the file" in message
