@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import nbcfast
-from nbcfast import Table, Viewset, closeness, safety
+from nbcfast import Interval, Table, Viewset, closeness, safety, skyline
 from nbcfast.release import evaluate
 
 CLASS, RICH = "income", ">50K"
@@ -42,6 +42,7 @@ COLUMNS = (
 )
 LAMBDAS = ("1.5", "2", "4", "8", "16", "32", "64", "128", "238", "512", "1000")
 TIMES = ("1.1", "1.5", "2", "4", "16", "64")  # r of EST, as multiples of the least that it comes to
+KS = (2, 5, 10, 20, 50, 100, 200)
 SEED = 2009
 
 
@@ -148,7 +149,51 @@ def est(data: Halves) -> Iterator[Point]:
         yield point
 
 
-SERIES: tuple[Callable[[Halves], Iterator[Point]], ...] = (original, safety_transform, est)
+def mondrian(data: Halves) -> Iterator[Point]:
+    """Naive Bayes on k-anonymous tables: a person counts for each value of his box in equal parts."""
+    for k in KS:
+        partition = skyline.anonymize(data.train, data.views.attributes, CLASS, k=k)
+        assert int(partition.groups.sizes.min()) >= k
+        views = of_boxes(data, partition)
+        assert views.is_realistic()
+        yield measured(data, views, "k-anonymous", str(k), partition.n_groups)
+
+
+def of_boxes(data: Halves, partition: skyline.Partition) -> Viewset:
+    """The counts of a generalised table, times what makes all parts whole."""
+    classes = [data.train.domain(CLASS).index(label) for label in data.views.classes]
+    ids, labels = partition.group_ids, data.train.codes(CLASS)
+    assert ids is not None
+    people = np.zeros((partition.n_groups, len(classes)), np.int64)
+    np.add.at(people, (ids, [classes.index(code) for code in labels.tolist()]), 1)
+    inside = {}
+    for name in data.views.attributes:
+        domain = data.views.domain(name)
+        of_cell = np.array(
+            [[holds(cell.values, value) for value in domain] for cell in partition.cells[name]]
+        )
+        inside[name] = of_cell, partition.boxes.codes(name)
+    whole = math.lcm(*(int(n) for of_cell, _ in inside.values() for n in of_cell.sum(axis=1)))
+    counts = {}
+    for name, (of_cell, boxes) in inside.items():
+        of_boxes = np.zeros((len(of_cell), len(classes)), np.int64)
+        np.add.at(of_boxes, boxes, people)
+        parts = [whole // int(n) for n in of_cell.sum(axis=1)]
+        array = np.zeros((of_cell.shape[1], len(classes)), object)
+        for cell, row, part in zip(of_cell, of_boxes.tolist(), parts, strict=True):
+            array[cell] += np.array([number * part for number in row], object)
+        counts[name] = array
+    of_class = np.array([int(number) * whole for number in people.sum(axis=0)], object)
+    domains = {name: data.views.domain(name) for name in data.views.attributes}
+    return Viewset(of_class, counts, classes=data.views.classes, domains=domains)
+
+
+def holds(values: tuple[object, ...], value: object) -> bool:
+    """Whether a cell stands for a value: it lists it, or is an interval around it."""
+    return any(value in each if isinstance(each, Interval) else value == each for each in values)
+
+
+SERIES: tuple[Callable[[Halves], Iterator[Point]], ...] = (original, safety_transform, est, mondrian)
 
 
 # What is shown --------------------------------------------------------------------------------------------
@@ -167,7 +212,7 @@ def ratio(log: float) -> str:
 def table(points: list[Point]) -> str:
     head = (
         "classifier",
-        "lambda or r",
+        "lambda, r or k",
         "accuracy",
         "recall of >50K",
         "log-loss",
@@ -189,6 +234,11 @@ def table(points: list[Point]) -> str:
     return "\n".join(lines)
 
 
+def height(log: float) -> float:
+    """As a ratio that can be drawn; what is infinite, or nearly so, is left out."""
+    return math.exp(log) if log < 14 else math.nan
+
+
 def draw(points: list[Point], path: Path) -> None:
     import matplotlib as mpl
 
@@ -206,14 +256,12 @@ def draw(points: list[Point], path: Path) -> None:
         left.plot(at, [point.accuracy for point in chosen], marker=".", label=f"{name}, accuracy")
         left.plot(at, [point.recall for point in chosen], marker=".", label=f"{name}, recall")
         middle.plot(at, [point.log_loss for point in chosen], marker=".", label=name)
-        right.plot(at, [math.exp(point.odds) for point in chosen], marker=".", label=f"{name}, odds")
-        right.plot(
-            at, [math.exp(point.posterior) for point in chosen], marker=".", label=f"{name}, posterior"
-        )
+        right.plot(at, [height(point.odds) for point in chosen], marker=".", label=f"{name}, odds")
+        right.plot(at, [height(point.posterior) for point in chosen], marker=".", label=f"{name}, posterior")
     middle.axhline(math.log(2), linestyle=":", color="black", label="a coin")
     for axes, title in ((left, "decisions"), (middle, "log-loss"), (right, "r achieved")):
         axes.set_xscale("log")
-        axes.set_xlabel("lambda, or r of EST")
+        axes.set_xlabel("lambda, r of EST, or k")
         axes.set_title(title)
         axes.legend(fontsize=7)
     left.set_ylim(0, 1)
