@@ -1049,3 +1049,38 @@ def test_odds_of_the_release_stay_within_lambda():
         made = release.certificate
         assert made.amplification == made.r * max(prior.values()) / min(prior.values())
         assert safety.at_most(release.views, made.amplification)
+
+
+def test_many_values_of_one_attribute():
+    rng = np.random.default_rng(0)
+    columns = [rng.multinomial(32_000, np.full(16_000, 1 / 16_000)) + 1 for _ in range(3)]
+    views = Viewset([48_000] * 3, {"x": np.array(columns).T})
+    prior = {0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}
+    rows = views.counts["x"].tolist()
+    odds = max(
+        Fraction(row[c], row[d]) * prior[d] / prior[c] for row in rows for c in range(3) for d in range(3)
+    )
+    assert achieved(views, prior).statement11.value == odds
+    assert achieved(views, prior).definition5.value == max(
+        max(share / prior[c], prior[c] / share)
+        for row in rows
+        for c in range(3)
+        for share in [Fraction(row[c], sum(row))]
+    )
+
+
+@pytest.mark.parametrize("views", [None, 1, {}, "x"])
+def test_what_is_no_viewset_is_named(views):
+    for call in (achieved, lower_bound, best, lambda v, p: est(v, p, 4)):
+        with pytest.raises(TypeError, match="views must be a Viewset, got"):
+            call(views, {0: 1})
+
+
+def test_options_of_est_are_those_of_safety_transform():
+    views, prior = Viewset([6, 6], [[[4, 2], [2, 4]]]), {0: "0.5", 1: "0.5"}
+    with pytest.raises(TypeError, match="expected a mapping"):
+        est(views, prior, 4, table=object())
+    with pytest.raises(TypeError, match="allow_differences must be a bool, got str"):
+        est(views, prior, 4, allow_differences="x")
+    with pytest.raises(ValueError, match="allow_differences goes with a number of rows, got rows='smallest'"):
+        est(views, prior, 4, allow_differences=True)

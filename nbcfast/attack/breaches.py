@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nbcfast.views import Viewset
 
 NEAR = 1e-9  # floats this near to a threshold decide nothing
+LOST = 2.0**-48
 MOST_ROWS = 5_000  # of a class whose posterior is computed exactly where floats do not decide
 
 
@@ -240,7 +241,8 @@ class _Rise:
         n_classes = least.shape[1]
         own = np.eye(n_classes, dtype=bool)
         least[:, own] = np.inf
-        order = np.argsort(least / self.sizes, axis=2, kind="stable")
+        with np.errstate(over="ignore"):
+            order = np.argsort(least / self.sizes, axis=2, kind="stable")
         weights = self.sizes[order]
         before = np.cumsum(weights, axis=2) - weights
         taken = np.clip((1 - self.room - before) / weights, 0.0, 1.0)
@@ -294,6 +296,10 @@ class _Rise:
             computed = shares_at(search.views, rows, convention, exactly)
             assert computed is not None
             shares, error = computed
+            if (
+                error == 1.0
+            ):  # of shares below the range of floats, which add nothing; others are as good as ever
+                error = LOST
             chosen = best_set(shares, self.prior, self.most)
             posterior = sum(shares[c] for c in chosen)
             if posterior * (1 - Fraction(error)) > self.threshold:

@@ -17,6 +17,7 @@ from nbcfast.attack.exactly import product, without_each
 FEW = 500  # matching rows up to which the generating function is integrated
 EXTREME = 64  # the logarithm of matching rows beyond which they are all that counts
 GOAL = 2.0**-60  # relative error aimed at
+LEAST = 2.0**-1020  # a smaller float begins to lose bits
 
 
 def mean(P: int, sizes: list[int]) -> Any:
@@ -47,8 +48,32 @@ def _factorial_moments(P: int, sizes: list[int], n: int) -> list[Any]:
 def shares(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float], float] | None:
     """E[Y_c / sum Y | sum Y >= 1] of each class and a bound of their relative error.
 
-    None where no world has a matching row.
+    None where no world has a matching row. What is below the range of floats is within 1 of it, relatively.
     """
+    found = _scores(class_counts, rows)
+    if found is None:
+        return None
+    scores, error, precision = found
+    with gmpy2.context(precision=precision):
+        whole = sum(scores)
+        # The quotient of two such numbers has twice their error; then one rounding to float64.
+        quotients = [float(score / whole) for score in scores]
+    lost = any(score and share < LEAST for score, share in zip(scores, quotients, strict=True))
+    return quotients, 1.0 if lost else 2.01 * error + 2.0**-52
+
+
+def log_shares(class_counts: list[int], rows: list[list[int]]) -> list[float] | None:
+    """Their logarithms up to a common constant, -inf for 0, however small they are."""
+    found = _scores(class_counts, rows)
+    if found is None:
+        return None
+    scores, _, precision = found
+    with gmpy2.context(precision=precision):
+        return [float(gmpy2.log(score)) if score else -math.inf for score in scores]
+
+
+def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[Any], float, int] | None:
+    """The same up to a common factor, a bound of the relative error, and the precision they have."""
     sizes = [[row[c] for row in rows] for c in range(len(class_counts))]
     with gmpy2.context(precision=128):
         total = sum(mean(P, own) for P, own in zip(class_counts, sizes, strict=True))
@@ -66,9 +91,7 @@ def shares(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float],
         weights, error, precision = _expanded(class_counts, sizes, bits)
     with gmpy2.context(precision=precision):
         scores = [mean(P, own) * weight for P, own, weight in zip(class_counts, sizes, weights, strict=True)]
-        whole = sum(scores)
-        # The quotient of two such numbers has twice their error; then one rounding to float64.
-        return [float(score / whole) for score in scores], 2.01 * error + 2.0**-52
+    return scores, error, precision
 
 
 def _beside_one(class_counts: list[int], sizes: list[list[int]], n: int) -> tuple[list[Any], list[Any]]:

@@ -38,7 +38,8 @@ class Posterior(Mapping[Any, "Fraction | float"]):
         What the adversary knows.
     convention : {"worlds", "row"}
     error : float
-        A bound of the relative error of every probability; 0.0 where exact.
+        A bound of the relative error of every probability; 0.0 where exact, 1.0 where one is below the range
+        of floats.
     """
 
     probabilities: Mapping[Any, Fraction | float]
@@ -189,12 +190,21 @@ def _row_shares(
         shares = [score / total for score in scores]
         if exact or max(share.denominator.bit_length() for share in shares) <= exactly.MOST_BITS:
             return shares, 0.0
-        return [float(share) for share in shares], 2.0**-52
+        floats = [float(share) for share in shares]
+        return floats, 1.0 if _lost(floats, shares) else 2.0**-52
     # Each product has less than 2 n roundings of 2^-128.
     with gmpy2.context(precision=128 + 2 * len(rows).bit_length()):
         means = [moments.mean(P, [row[c] for row in rows]) for c, P in enumerate(class_counts)]
         whole = sum(means)
-        return ([float(mean / whole) for mean in means], 2.0**-52) if whole else None
+        if not whole:
+            return None
+        floats = [float(mean / whole) for mean in means]
+        return floats, 1.0 if _lost(floats, means) else 2.0**-52
+
+
+def _lost(floats: list[float], true: list[Any]) -> bool:
+    """Whether a probability is below the range of floats: all that is then known is that it is so small."""
+    return any(number and share < moments.LEAST for share, number in zip(floats, true, strict=True))
 
 
 def _by_kernel(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float], float] | None:
@@ -205,6 +215,7 @@ def _by_kernel(class_counts: list[int], rows: list[list[int]]) -> tuple[list[flo
     shares, errors, states = np.empty((1, n_classes)), np.empty(1), np.empty(1, np.int8)
     counts = np.array(rows, np.int64).reshape(1, len(rows), n_classes)
     _worlds.posteriors(np.array(class_counts, np.int64), counts, MOST_COST, shares, errors, states)
-    if states[0] != _worlds.OK:
+    found: list[float] = shares[0].tolist()
+    if states[0] != _worlds.OK or min(found) < moments.LEAST:
         return None
-    return shares[0].tolist(), float(errors[0])
+    return found, float(errors[0])

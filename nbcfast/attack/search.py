@@ -237,6 +237,16 @@ class Search:
     def rows(self, codes: Codes) -> list[list[int]]:
         return [self.views.counts[name][place].tolist() for name, place in self.places(codes).items()]
 
+    def log_ratios(self, codes: Codes) -> Float:
+        """For each of several tuples the logarithm of the largest ratio of two posteriors."""
+        shares, _ = self.shares(codes)
+        least = shares.min(axis=1)
+        ratios: Float = np.log(shares.max(axis=1)) - np.log(np.maximum(least, moments.LEAST))
+        for j in np.flatnonzero(least < moments.LEAST).tolist():
+            logs = moments.log_shares(self.class_counts, self.rows(codes[j]))
+            ratios[j] = -math.inf if logs is None else max(logs) - min(logs)
+        return ratios
+
     def shares(self, codes: Codes) -> tuple[Float, Float]:
         """Posteriors over worlds of several tuples, (tuples, classes), and bounds of their relative error."""
         n_classes = len(self.class_counts)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-9  # what floats leave this close together is compared exactly
 MOST_EXACT = 64
+LARGEST_LOG = 709.0  # of a float
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,9 +157,7 @@ def _searched(views: Viewset, ceiling: float, evaluations: int, progress: Progre
     seen: dict[tuple[int, ...], float] = {}
 
     def evaluate(codes: Any) -> None:
-        shares, _ = search.shares(codes)
-        logs = np.log(shares.max(axis=1)) - np.log(shares.min(axis=1))
-        seen.update(zip(map(tuple, codes.tolist()), logs.tolist(), strict=True))
+        seen.update(zip(map(tuple, codes.tolist()), search.log_ratios(codes).tolist(), strict=True))
 
     evaluate(_starts(search))
     best = max(seen.values())
@@ -187,7 +186,8 @@ def _result(search: Search, seen: dict[tuple[int, ...], float], best: float, mis
         (codes for codes, log in seen.items() if log >= best - CLOSE),
         key=lambda codes: (len(search.places(np.array(codes))), codes),
     )
-    chosen, ratio = close[0], None
+    chosen = close[0]
+    ratio: Fraction | None = None
     exact = all(
         exactly.affordable(search.class_counts, search.rows(np.array(codes))) for codes in close[:MOST_EXACT]
     )
@@ -204,13 +204,18 @@ def _result(search: Search, seen: dict[tuple[int, ...], float], best: float, mis
     high, low = believed[by_size[-1]], believed[by_size[0]]
     if isinstance(high, Fraction) and isinstance(low, Fraction):
         ratio = high / low
-    log = _log(ratio) if ratio is not None else math.log(high) - math.log(low)
+    if ratio is not None:
+        log = _log(ratio)
+        shown: Fraction | float = ratio
+    else:  # by logarithms, as a probability may be below the range of floats
+        log = seen[chosen]
+        shown = math.exp(log) if log < LARGEST_LOG else math.inf
     # Floats behind `missed` and `best` are within CLOSE of the true values.
     certified = missed <= best + max(CLOSE / 2, 3 * search.slack)
     return Worst(
         known=known,
         classes=(by_size[-1], by_size[0]),
-        ratio=float(high) / float(low) if ratio is None else ratio,
+        ratio=shown,
         log=log,
         log_bound=log if certified else max(missed, log),
         certified=certified,

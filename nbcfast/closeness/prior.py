@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
-
-if TYPE_CHECKING:
-    from nbcfast.views import Viewset
+from nbcfast.views import Viewset
 
 
 def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
@@ -23,6 +22,7 @@ def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
     ValueError
         If a class is missing or unknown, a number is not above 0, or they do not add up to 1.
     """
+    expect(views, Viewset, "views")
     if not isinstance(prior, Mapping):
         raise TypeError(f"prior must be a mapping of class to number, got {type(prior).__name__}")
     classes = views.classes

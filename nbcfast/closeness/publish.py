@@ -17,7 +17,7 @@ from nbcfast.closeness.reached import within
 from nbcfast.errors import Infeasible
 from nbcfast.release.certificate import limit_text
 from nbcfast.table.values import exact
-from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _rows, _Short, _Work, _Wrap
+from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options
 from nbcfast.transform.rounding import Shares
 from nbcfast.transform.scaling import GRID, MARGIN_DOMAIN, Weighting, margin_of, scaled_by
 from nbcfast.transform.zeros import Preserve, fill_zeros
@@ -106,8 +106,8 @@ def est(
     r = 1.3 cannot be kept with the same order: no output of EST comes below 3, and none attains that
     """
     of = prior_of(views, prior)
+    table, rows = checked_options(rows, table, gauge, allow_differences)
     demanded, limit = limits(r, attacker)
-    rows = _rows(rows)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     numbers = integers(of)
     claims = {"method": "est", "r": demanded, "prior": of}

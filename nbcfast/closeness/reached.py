@@ -227,8 +227,8 @@ class _Search:
         missed = -math.inf
         for step, i in enumerate(order):
             size, origin = len(differences[i]), np.arange(len(sums))
-            if len(sums) * size > 40 * self.beam:
-                keep = max(1, 40 * self.beam // size)
+            keep = max(1, 40 * self.beam // size)
+            if len(sums) > keep:
                 bound = bounds(sums, rest[step])
                 kept = np.argpartition(-bound, keep)
                 missed = max(missed, float(bound[kept[keep:]].max()))

@@ -174,15 +174,9 @@ def safety_transform(
     (200, 'enumeration')
     """
     expect(views, Viewset, "views")
-    expect(allow_differences, bool, "allow_differences")
-    expect(gauge, bool, "gauge")
-    if table is not None and not isinstance(table, Table):
-        table = Table(table)
+    table, rows = checked_options(rows, table, gauge, allow_differences)
     demanded = Fraction(exact(amplification, "amplification"))
     limit = safety.allowed_amplification(demanded, attacker)
-    rows = _rows(rows)
-    if allow_differences and isinstance(rows, str):
-        raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     identity = (
         not gauge
@@ -202,6 +196,18 @@ def safety_transform(
         best["release"] = wrap.release(found)
         best["rows"] = found.views.n_rows
         raise Infeasible(short.why, best) from None
+
+
+def checked_options(
+    rows: Any, table: Any, gauge: Any, allow_differences: Any
+) -> tuple[Table | None, RowsArgument]:
+    """The table and the rows asked for; TypeError or ValueError where an option is not as described."""
+    expect(allow_differences, bool, "allow_differences")
+    expect(gauge, bool, "gauge")
+    found: RowsArgument = _rows(rows)
+    if allow_differences and isinstance(found, str):
+        raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
+    return (table if table is None or isinstance(table, Table) else Table(table)), found
 
 
 class _Short(Infeasible):
