@@ -299,6 +299,11 @@ class Document:
         prior = [rational(number, "field 'prior'") for number in entry]
         if min(prior) == 0 or sum(prior) != 1:
             raise Refused(f"field 'prior': expected numbers above 0 that add up to 1, got {shown(entry)}")
+        if self.amplification != r * max(prior) / min(prior):
+            raise Refused(
+                "field 'amplification': expected r times the largest over the smallest prior, "
+                f"got {shown(self.fields['amplification'])}"
+            )
         return r / least, prior
 
     def _optional(self, name: str) -> int | None:

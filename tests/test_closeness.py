@@ -840,7 +840,8 @@ def resealed(folder, target, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"r": "2/1"}, "more than r = 2|> 2,"),
+        ({"r": "2/1"}, "field 'amplification': expected r times"),
+        ({"r": "2/1", "amplification": "6/1"}, "Lambda exceeds the limit 6|> 6|more than r = 2|> 2,"),
         ({"prior": ["1/4", "3/4"]}, "more than r = 4|> 4,"),
         ({"r": "1/1"}, "field 'r': expected more than 1"),
         ({"r": "4"}, "field 'r': expected a rational"),
@@ -876,18 +877,22 @@ def test_scripts_and_library_agree_on_r_at_the_edge(tmp_path):
         widest = max(prior.values()) / min(prior.values())
         release = est(views, prior, 2 * widest, rows="proven")
         r = achieved(release.views, prior).r
-        made = Release(release.views, replace(release.certificate, r=r, amplification=10**9))
+        made = Release(release.views, replace(release.certificate, r=r, amplification=r * widest))
         made.save(tmp_path / f"{number}")
         assert nbcfast.verify(tmp_path / f"{number}").ok
         assert script(tmp_path / f"{number}").returncode == 0
         less = r * (1 - Fraction(1, 2**2_000))
-        made = Release(release.views, replace(made.certificate, r=less))
-        with pytest.raises(ValueError, match="not saved: the odds of some tuple are off"):
+        made = Release(release.views, replace(made.certificate, r=less, amplification=less * widest))
+        with pytest.raises(ValueError, match="not saved: (the odds of some tuple are off|Lambda of the counts)"):
             made.save(tmp_path / f"{number}x")
-        text = f"{hex(less.numerator)}/{hex(less.denominator)}"
-        other = resealed(tmp_path / f"{number}", tmp_path / f"{number}y", r=text)
+        texts = [f"{part(x.numerator)}/{part(x.denominator)}" for x in (less, less * widest)]
+        other = resealed(tmp_path / f"{number}", tmp_path / f"{number}y", r=texts[0], amplification=texts[1])
         assert not nbcfast.verify(other).ok
         assert script(other).returncode == 1
+
+
+def part(number):
+    return number if number <= 2**53 else hex(number)
 
 
 def test_swapped_precedence_is_named(tmp_path):
@@ -938,7 +943,7 @@ def test_certificates_of_wrong_fields(fields, error, message):
 
 
 def test_a_prior_of_another_number_of_classes_is_refused():
-    made = Certificate(method="est", amplification=9, tuples=2, r=3, prior=("1/2", "1/4", "1/4"))
+    made = Certificate(method="est", amplification=6, tuples=2, r=3, prior=("1/2", "1/4", "1/4"))
     with pytest.raises(ValueError, match="prior must be 2 numbers, got 3"):
         Release(WORK, made)
 

@@ -998,3 +998,23 @@ def test_hundreds_of_thousands_of_groups_against_a_few():
     few, many = Groups(counts[:3]), Groups(counts)
     assert brief(check(many, POINTS, exact=True)) == brief(check(few, POINTS, exact=True))
     assert find(many, 0.95) == find(few, 0.95)
+
+
+def test_knowledge_of_millions_ends():
+    groups = Groups([[10**9, 10**9]])
+    (report,) = check(groups, [(0, 0, 10**6, "0.9")])
+    assert not report.safe
+    assert report.breach < 1
+    (report,) = check(groups, [(0, 10**9 - 1, 0, 1)])
+    assert report.safe
+    (report,) = check(groups, [(0, 10**9, 0, 1)])
+    assert not report.safe
+
+
+def test_groups_of_more_people_than_can_be_counted_are_refused():
+    with pytest.raises(ValueError, match=r"a group must have less than 2\^61 people"):
+        check(Groups([[2**62, 2**61 + 5]]), [(0, 2**61 + 5, 0, 1)])
+    (report,) = check(Groups([[2**60, 2**59]]), [(0, 2**59, 0, 1)])
+    assert not report.safe
+    (report,) = check(Groups([[2**60, 2**59]]), [(0, 2**59 - 1, 0, 1)])
+    assert report.safe

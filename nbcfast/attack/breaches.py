@@ -296,9 +296,7 @@ class _Rise:
             computed = shares_at(search.views, rows, convention, exactly)
             assert computed is not None
             shares, error = computed
-            if (
-                error == 1.0
-            ):  # of shares below the range of floats, which add nothing; others are as good as ever
+            if error == 1.0:  # of shares below the range of floats, which add nothing
                 error = LOST
             chosen = best_set(shares, self.prior, self.most)
             posterior = sum(shares[c] for c in chosen)
@@ -306,7 +304,7 @@ class _Rise:
                 break
             if posterior * (1 + Fraction(error)) <= self.threshold:
                 return best
-            if max(search.class_counts) > MOST_ROWS:
+            if convention == "worlds" and max(search.class_counts) > MOST_ROWS:
                 self.undecided = True
                 return best
         self.codes, self.value, self.chosen = codes, posterior, chosen

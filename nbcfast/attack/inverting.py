@@ -44,6 +44,7 @@ OUTLIERS = 0.02  # share of readable levels that fit no integer
 KEPT = 30  # hypotheses of a column that are refined
 KEPT_KS = 4  # of all columns
 MOST_COLUMNS = 60  # that k is looked for in, those with the most levels
+MOST_ODDS = 16  # the same for pairs of columns
 MOST_POWER = 50.0  # logarithm of the largest count looked at
 
 CONVINCING = 3.0  # nats of a column above what chance gives it
@@ -395,23 +396,22 @@ def _column_attack(views: Viewset) -> Inversion | None:
     free = math.log(LOW_LEVELS * ANCHORS) + FITTED + CONVINCING
     chance = math.log(3 * len(tellers) + 13) + math.log(LOW_LEVELS * 84) + FITTED
 
-    def total(k: float) -> tuple[float, dict[Column, tuple[float, float]]]:
-        fits = {place: _anchored(column, k) for place, column in columns.items()}
-        return sum(max(found - free, 0.0) for _, found in fits.values()), fits
+    def total(k: float) -> float:
+        return sum(max(_anchored(column, k)[1] - free, 0.0) for column in tellers)
 
     def promise(k: float) -> float:
         return sum(max(float(_anchors(column, k)[1].max()) - free, 0.0) for column in tellers)
 
     candidates = sorted({k for column in tellers for k in _candidates(column)}, key=promise)
-    scored = [(*total(k), k) for k in candidates[-KEPT_KS:]]
+    scored = [(total(k), k) for k in candidates[-KEPT_KS:]]
     if not scored:
         return None
     best = max(scored, key=lambda entry: entry[0])
-    on_ladder = [(*total(k), k) for k in _ladder(best[2])]
-    best = max([best, *on_ladder], key=lambda entry: entry[0])
-    evidence, fits, k = best
+    on_ladder = [(total(k), k) for k in _ladder(best[1])]
+    evidence, k = max([best, *on_ladder], key=lambda entry: entry[0])
     if evidence < chance + CONVINCED:
         return None
+    fits = {place: _anchored(column, k) for place, column in columns.items()}
     confidence = -math.expm1(chance - evidence)
     counts = {name: np.full(array.shape, NOTHING, np.int64) for name, array in views.counts.items()}
     certainty = {name: np.zeros(array.shape) for name, array in views.counts.items()}
@@ -511,12 +511,13 @@ def _cross_attack(views: Viewset, progress: Progress | None) -> Inversion | None
     odds = {(name, pair): _Odds(array, *pair, most) for name, array in views.counts.items() for pair in pairs}
     odds = {place: own for place, own in odds.items() if len(own.size) >= FEW_PAIRS}
     table, _ = _quotients(RATIONALS, both=False)
-    most_k = max((own.most_k for own in odds.values()), default=0.0)
+    tellers = sorted(odds.values(), key=lambda own: -len(own.size))[:MOST_ODDS]
+    most_k = max((own.most_k for own in tellers), default=0.0)
     ks = [k for k in _ks() if k <= most_k]
     best, best_k = 0.0, 0.0
     for done, k in enumerate(ks):
         total = 0.0
-        for own in odds.values():
+        for own in tellers:
             if k > own.most_k:
                 continue
             hits, chance = _hits(own, k, table)

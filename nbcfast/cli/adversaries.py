@@ -39,6 +39,7 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.errors import Infeasible
 from nbcfast.release import Release, load
+from nbcfast.table.values import exact as exactly
 
 CONVENTIONS: tuple[Literal["row", "worlds"], ...] = ("row", "worlds")
 EVALUATED = 2_000  # posteriors behind the worst case in a report
@@ -164,8 +165,8 @@ def value_of(text: str, domain: Sequence[Any], where: str) -> Any:
         elif str(value) == text:
             return value
     try:
-        number = Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        number: int | Fraction | None = exactly(text, where)
+    except ValueError:
         number = None
     for value in domain:
         if number is not None and type(value) in (int, float) and Fraction(str(value)) == number:

@@ -33,7 +33,8 @@ def lower_bound(
     preserve: Preserve = "order",
     attacker: Literal["row", "worlds"] = "row",
 ) -> LowerBound:
-    """What r every viewset has to exceed that decides as this one does, however it was made.
+    """What r every viewset without zero counts, as published ones are, has to exceed that decides as this one
+    does, however it was made.
 
     Where a class d of smaller prior beats a class c, its posterior is at least that of c, so that odds of
     F_c / F_d against it have been made up for: r >= F_c / F_d by Statement 11. By Definition 5 the posterior

@@ -164,6 +164,12 @@ class Certificate:
             )
         if not prior or min(prior) <= 0 or sum(prior) != 1:
             raise ValueError(f"prior must be numbers above 0 that add up to 1, got {self.prior!r}")
+        implied = self.r * max(prior) / min(prior)
+        if self.amplification != implied:
+            raise ValueError(
+                f"amplification must be r F_max / F_min = {limit_text(implied)} with method 'est', "
+                f"got {limit_text(self.amplification)}"
+            )
 
     @property
     def limit(self) -> Fraction:

@@ -17,6 +17,7 @@ from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.growing import fill, grow, numbered, problem_of
 from nbcfast.skyline.partition import Made, Partition, Source
+from nbcfast.skyline.points import MOST_PEOPLE
 from nbcfast.skyline.quasi import Quasi, describe
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import used_values
@@ -208,6 +209,8 @@ def _in_memory(
         for name, column in zip(names, columns, strict=True)
     ]
     people = n_rows if table.weights is None else int(table.weights.sum())
+    if people >= MOST_PEOPLE:
+        raise ValueError(f"a table must have less than 2^61 people, got {people}")
     if demands.needs_values:
         totals = _value_weights(secret, table.weights)
     else:

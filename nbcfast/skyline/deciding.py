@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _skyline
+from nbcfast.skyline.points import MOST_PEOPLE
 
 if TYPE_CHECKING:
     from nbcfast.skyline.statistics import Statistics
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-MOST = 1 << 61  # more pieces of knowledge than people: sums of two stay within 63 bits
+MOST = MOST_PEOPLE  # more pieces of knowledge than people of a group: sums of two stay within 63 bits
+FEW = 20_000  # pieces of knowledge whose factors are multiplied out to choose among attacks that seem alike
 BAND = 1e-9  # a probability this near to the confidence is compared by integers
 # A product of 2 m + 3 rounded operations is off by 2 m + 4 units of 2^-53 at most, the probability by less.
 ROUND_OFF = 2.0**-53
@@ -61,22 +63,23 @@ def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False
     odds, case, value, t, v, ambiguous, certain = kernel.breach(k, m)
     if certain:
         return Worst(0.0, case, value, t, v, True, gmpy2.mpq(0))
-    if ambiguous or exact:
+    # Of attacks that floats cannot tell apart integers find the worst, unless these would be enormous.
+    if exact or (ambiguous and m <= FEW):
         return exactly(statistics, l, k, m)
     return Worst(odds, case, value, t, v, False)
 
 
 def is_safe(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction) -> bool:
     """Whether the breach is below the confidence."""
-    kernel = statistics.of(l)[0]
+    kernel, _, _, mo = statistics.of(l)
     k, m = min(k, MOST), min(m, MOST)
-    limit = float(confidence)
-    band = band_of(m)
-    above = limit + 2 * band
-    # Odds that are certainly too small: products are not worked out below. At confidence 1 nothing is.
-    enough = (1 - above) / above if confidence < 1 and above < 1 else 0.0
     if confidence == 1:
-        enough = math.inf
+        _, w, _, n = mo
+        return not bool(((k >= w) | ((m > 0) & (k + m >= n))).any())
+    band = band_of(m)
+    above = float(confidence) + 2 * band
+    # Odds that are certainly too small: products are not worked out below.
+    enough = (1 - above) / above if above < 1 else 0.0
     odds, _, _, _, _, _, certain = kernel.breach(k, m, enough)
     return verdict(statistics, l, k, m, confidence, odds, certain)
 

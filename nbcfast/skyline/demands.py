@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.groups import Groups
-from nbcfast.skyline.points import Point, as_amount, as_points
+from nbcfast.skyline.points import MOST_PEOPLE, Point, as_amount, as_points
 from nbcfast.table.values import exact, number_text
 
 Distance = Literal["equal", "ordered"]
 
 EXACT_M = 1000  # breaches of more pieces are shown as floats: their fractions have thousands of digits
-ENORMOUS = 2**61
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,8 @@ class Demands:
         points = [
             (
                 min(point.l, n_values),
-                min(point.k, ENORMOUS),
-                min(point.m, ENORMOUS),
+                min(point.k, MOST_PEOPLE),
+                min(point.m, MOST_PEOPLE),
                 *_limit((1 - point.confidence) / point.confidence),
                 point.confidence == 1,
                 point.m >= 1 and point.confidence < 1,

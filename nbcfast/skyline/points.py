@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from nbcfast.table.values import exact, number_text
 
+MOST_PEOPLE = 1 << 61  # of a group: sums of knowledge and people stay within 63 bits
+
 
 class Point(NamedTuple):
     """Knowledge of at most `l`, `k` and `m` pieces, and the probability that it must stay below.

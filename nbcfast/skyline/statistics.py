@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nbcfast import _skyline
 from nbcfast._threads import n_threads, over_rows
 from nbcfast.skyline.groups import Groups
-from nbcfast.skyline.points import as_amount
+from nbcfast.skyline.points import MOST_PEOPLE, as_amount
 from nbcfast.skyline.sets import SetGroups
 from nbcfast.table import Domain
 
@@ -110,6 +110,8 @@ class Statistics:
             )
             self._add(groups._sensitive, (vn, tw, mo, groups.k, groups.l))
         elif isinstance(groups, Groups):
+            if int(groups.sizes.max()) >= MOST_PEOPLE:
+                raise ValueError(f"a group must have less than 2^61 people, got {int(groups.sizes.max())}")
             self._add(groups._sensitive, _scanned(groups, self.ls, threads, progress))
         else:
             raise TypeError(f"groups: expected Groups, got {type(groups).__name__}")
