@@ -883,7 +883,7 @@ def test_scripts_and_library_agree_on_r_at_the_edge(tmp_path):
         assert script(tmp_path / f"{number}").returncode == 0
         less = r * (1 - Fraction(1, 2**2_000))
         made = Release(release.views, replace(made.certificate, r=less, amplification=less * widest))
-        with pytest.raises(ValueError, match="not saved: (the odds of some tuple are off|Lambda of the counts)"):
+        with pytest.raises(ValueError, match=r"not saved: (the odds of some tuple are off|Lambda of )"):
             made.save(tmp_path / f"{number}x")
         texts = [f"{part(x.numerator)}/{part(x.denominator)}" for x in (less, less * widest)]
         other = resealed(tmp_path / f"{number}", tmp_path / f"{number}y", r=texts[0], amplification=texts[1])
