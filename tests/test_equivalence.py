@@ -827,11 +827,14 @@ def test_interrupt_is_answered():
         "print('ready', flush=True)\n"
         "for _ in range(100): margin(views)\n"
     )
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout.readline().strip() == b"ready"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    ) as process:
+        try:
+            assert process.stdout.readline().strip() == b"ready"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert b"KeyboardInterrupt" in errors

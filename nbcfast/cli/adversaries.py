@@ -19,7 +19,6 @@ from nbcfast import attack, closeness
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
-    amount,
     counted,
     exact,
     label,
@@ -77,6 +76,7 @@ class Adversaries:
     worst: dict[str, attack.Worst]
     inversion: attack.Inversion
     membership: attack.Membership | None
+    of_table: bool = False  # whether these are counts of a table, and not what was made of them
 
     @classmethod
     def of(
@@ -98,11 +98,13 @@ class Adversaries:
         if holdout is not None and table is not None:
             with progress("telling members") as report:
                 found = attack.membership(published, table, holdout, class_name, progress=report)
-        return cls(worst, inversion, found)
+        return cls(worst, inversion, found, isinstance(published, nbcfast.Viewset))
 
     @property
     def inversion_text(self) -> str:
         found = self.inversion
+        if self.of_table and found.attack is None:
+            return "nothing to undo; those of a private table leave as they are"
         if found.recovered is None:
             if found.attack is None:
                 return "nothing found"
@@ -114,7 +116,11 @@ class Adversaries:
     def membership_text(self) -> str:
         if self.membership is None:
             return "not measured"
-        return f"{self.membership.auc:.4f} +- {self.membership.standard_error:.4f} (1/2: nothing is told)"
+        found = self.membership
+        text = f"{found.auc:.4f} +- {found.standard_error:.4f} (1/2: this attack finds nothing)"
+        if found.impossible:
+            text += f"; {found.impossible:,} of the others cannot be rows of the release"
+        return text
 
     def grid(self, membership: bool = True) -> Grid:
         grid = listing("adversary", "")
@@ -485,17 +491,18 @@ def closeness_verb(
     numbers = listing("r", "Definition 5", "Statement 11")
     numbers.add_row("of the counts as they are", before.definition5.text, before.statement11.text)
     sign = "above" if bound.strict else "at least"
-    numbers.add_row(
-        f"of any equivalent classifier, {sign}", amount(bound.definition5), amount(bound.statement11)
-    )
-    numbers.add_row(
-        "the smallest that EST comes to", "", best.text + ("" if best.attained else ", not attained")
-    )
+    least = [f"{float(each):.6g}" for each in (bound.definition5, bound.statement11)]
+    numbers.add_row(f"of any equivalent classifier, {sign}", *least)
+    attained = "" if best.attained else ", not attained"
+    numbers.add_row("the smallest that EST comes to", "", f"{best.text}{attained}")
+    if attacker == "worlds":
+        numbers.add_row("    as --r for attacker 'worlds'", "", f"{2 * float(best.r):.6g}{attained}")
     if after is not None:
         numbers.add_row("of what was made", after.definition5.text, after.statement11.text)
     parts: list[Text | Grid] = [Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), numbers]
     if made is not None:
         lines = [("classifier", same_line(made)), ("rows", readable(made.views.n_rows))]
+        lines += [("warning", printable(text)) for text in made.certificate.warnings]
         if out is not None:
             lines.append(("written", printable(str(out / "certificate.json"))))
         parts.append(pairs(lines))
