@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 NAME = "certificate.json"
 TABLE = "table.csv"
 FORMAT = 1
+MOST_PEOPLE = 2**61  # of a table, less than this
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
 
 FIELDS = {
@@ -773,6 +774,8 @@ class PartitionDocument:
         self.values = self._texts(entry["values"], "field 'sensitive'")
         if any(len(values) != 1 for _, values in self.values):
             raise Refused("field 'sensitive': expected one value for each text")
+        # One value under two texts would pass for two values, and a group that has no other for a mixed one.
+        domain([values[0] for _, values in entry["values"]], "field 'sensitive'")
         self.header = [*(name for name, _ in self.columns), self.sensitive]
         if fields["weights"] is not None:
             self.header.append(fields["weights"])
@@ -810,7 +813,9 @@ class PartitionDocument:
     def _texts(entry: Any, where: str) -> list[tuple[str, list[Typed]]]:
         if type(entry) is not list or not entry:
             raise Refused(f"{where}: expected a list of texts and values, got {shown(entry)}")
-        found, seen = [], set()
+        found: list[tuple[str, list[Typed]]] = []
+        seen: set[str] = set()
+        lists: set[tuple[Typed, ...]] = set()
         for pair in entry:
             if type(pair) is not list or [type(part) for part in pair] != [str, list]:
                 raise Refused(f"{where}: expected a text and its values, got {shown(pair)}")
@@ -819,7 +824,11 @@ class PartitionDocument:
             if pair[0] in seen:
                 raise Refused(f"{where}: expected distinct texts, got {pair[0]!r} twice")
             seen.add(pair[0])
-            found.append((pair[0], [value(one, where) for one in pair[1]]))
+            values = [value(one, where) for one in pair[1]]
+            if tuple(values) in lists:
+                raise Refused(f"{where}: expected distinct values, got those of {pair[0]!r} twice")
+            lists.add(tuple(values))
+            found.append((pair[0], values))
         return found
 
 
@@ -875,6 +884,8 @@ def _read_table(document: PartitionDocument, path: str, groups: Histograms) -> s
     known = [{text: place for place, (text, _) in enumerate(cells)} for _, cells in document.columns]
     places = {text: place for place, (text, _) in enumerate(document.values)}
     canonical_order = document.fields["order"] == "canonical"
+    plain = hashlib.sha256((",".join(map(field, document.header)) + "\n").encode())
+    people, data = 0, b""
     with open(path, newline="", encoding="utf-8") as file:
         lines = csv.reader(file, strict=True)
         try:
@@ -901,15 +912,31 @@ def _read_table(document: PartitionDocument, path: str, groups: Histograms) -> s
                         return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
                     before, last = line, rank
                     group = groups.setdefault(tuple(line[:width]), {})
+                    data = (",".join(map(field, line)) + "\n").encode()
+                plain.update(data)
                 count = 1
                 if weighted:
                     if not re.fullmatch(r"[1-9][0-9]{0,18}", line[-1]):
                         return f"{TABLE}: line {number}: expected a number of people, got {line[-1]!r}"
                     count = int(line[-1])
+                people += count
+                if people >= MOST_PEOPLE:
+                    return f"{TABLE}: line {number}: expected less than 2^61 people, got {short(people)}"
                 group[place] = group.get(place, 0) + count
         except (csv.Error, UnicodeDecodeError) as error:
             return f"{TABLE}: {error}"
-    return None if groups else f"{TABLE} has no rows"
+    if not groups:
+        return f"{TABLE} has no rows"
+    if plain.hexdigest() != total.hexdigest():  # a choice between spellings could tell rows apart
+        return (
+            f"{TABLE}: expected line ends \\n, also of the last line, and quotes only where they are needed"
+        )
+    return None
+
+
+def field(text: str) -> str:
+    """A text as table.csv has it: in quotes where it holds commas, quotes or ends of lines."""
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
 def _diverse(groups: list[dict[int, int]], c: Fraction, l: int) -> tuple[bool, str]:
@@ -928,11 +955,12 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
         for place, count in group.items():
             totals[place] += count
     people, most = sum(totals), Fraction(0)
-    steps = n_values - 1 if distance == "ordered" else 1
+    present = [place for place in range(n_values) if totals[place]]  # others would only widen the scale
+    steps = len(present) - 1 if distance == "ordered" else 1
     for group in groups:
         n = sum(group.values())
         found = running = 0
-        for place in range(n_values):
+        for place in present:
             gap = group.get(place, 0) * people - totals[place] * n
             running += gap
             found += abs(running) if distance == "ordered" else max(gap, 0)

@@ -351,12 +351,22 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
               const int64_t[::1] totals not None, bint ordered, int64_t[::1] out not None):
     """out[g] = |group - whole| as an integer: over size * total for the equal distance, and over
     (values - 1) times that for the ordered one. The caller has seen to it that nothing overflows."""
-    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0]
+    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i
+    cdef bint rising = True, known = True
     if offsets.shape[0] != n_groups + 1 or out.shape[0] != n_groups or values.shape[0] != counts.shape[0]:
         raise ValueError(f"{offsets.shape[0]} offsets, {values.shape[0]} values, {counts.shape[0]} counts and "
                          f"room for {out.shape[0]} do not belong to {n_groups} groups")
     if n_groups and (offsets[0] != 0 or offsets[n_groups] != values.shape[0]):
         raise ValueError("offsets must run from 0 to the number of pairs")
+    with nogil:
+        for i in range(n_groups):
+            rising &= offsets[i] <= offsets[i + 1]
+        for i in range(values.shape[0]):
+            known &= <int64_t> values[i] < n_values
+    if not rising:
+        raise ValueError("offsets must not fall")
+    if not known:
+        raise ValueError(f"values must be below {n_values}, the number of totals")
     with nogil:
         _distances(offsets, values, counts, sizes, totals, n_values, ordered, out)
 

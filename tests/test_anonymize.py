@@ -16,6 +16,7 @@ import pytest
 import nbcfast
 from nbcfast import Infeasible, Interval, Table, verify_release
 from nbcfast.attack.definetti import definetti
+from nbcfast.release.datasets import _field
 from nbcfast.release.partitions import blocks, write_csv
 from nbcfast.skyline import anonymize, find, ondisk
 from nbcfast.skyline.demands import Demands
@@ -249,6 +250,25 @@ def test_cells_of_numbers_are_intervals_up_to_the_next_number():
     assert cells(bins, [(0, 1), (1, 2)]) == ["[0, 30)", "[10, inf)"]
 
 
+def test_cells_of_intervals_that_overlap_hold_all_of_them():
+    table = Table({"x": [Interval(0, 10), Interval(0, 20), Interval(5, 10)] * 2, "ill": list("abcabc")})
+    found = anonymize(table, ["x"], "ill", k=6)
+    assert [cell.text for cell in found.cells["x"]] == ["[0, 20)"]
+    assert found.boxes.domain("x") == (Interval(0, 20),)
+    table = Table({"x": [Interval(0, None), Interval(2, 4)] * 2, "ill": list("abab")})
+    assert anonymize(table, ["x"], "ill", k=4).boxes.domain("x") == (Interval(0, None),)
+
+
+def test_cells_with_one_text_for_two_sets_are_refused(tmp_path):
+    one = describe(
+        "x", Domain("interval", [Interval(0, 30), Interval(5, 20), Interval(6, 20)], (), True), np.ones(3)
+    )
+    lo, hi = np.array([0, 0], np.uint32), np.array([1, 2], np.uint32)
+    with pytest.raises(ValueError, match=r"column 'x': two different sets of its values .* as '\[0, 30\)'"):
+        one.generalised(lo, hi)
+    assert one.generalised(lo[:1], hi[:1])[2][0].text == "[0, 30)"
+
+
 def test_cells_of_values_are_sets_or_ranges():
     letters = list("abcdefgh")
     assert cells(letters, [(0, 0), (1, 3), (0, 7)]) == ["a", "{b, c, d}", "{a .. h}"]
@@ -311,6 +331,15 @@ def test_hierarchies_that_are_none(given, message):
     table = {"x": ["a", "b", "c", None], "ill": list("xyxy")}
     with pytest.raises((TypeError, ValueError), match=message):
         anonymize(table, ["x"], "ill", k=1, hierarchies={"x": given})
+
+
+def test_sets_that_are_nested_too_deeply():
+    given = {"a": None, "b": None}
+    for depth in range(5000):
+        given = {f"set {depth}": given, f"v{depth}": None}
+    values = ["a", "b", *(f"v{depth}" for depth in range(5000))]
+    with pytest.raises(ValueError, match="hierarchies: column 'x': sets are nested too deeply"):
+        anonymize({"x": values, "ill": values}, ["x"], "ill", k=1, hierarchies={"x": given})
 
 
 def test_a_value_that_a_file_has_twice(tmp_path):
@@ -600,6 +629,25 @@ def test_parse_is_for_releases(saved):
         nbcfast.verify(saved, people())
 
 
+def test_more_people_than_numbers_hold_are_infeasible():
+    for k in (2**61, 2**63, 10**30):
+        with pytest.raises(Infeasible, match=f"a group has 2 people, fewer than k = {k}"):
+            anonymize({"a": [1, 2], "ill": ["x", "y"]}, ["a"], "ill", k=k)
+
+
+def test_the_name_of_the_column_of_weights_is_a_text(partition, tmp_path):
+    with pytest.raises(TypeError, match="weights must be the name of a new column, got 3"):
+        partition.save(tmp_path / "out", weights=3)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_attack_on_more_kinds_of_people_than_there_is_room_for():
+    n = 6000
+    table = Table({"x": list(range(n)), "ill": list(range(n))})
+    with pytest.raises(ValueError, match="of 6,000 values for each of 6,000 kinds of people"):
+        definetti(table, np.zeros(n, np.int64), "ill")
+
+
 def test_an_unsafe_partition_is_not_saved(partition, tmp_path):
     worse = type(partition)(
         partition.quasi,
@@ -623,6 +671,195 @@ def test_a_failed_save_leaves_nothing(partition, tmp_path, monkeypatch):
         partition.save(tmp_path / "out", order="canonical")
     assert "certificate.json" not in (os.listdir(tmp_path / "out") if (tmp_path / "out").exists() else [])
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+
+
+@pytest.mark.parametrize("part", ["_write_parquet", "_document", "os.replace"])
+def test_a_failed_save_leaves_what_was_there(partition, saved, tmp_path, monkeypatch, part):
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    other = anonymize(people(500, seed=1), ["age"], "ill", k=9)
+    replace, calls = os.replace, []
+
+    def broken(*arguments):
+        calls.append(arguments)
+        if part != "os.replace" or len(calls) == 3:  # that of the certificate
+            raise OSError("disk full")
+        return replace(*arguments)
+
+    for folder in (saved, tmp_path / "q" / "w" / "e"):
+        calls.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(f"nbcfast.release.partitions.{part}", broken)
+            with pytest.raises(OSError, match="disk full"):
+                other.save(folder, parquet=True)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert nbcfast.load(saved).certificate == partition.certificate
+    assert not (tmp_path / "q").exists()
+    other.save(saved, parquet=True)
+    assert sorted(os.listdir(saved)) == ["certificate.json", "table.csv", "table.parquet"]
+    assert nbcfast.load(saved).certificate == other.certificate
+
+
+def test_a_file_is_put_back_where_files_have_no_second_names(partition, saved, monkeypatch):
+    def no_links(*_, **__):
+        raise OSError("no links")
+
+    before = (saved / "table.csv").read_bytes()
+    replace = os.replace
+
+    def broken(source, target):
+        if str(source).endswith(".part") and str(target).endswith("certificate.json"):
+            raise OSError("disk full")
+        replace(source, target)
+
+    other = anonymize(people(500, seed=1), ["age"], "ill", k=9)
+    with monkeypatch.context() as patched:
+        patched.setattr("os.link", no_links)
+        patched.setattr("os.replace", broken)
+        with pytest.raises(OSError, match="disk full"):
+            other.save(saved)
+    assert (saved / "table.csv").read_bytes() == before
+    assert sorted(os.listdir(saved)) == ["certificate.json", "table.csv"]
+
+
+@pytest.mark.parametrize("where", ["quasi", "ill", "name"])
+def test_texts_longer_than_readers_take_are_not_saved(tmp_path, where):
+    long = "x" * (2**17 + 1)
+    name = long if where == "name" else "job"
+    table = Table(
+        {name: ["a", long if where == "quasi" else "b"], "ill": ["c", long if where == "ill" else "d"]}
+    )
+    with pytest.raises(ValueError, match=r"has 131,0.. characters in table.csv, where readers take 131,072"):
+        anonymize(table, [name], "ill", k=1).save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    found = anonymize({"job": ["a", long[1:]], "ill": ["c", long[1:]]}, ["job"], "ill", k=1)
+    found.save(tmp_path / "out")
+    assert nbcfast.load(tmp_path / "out").certificate == found.certificate
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([["x", [["text", "x"]]], ["y", [["text", "x"]]]], "expected distinct values"),
+        ([["x", [["text", "x"]]], ["y", [["int", "3"]]]], "expected values of one kind, got int and text"),
+    ],
+)
+def test_a_secret_value_has_one_text_and_one_kind(tmp_path, capsys, values, message):
+    anonymize({"a": [1, 2], "ill": ["x", "y"]}, ["a"], "ill", [(0, 0, 0, 1)]).save(tmp_path)
+    resigned(tmp_path, lambda fields, _: fields["sensitive"].update(values=values))
+    assert verify_release.main([str(tmp_path)]) == 1
+    assert message in capsys.readouterr().out
+    assert not nbcfast.verify(tmp_path).ok
+    with pytest.raises(ValueError, match=message):
+        nbcfast.load(tmp_path)
+
+
+def test_cells_of_the_same_values_are_refused(saved):
+    def change(fields, _):
+        cells = fields["columns"][0]["cells"]
+        cells[1][1] = cells[0][1]
+
+    resigned(saved, change)
+    assert verify_release.main([str(saved)]) == 1
+    assert not nbcfast.verify(saved).ok
+
+
+def test_more_people_than_there_can_be_are_refused(tmp_path):
+    anonymize({"a": [1, 2], "ill": ["x", "y"]}, ["a"], "ill", k=1).save(tmp_path, weights="n")
+    for number in (9999999999999999999, 2**63, 2**61 - 1):
+        resigned(
+            tmp_path, lambda _, lines, n=number: [lines[0], *(f"{line[:-2]}{n}\n" for line in lines[1:])]
+        )
+        assert verify_release.main([str(tmp_path)]) == 1
+        names, said = failed(tmp_path)
+        assert names == ["table"]
+        assert "expected less than 2^61 people" in said
+        resigned(
+            tmp_path, lambda _, lines: [lines[0], *(line.rsplit(",", 1)[0] + ",1\n" for line in lines[1:])]
+        )
+    assert nbcfast.verify(tmp_path).ok
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.replace(b"\n", b"\r\n", 1),
+        lambda data: data.replace(b"\n", b"\r\n"),
+        lambda data: data[:-1],
+        lambda data: b"\xef\xbb\xbf" + data,
+        lambda data: data.replace(b",flu\n", b',"flu"\n', 1),
+        lambda data: data.replace(b"age", b'"age"', 1),
+    ],
+)
+@pytest.mark.parametrize("order", ["canonical", "shuffled"])
+def test_a_table_has_one_spelling(partition, tmp_path, change, order):
+    partition.save(tmp_path, order=order)
+    data = (tmp_path / "table.csv").read_bytes()
+    assert change(data) != data
+    (tmp_path / "table.csv").write_bytes(change(data))
+    fields = json.loads((tmp_path / "certificate.json").read_text())
+    fields["table_sha256"] = verify_release.hashlib.sha256(change(data)).hexdigest()
+    fields["sha256"] = verify_release.digest(fields)
+    (tmp_path / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    assert verify_release.main([str(tmp_path)]) == 1
+    assert failed(tmp_path)[0] == ["table"]
+
+
+def test_the_spelling_is_that_of_the_writer(tmp_path):
+    texts = [
+        "",
+        " ",
+        ",",
+        '"',
+        '""',
+        "\n",
+        "\r",
+        "\r\n",
+        "a b",
+        "'",
+        ";",
+        "#",
+        "\t",
+        "\ufeff",
+        "\x85",
+        "\u2028",
+        "*",
+    ]
+    assert [verify_release.field(text) for text in texts] == list(map(_field, texts))
+    found = anonymize({'a"b': list(range(len(texts))), "ill": texts}, ['a"b'], "ill", k=2)
+    found.save(tmp_path)
+    assert nbcfast.verify(tmp_path).ok
+
+
+def test_values_in_a_certificate_that_nobody_has_do_not_dilute_closeness(tmp_path):
+    table = {"a": [1, 1, 2, 2], "ill": ["x", "x", "y", "y"]}
+    anonymize(table, ["a"], "ill", k=2).save(tmp_path)
+
+    def change(fields, _):
+        fields["closeness"] = ["1/100", "ordered"]
+        fields["sensitive"]["values"] += [[f"z{i}", [["text", f"z{i}"]]] for i in range(200)]
+
+    resigned(tmp_path, change)
+    assert verify_release.main([str(tmp_path)]) == 1
+    names, said = failed(tmp_path)
+    assert (names, said) == (["closeness"], "t = 1/2 > 1/100, ordered distances")
+
+
+@pytest.mark.parametrize("t", ["0.05", "0.2", "0.3"])
+def test_declared_values_that_nobody_has_change_no_partition(t):
+    table = people(600)
+    ill = table.domain("ill")
+    wide = Table(
+        {
+            name: [table.domain(name)[code] for code in table.codes(name).tolist()]
+            for name in ("age", "hours", "ill")
+        },
+        {"ill": ["aaa", *ill, *(f"z{i}" for i in range(50))]},
+    )
+    found = anonymize(wide, ["age", "hours"], "ill", [(1, 1, 1, 0.95)], k=3, closeness=(t, "ordered"))
+    expected = anonymize(table, ["age", "hours"], "ill", [(1, 1, 1, 0.95)], k=3, closeness=(t, "ordered"))
+    assert found.safe
+    assert np.array_equal(found.group_ids, expected.group_ids)
+    assert found.groups.histogram(0) == expected.groups.histogram(0)
 
 
 @pytest.mark.parametrize(
@@ -722,6 +959,12 @@ def test_on_disk_refusals(tmp_path, monkeypatch):
         anonymize(tmp_path / "x.parquet", ["age"], "ill", csv={"delimiter": ";"}, **given)
     with pytest.raises(ValueError, match=r"csv: expected options of delimiter, .*; got 'quote'"):
         anonymize(tmp_path / "x.csv", ["age"], "ill", csv={"quote": "'"}, **given)
+    private = (tmp_path / "x.parquet").read_bytes()
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "x.parquet")
+    for out in ("x.parquet", "link.parquet"):
+        with pytest.raises(ValueError, match="out: expected another file than the private one"):
+            anonymize(tmp_path / "x.parquet", ["age"], "ill", k=5, out=tmp_path / out)
+    assert (tmp_path / "x.parquet").read_bytes() == private
     with pytest.raises(ValueError, match="weights: 'age' is also another column"):
         anonymize(tmp_path / "x.csv", ["age"], "ill", weights="age", **given)
     with pytest.raises(Infeasible, match="the whole table as one group"):
@@ -866,6 +1109,9 @@ def test_held_out_people_with_a_group():
         ({"rounds": 0}, "rounds must be an int of at least 1, got 0"),
         ({"truth": ["a"]}, "truth: expected one value for each of 3 rows, got 1"),
         ({"holdout": {"x": [], "ill": []}}, "holdout: no rows"),
+        ({"holdout": (1, 2, 3)}, r"holdout: expected a Table, or \(Table, group ids\), got a tuple of 3"),
+        ({"holdout": ({"x": [1], "ill": ["a"]}, [0.5])}, "holdout: group ids must be integers, got float64"),
+        ({"holdout": ({"x": [1], "ill": ["a"]}, ["0"])}, "holdout: group ids must be integers, got <U1"),
         ({"holdout": ({"x": [1], "ill": ["a"]}, [1, 2])}, r"holdout: expected a group for each of 1 rows"),
         ({"table": {"x": [], "ill": []}}, "no rows"),
     ],

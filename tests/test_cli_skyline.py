@@ -1,6 +1,7 @@
 """`nbcfast skyline check`, `find` and `anonymize`, and `verify` of what they write."""
 
 import json
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -257,6 +258,8 @@ def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
         (("check", "FILE", *CHECK), "Missing option '--point'"),
         (("check", "x.txt.zip", *CHECK, "--point", "0,0,0,1"), "FILE must end in .csv"),
         (("find", "FILE", *CHECK, "--confidence", "0"), "confidence must be in (0, 1], got '0'"),
+        (("check", "FILE", *CHECK, "--point", "1,2,3,1.5"), "confidence must be in (0, 1], got 1.5"),
+        ((*AGES, "--k", 2, "--out", "there/is/none.csv"), "--out: there is no folder 'there/is'"),
         (AGES, "expected a demand"),
         (
             ("anonymize", "FILE", *ANONYMIZE[:2], "--sensitive", "age", "--out", "o"),
@@ -279,6 +282,87 @@ def test_bad_input_is_refused_in_one_line(run, file, arguments, message):
     assert err.startswith("nbcfast: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+@pytest.mark.parametrize("limit", [(), ("--memory-limit", "1GiB")])
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_private_file_is_never_written_over(run, people, tmp_path, limit, folder):
+    private = tmp_path / ("table.csv" if folder else "private.parquet")
+    if folder:
+        people.rename(private)
+    else:
+        pq.write_table(nbcfast.read_csv(people).to_arrow(), private)
+    before = private.read_bytes()
+    (tmp_path / "link.parquet").symlink_to(private)
+    for out in [tmp_path] if folder else [private, tmp_path / "." / private.name, tmp_path / "link.parquet"]:
+        code, _, err = run("skyline", "anonymize", private, *ANONYMIZE, "--k", 5, *limit, "--out", out)
+        assert code == 2
+        assert "--out must not write over" in err
+    assert private.read_bytes() == before
+
+
+def test_other_files_that_are_read_are_not_written_over(run, people, tmp_path):
+    sets = tmp_path / "sets.csv"
+    sets.write_text("m;*\nf;*\n")
+    for option, path in (("--holdout", tmp_path / "held.csv"), ("--hierarchy", sets)):
+        path.write_text("x")
+        given = path if option == "--holdout" else f"sex={path}"
+        code, _, err = run("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--out", path, option, given)
+        assert code == 2
+        assert "--out must not write over" in err
+    code, _, err = run(
+        "skyline", "find", people, "--by", "age", "--sensitive", "ill", "--confidence", 1, "--plot", people
+    )
+    assert (code, "--plot must not write over" in err) == (2, True)
+
+
+@pytest.mark.parametrize("limit", [(), ("--memory-limit", "1GiB")])
+def test_a_failure_leaves_no_folders(run, people, tmp_path, limit, monkeypatch):
+    out = tmp_path / "q" / "w" / "e"
+    wanted = ("skyline", "anonymize", people, *ANONYMIZE, *limit, "--out", out)
+    code, _, err = run(*wanted, "--k", 401)
+    assert (code, err.startswith("nbcfast: infeasible: ")) == (1, True)
+    assert not (tmp_path / "q").exists()
+    code, _, err = run(*wanted, "--k", 5, "--counts", "ill")
+    assert (code, "--counts: expected the name of a new column, got 'ill'" in err) == (2, True)
+    assert not (tmp_path / "q").exists()
+
+    def broken(*_):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nbcfast.release.partitions._document", broken)
+        assert run(*wanted, "--k", 5)[0] == 2
+    assert not (tmp_path / "q").exists()
+    assert run(*wanted, "--k", 5)[0] == 0
+    files = ["certificate.json", "table.csv", *(["table.parquet"] if limit else [])]
+    assert sorted(path.name for path in out.iterdir()) == files
+
+
+def test_more_people_than_numbers_hold(run, people, tmp_path):
+    code, _, err = run("skyline", "anonymize", people, *ANONYMIZE, "--k", 10**23, "--out", tmp_path / "out")
+    assert (code, "a group has 400 people, fewer than k = 1" in err) == (1, True)
+
+
+def test_a_breach_below_1_is_not_printed_as_1(run, tmp_path):
+    path = tmp_path / "wards.csv"
+    path.write_text(f"ward,ill,n\n1,flu,{10**15}\n1,cold,1\n")
+    code, out, _ = run(
+        "skyline", "check", path, "--by", "ward", "--sensitive", "ill", "--weights", "n", "--point", "0,0,0,1"
+    )
+    assert code == 0
+    assert "(0, 0, 0, 1)  1 " not in out
+    assert "0.99999999" in next(line for line in out.splitlines() if line.lstrip().startswith("(0, 0, 0, 1)"))
+
+
+def test_an_attack_that_is_too_large_is_not_measured(run, people, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules["nbcfast.attack.definetti"], "MOST_GUESSES", 100)
+    wanted = ("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--out", tmp_path / "out")
+    code, out, _ = run(*wanted)
+    assert code == 0
+    assert "not measured: the attack gives a probability to each of" in " ".join(out.split())
+    code, out, _ = run(*wanted, "--json")
+    assert (code, json.loads(out)["definetti"][:13]) == (0, "not measured:")
 
 
 def test_help(run):

@@ -161,6 +161,31 @@ def test_kernel_errors():
         )
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize(
+    ("offsets", "values", "message"),
+    [
+        ([0, 1], [2**31], "values must be below 1, the number of totals"),
+        ([0, 1], [1], "values must be below 1, the number of totals"),
+        ([0, 2, 1], [0], "offsets must not fall"),
+        ([0, -(2**40), 1], [0], "offsets must not fall"),
+    ],
+)
+def test_distances_are_of_values_that_there_are(offsets, values, message, ordered):
+    n = len(offsets) - 1
+    ones = np.ones(n, np.int64)
+    with pytest.raises(ValueError, match=message):
+        _groups.distances(
+            np.array(offsets),
+            np.array(values, np.uint32),
+            np.ones(len(values), np.int64),
+            ones,
+            ones[:1],
+            ordered,
+            np.zeros(n, np.int64),
+        )
+
+
 def test_weights_count_and_may_be_huge():
     columns = drawn(3_000, [4, 3, 2])
     weights = np.random.default_rng(1).integers(1, 1 << 40, 3_000)
@@ -325,6 +350,8 @@ def test_arrays_and_triples():
         ([[1, -1]], ValueError, "counts must be at least 0, got -1"),
         ([[1.5, 2]], TypeError, "counts must be integers, got float64"),
         ([[0, 0]], ValueError, "no rows: all groups are empty"),
+        ([[]], ValueError, "no rows: all groups are empty"),
+        ([[1, 2], [3]], ValueError, r"counts must be 2-D .* got rows of different lengths"),
         (np.zeros((0, 3), int), ValueError, "no rows"),
         ([], ValueError, r"counts must be 2-D \(groups x values\), got 1 dimensions"),
         ([1, 2, 3], ValueError, "got 1 dimensions"),
@@ -513,8 +540,9 @@ def test_measures_are_the_references(release, l, chosen):
         found = reference.alpha(plain, chosen) if _occur(plain, chosen) else 0
         chosen = [value for value in chosen if value in groups.domain]
         assert groups.alpha(chosen) == found
+    present = [value for value in range(3) if _occur(plain, [value])]
     for ordered in (False, True):
-        assert groups.t(ordered=ordered) == reference.closeness(plain, range(3), ordered)
+        assert groups.t(ordered=ordered) == reference.closeness(plain, present, ordered)
 
 
 def _occur(release, values):
@@ -546,6 +574,22 @@ def test_closeness_beyond_64_bits():
     for ordered in (False, True):
         assert Groups(counts).t(ordered=ordered) == reference.closeness(plain, range(3), ordered)
     assert Groups([[5]]).t(ordered=True) == 0
+
+
+@pytest.mark.parametrize("values", [0, "ab", 1.5])
+def test_alpha_is_of_a_sequence_of_values(values):
+    with pytest.raises(TypeError, match="values must be a sequence of sensitive values, got "):
+        Groups([[1, 2]]).alpha(values)
+
+
+def test_values_that_nobody_has_do_not_count_for_closeness():
+    counts = np.zeros((2, 200), np.int64)
+    counts[0, 3], counts[1, 150] = 2, 3
+    groups, plain = Groups(counts), Groups([[2, 0], [0, 3]])
+    for ordered in (False, True):
+        assert groups.t(ordered=ordered) == plain.t(ordered=ordered) == Fraction(3, 5)
+    huge = Groups(counts << 58)
+    assert huge.t(ordered=True) == Fraction(3, 5)
 
 
 def test_diversity_is_strict_and_exact():

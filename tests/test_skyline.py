@@ -1018,3 +1018,25 @@ def test_groups_of_more_people_than_can_be_counted_are_refused():
     assert not report.safe
     (report,) = check(Groups([[2**60, 2**59]]), [(0, 2**59 - 1, 0, 1)])
     assert report.safe
+
+
+def test_find_looks_at_few_values_of_l_where_more_are_unsafe(monkeypatch):
+    seen = []
+    plain = Statistics.__init__
+
+    def counted(self, ls):
+        plain(self, ls)
+        seen.append(self.ls)
+
+    monkeypatch.setattr(Statistics, "__init__", counted)
+    assert find(Groups([[1] * 20_000]), "1/19999") == [(0, 0, 0)]
+    assert sum(map(len, seen)) <= 4
+
+
+@pytest.mark.parametrize("room", [1, 50, 1000])
+def test_find_in_parts_of_any_size(monkeypatch, room):
+    groups = Groups([[1] * 30, [2] * 30])
+    expected = find(Statistics(range(29)).update(groups), 0.9)
+    monkeypatch.setattr("nbcfast.skyline.finding.SCANNED", room)
+    assert find(groups, 0.9) == expected
+    assert len(expected) > 50

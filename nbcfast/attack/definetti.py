@@ -21,7 +21,12 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 INNER = 20  # times that rows and groups are brought into line in a round
+MOST_GUESSES = 1 << 25  # probabilities: a few arrays of so many floats take a gigabyte or two
 CHANGE = 1e-4  # a round that moves no probability by more is the last
+
+
+class TooLargeError(ValueError):
+    """The people differ in more ways than the attack has room for."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -114,7 +119,8 @@ def definetti(
     Raises
     ------
     ValueError
-        If there are no rows, lengths differ, or columns are missing.
+        If there are no rows, lengths differ, or columns are missing; or if different rows of a group (or
+        values of a column) times sensitive values are more than 2^25.
 
     Examples
     --------
@@ -178,7 +184,14 @@ class _Model:
             keys = ids * len(table.domain(name)) + table.codes(name).astype(np.int64)
             ids = np.unique(keys, return_inverse=True)[1].astype(np.int64)
         # Cells keep the order of groups: each step refines the one before.
-        firsts = np.full(int(ids.max()) + 1, -1, np.int64)
+        n_cells = int(ids.max()) + 1
+        widest = max([n_cells, *(len(table.domain(name)) for name in names)])
+        if widest * n_values > MOST_GUESSES:
+            raise TooLargeError(
+                f"the attack gives a probability to each of {n_values:,} values for each of {widest:,} kinds "
+                f"of people, and has room for {MOST_GUESSES:,}"
+            )
+        firsts = np.full(n_cells, -1, np.int64)
         firsts[ids[::-1]] = np.arange(len(ids))[::-1]
         self.cell_of = ids
         self.groups = groups[firsts]
@@ -275,6 +288,8 @@ def _held_out(
     group_ids: npt.ArrayLike,
 ) -> float:
     """The accuracy on people who are not in the data."""
+    if isinstance(holdout, tuple) and len(holdout) != 2:
+        raise ValueError(f"holdout: expected a Table, or (Table, group ids), got a tuple of {len(holdout)}")
     others, ids = holdout if isinstance(holdout, tuple) else (holdout, None)
     if not isinstance(others, Table):
         others = Table(others)
@@ -290,6 +305,8 @@ def _held_out(
         given = np.asarray(ids)
         if given.shape != (n,):
             raise ValueError(f"holdout: expected a group for each of {n} rows, got shape {given.shape}")
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"holdout: group ids must be integers, got {given.dtype}")
         known, first = np.unique(np.asarray(group_ids), return_index=True)
         place = np.searchsorted(known, given)
         inside = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == given)

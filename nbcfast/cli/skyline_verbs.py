@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +18,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import skyline
-from nbcfast.attack.definetti import DeFinetti, definetti
+from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     CSV_ENDINGS,
@@ -31,10 +34,12 @@ from nbcfast.cli.verbs import (
     verbs,
 )
 from nbcfast.errors import Infeasible
+from nbcfast.skyline.results import breach_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 POINT = "L,K,M,CONFIDENCE"
+PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
 
 
 @verbs.group("skyline")
@@ -195,7 +200,9 @@ def check(
         return 0 if reports.safe else 1
     lines = listing("point", "breach", "case", "")
     for one in reports:
-        lines.add_row(repr(one.point), f"{one.breach:.6g}", str(one.case), "safe" if one.safe else "UNSAFE")
+        lines.add_row(
+            repr(one.point), breach_text(one.breach), str(one.case), "safe" if one.safe else "UNSAFE"
+        )
     worst = reports.worst
     show(
         Text(printable(str(file)), style="bold"),
@@ -257,6 +264,8 @@ def find(
     Leaves with 0 if there is some, and with 1 if even an adversary who knows nothing but the groups infers a
     value.
     """
+    if picture is not None:
+        keep_apart(file, [picture], "--plot")
     groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
@@ -370,6 +379,13 @@ def anonymize(
         raise ValueError("--holdout: the deFinetti attack takes tables in memory, without --memory-limit")
     if memory_limit is not None and ending == ".csv":
         raise ValueError("--memory-limit: --out must be a folder or a .parquet file")
+    if ending in (".csv", ".parquet", ".pq") and not out.parent.is_dir():
+        raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
+    if counts is not None and counts in (*names, sensitive):
+        raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
+    private = [file, *([] if holdout is None else [holdout]), *map(Path, demands["hierarchies"].values())]
+    for one in private:
+        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
     table: nbcfast.Table | None = None
     try:
         if memory_limit is None:
@@ -377,25 +393,31 @@ def anonymize(
             table = read(file, used, weights, nulls, delimiter, texts)
             with progress("splitting") as report:
                 partition = skyline.anonymize(table, names, sensitive, progress=report, **demands)
+            written = save(partition, out, shuffle, counts)
         else:
-            partition = on_disk(
-                file, names, sensitive, weights, nulls, delimiter, texts, out, memory_limit, demands
-            )
+            with place_on_disk(out) as place:
+                partition = on_disk(
+                    file, names, sensitive, weights, nulls, delimiter, texts, place, memory_limit, demands
+                )
+                written = save(partition, out, shuffle, counts)
+            partition = replace(partition, path=str(written[-1]))
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
         return 1
-    written = save(partition, out, shuffle, counts)
-    attack = None
+    attack: DeFinetti | str | None = None
     if table is not None and not no_attack:
         held = None if holdout is None else read(holdout, [*names, sensitive], None, nulls, delimiter, texts)
         with progress("attacking") as report:
-            attack = definetti(
-                table.select([*names, sensitive]),
-                group_ids(partition),
-                sensitive,
-                holdout=held,
-                progress=report,
-            )
+            try:
+                attack = definetti(
+                    table.select([*names, sensitive]),
+                    group_ids(partition),
+                    sensitive,
+                    holdout=held,
+                    progress=report,
+                )
+            except TooLargeError as error:
+                attack = f"not measured: {error}"
     confidence = max((point.confidence for point in partition.demands.points), default=Fraction(19, 20))
     reached = partition.skyline(confidence)
     if json_only:
@@ -403,7 +425,7 @@ def anonymize(
             "file": str(file),
             **partition.to_dict(),
             "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
-            "definetti": None if attack is None else attack.to_dict(),
+            "definetti": attack.to_dict() if isinstance(attack, DeFinetti) else attack,
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in written],
         }
         print(json.dumps(found, indent=2))
@@ -431,6 +453,31 @@ def hierarchy_of(text: str) -> tuple[str, str]:
     return name, path
 
 
+def keep_apart(private: Path, written: list[Path], option: str) -> None:
+    """Refuse to write over a file that is read."""
+    for path in written:
+        with suppress(OSError):  # where one of them is not there
+            if os.path.samefile(private, path):
+                raise ValueError(f"{option} must not write over {str(private)!r}, which is read")
+
+
+@contextmanager
+def place_on_disk(out: Path) -> Iterator[Path]:
+    """The Parquet file that is written before all else is known; nothing of it is left if that fails."""
+    from nbcfast.release.partitions import made_folders, remove_folders
+
+    if out.suffix.lower() in (".parquet", ".pq"):
+        yield out
+        return
+    made = made_folders(str(out))
+    place = out / f".table.{os.urandom(8).hex()}.parquet"
+    try:
+        yield place
+    finally:
+        place.unlink(missing_ok=True)
+        remove_folders(made)
+
+
 def on_disk(
     file: Path,
     names: list[str],
@@ -450,10 +497,6 @@ def on_disk(
         options = csv_options(file, nulls, delimiter, texts)
     elif nulls or delimiter is not None or texts:
         raise ValueError("--null, --delimiter and --text are for CSV files")
-    target = out
-    if out.suffix.lower() not in (".parquet", ".pq"):
-        out.mkdir(parents=True, exist_ok=True)
-        target = out / "table.parquet"
     with progress("splitting") as report:
         return skyline.anonymize(
             file,
@@ -461,7 +504,7 @@ def on_disk(
             sensitive,
             weights=weights,
             csv=options,
-            out=target,
+            out=out,
             memory_limit=memory_limit,
             progress=report,
             **demands,
@@ -482,8 +525,10 @@ def save(partition: skyline.Partition, out: Path, shuffle: bool, counts: str | N
         write_csv(partition, out, order=order, weights=counts)
         return [out]
     partition.save(out, order=order, weights=counts)
-    files = [out / "certificate.json", out / "table.csv"]
-    return files if partition.path is None else [*files, Path(partition.path)]
+    files = [out / name for name in PUBLISHED[: 2 if partition.path is None else 3]]
+    if partition.path is not None:
+        os.replace(partition.path, files[-1])
+    return files
 
 
 def show_partition(
@@ -491,7 +536,7 @@ def show_partition(
     partition: skyline.Partition,
     confidence: Fraction,
     reached: list[tuple[int, int, int]],
-    attack: DeFinetti | None,
+    attack: DeFinetti | str | None,
     written: list[Path],
 ) -> None:
     """What there is to say about a partition."""
@@ -514,7 +559,9 @@ def show_partition(
         for name in partition.quasi:
             lost.add_row(Text(label(name)), f"{utility.ncp_of[name]:.4f}", f"{utility.kl[name]:.4f}")
         parts.append(lost)
-    if attack is not None:
+    if isinstance(attack, str):
+        parts.append(pairs([("deFinetti attack", attack)]))
+    elif attack is not None:
         rows = [
             ("deFinetti attack", f"guesses {attack.accuracy:.2%} of the values"),
             ("    from the groups alone", f"{attack.baseline:.2%}"),

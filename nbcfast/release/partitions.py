@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import PartitionDocument
 
 BLOCK_ROWS = 1 << 18
+MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
 
 GUARANTEE = (
     "Safe is meant against an adversary who knows everybody's quasi-identifiers and the pieces of knowledge "
@@ -54,22 +56,93 @@ def save(
     if fault is not None:
         raise ValueError(f"not saved: {fault[0]}")
     lines = _Lines(partition, weights)
-    folder = os.fsdecode(path)
-    made = not os.path.isdir(folder)
-    os.makedirs(folder, exist_ok=True)
+    names = [form.TABLE, *(["table.parquet"] if parquet else []), form.NAME]
+    with _together(os.fsdecode(path), names) as files:
+        digest = lines.write(files[form.TABLE], generator)
+        if parquet:
+            _write_parquet(partition, files["table.parquet"], weights)
+        document = _document(partition, digest, order, rng is not None, weights)
+        files[form.NAME].write((form.canonical(document) + "\n").encode("ascii"))
+
+
+def made_folders(folder: str) -> list[str]:
+    """Make a folder and those above it; those that were not there before, the lowest first."""
+    made, place = [], os.path.abspath(folder)
+    while not os.path.lexists(place):
+        made.append(place)
+        place = os.path.dirname(place)
     try:
-        with written(os.path.join(folder, form.NAME)) as certificate:
-            with written(os.path.join(folder, form.TABLE)) as file:
-                digest = lines.write(file, generator)
-            if parquet:
-                write_parquet(partition, os.path.join(folder, "table.parquet"), weights=weights)
-            document = _document(partition, digest, order, rng is not None, weights)
-            certificate.write((form.canonical(document) + "\n").encode("ascii"))
+        os.makedirs(folder, exist_ok=True)
     except BaseException:
-        if made:
-            with suppress(OSError):
-                os.rmdir(folder)
+        remove_folders(made)
         raise
+    return made
+
+
+def remove_folders(made: list[str]) -> None:
+    """Remove folders that are empty."""
+    for place in made:
+        with suppress(OSError):
+            os.rmdir(place)
+
+
+@contextmanager
+def _together(folder: str, names: list[str]) -> Iterator[dict[str, IO[bytes]]]:
+    """New files in a folder, which is made if need be: all take their names at the end, or none does.
+
+    They take them in order, so that the last one says that all are there. What they replace is put back where
+    one of them fails to.
+    """
+    made = made_folders(folder)
+    mark = os.urandom(8).hex()
+    targets = [os.path.join(folder, name) for name in names]
+    parts = [os.path.join(folder, f".{name}.{mark}.part") for name in names]
+    kept = [os.path.join(folder, f".{name}.{mark}.old") for name in names]
+    files: dict[str, IO[bytes]] = {}
+    done: list[tuple[str, str | None]] = []
+    try:
+        for name, target, part in zip(names, targets, parts, strict=True):
+            if os.path.isdir(target):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+            files[name] = open(part, "xb")  # noqa: SIM115
+        yield files
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+        for target, part, old in zip(targets, parts, kept, strict=True):
+            replaced = os.path.lexists(target)
+            done.append((target, old if replaced else None))
+            if replaced:
+                _keep(target, old)
+            os.replace(part, target)
+    except BaseException:
+        for target, before in reversed(done):
+            with suppress(OSError):
+                if before is None:
+                    os.unlink(target)
+                else:
+                    os.replace(before, target)
+                    os.unlink(before)  # which is there if both were names of one file
+        for file in files.values():
+            with suppress(OSError):
+                file.close()
+        for part in parts:
+            with suppress(OSError):
+                os.unlink(part)
+        remove_folders(made)
+        raise
+    for old in kept:
+        with suppress(OSError):
+            os.unlink(old)
+
+
+def _keep(path: str, name: str) -> None:
+    """Give a file a second name, or another one where the file system has no second names."""
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        os.rename(path, name)
 
 
 class _Lines:
@@ -78,15 +151,21 @@ class _Lines:
     def __init__(self, partition: Partition, weights: str | None) -> None:
         names = [*partition.quasi, partition.sensitive]
         if weights is not None:
+            if not isinstance(weights, str):
+                raise TypeError(f"weights must be the name of a new column, got {weights!r}")
             if weights in names:
                 raise ValueError(f"weights: expected the name of a new column, got {weights!r}")
             names.append(weights)
+        for name in names:
+            _readable(name, "name of a column")
         self.header = (",".join(map(_field, names)) + "\n").encode()
         self.table = partition.counted
         self.weights = weights
         self.n_rows = partition.n_rows
-        for name in partition.quasi:
-            _texts(self.table.column(name).domain, name)  # also where no line is made
+        self.texts = {name: _texts(self.table.column(name).domain, name) for name in self.table.names}
+        for name, texts in self.texts.items():
+            for text in texts:
+                _readable(text, f"value of column {name!r}")
         assert self.table.weights is not None
         self.counts: list[int] = self.table.weights.tolist()
 
@@ -94,7 +173,7 @@ class _Lines:
         """Each distinct row once, its line without a weight."""
         columns = []
         for name in self.table.names:
-            texts = _texts(self.table.column(name).domain, name)
+            texts = self.texts[name]
             columns.append([texts[code] for code in self.table.codes(name).tolist()])
         return map(",".join, zip(*columns, strict=True))
 
@@ -127,6 +206,15 @@ class _Lines:
             for line, count in zip(lines, self.counts, strict=True):
                 for start in range(0, count, BLOCK_ROWS):
                     yield (line + "\n") * min(count - start, BLOCK_ROWS)
+
+
+def _readable(text: str, where: str) -> None:
+    """Refuse what readers of CSV files, Python's among them, take no field of."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(
+            f"a {where} has {len(text):,} characters in table.csv, where readers take {MOST_CHARACTERS:,}: "
+            f"it starts with {text[:40]!r}"
+        )
 
 
 def document_of(partition: Partition) -> dict[str, Any]:
@@ -235,20 +323,24 @@ def write_csv(
 
 def write_parquet(partition: Partition, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
     """The published table in canonical order as a Parquet file, whole or not at all."""
+    with written(path) as file:
+        _write_parquet(partition, file, weights)
+
+
+def _write_parquet(partition: Partition, file: IO[bytes], weights: str | None) -> None:
     from pyarrow import parquet
 
     tables = [partition.counted] if weights is not None else blocks(partition)
-    with written(path) as file:
-        writer = None
-        try:
-            for table in tables:
-                arrow_table = table.to_arrow(weights)
-                if writer is None:
-                    writer = parquet.ParquetWriter(file, arrow_table.schema)
-                writer.write_table(arrow_table)
-        finally:
-            if writer is not None:
-                writer.close()
+    writer = None
+    try:
+        for table in tables:
+            arrow_table = table.to_arrow(weights)
+            if writer is None:
+                writer = parquet.ParquetWriter(file, arrow_table.schema)
+            writer.write_table(arrow_table)
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 def load_partition(document: PartitionDocument, where: str) -> Partition:

@@ -68,7 +68,7 @@ def anonymize(
     diversity : (c, l), optional
         Recursive (c, l)-diversity: r_1 < c (r_l + r_(l+1) + ...).
     closeness : number or (number, "equal" or "ordered"), optional
-        t-closeness, by default with equal distances.
+        t-closeness, by default with equal distances. Values that nobody has do not count.
     hierarchies : mapping of name -> mapping or path, optional
         For a categorical quasi-identifier the sets that its values are generalised to: nested mappings with
         sequences of values at the end, or a CSV file as ARX has it, ``value;set;larger set;*``. Others are
@@ -99,8 +99,8 @@ def anonymize(
     Infeasible
         If the table as one group breaks a demand: then every partition does. `best` holds the breach.
     ValueError
-        If nothing is demanded, there are no rows, a name is unknown or given twice, or the sensitive column
-        is among the quasi-identifiers.
+        If nothing is demanded, there are no rows, a name is unknown or given twice, the sensitive column is
+        among the quasi-identifiers, or `out` is the file that is read.
 
     Notes
     -----
@@ -218,10 +218,14 @@ def _in_memory(
         totals[0] = people
     if demands.is_hopeless(totals):
         refuse(demands, totals, secret.domain, sensitive)
+    secret_map = None
+    if demands.needs_values and not totals.all():
+        # Values that nobody has are left out: they would widen the scale of closeness in their order.
+        secret_map = np.maximum(np.cumsum(totals > 0) - 1, 0).astype(np.uint32)
     problem = problem_of(
         quasi,
         demands,
-        totals,
+        totals if secret_map is None else totals[totals > 0],
         n_targets=len(aim[0].domain) if aim else 0,
         weighted=table.weights is not None,
     )
@@ -234,7 +238,7 @@ def _in_memory(
     fill(
         problem,
         Columns([column.codes for column in all_columns], [len(c.domain) for c in all_columns], n_rows),
-        [*map(useful_map, quasi), *[None] * (1 + len(aim))],
+        [*map(useful_map, quasi), secret_map, *[None] * len(aim)],
         table.weights,
         even,
         wanted,

@@ -158,7 +158,7 @@ class Demands:
             )
             for point in self.points
         ]
-        return self.k or 0, diversity, closeness, points
+        return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
 
 
 def _diversity(given: Any) -> tuple[Fraction, int] | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Knowledge = tuple[int, int, int]
 
 MOST_COLUMNS = 32  # of a table that shows every k, and of its text
+FIRST_LS = 4  # values of l that the groups are first scanned for
+SCANNED = 1 << 23  # numbers that a scan of several l may keep
 MOST_DRAWN = 48  # rows and columns that a picture writes out
 
 
@@ -58,6 +60,7 @@ def find(
     [(0, 4, 0), (1, 3, 1), (2, 2, 2), (3, 1, 3), (4, 0, 4)]
     """
     limit = as_confidence(confidence)
+    statistics: Statistics | None
     if isinstance(groups, Statistics):
         statistics, most = groups, groups.l - 1
         missing = [l for l in range(most) if l not in groups.ls]
@@ -66,11 +69,16 @@ def find(
     elif isinstance(groups, (Groups, SetGroups)):
         # With d - 1 values excluded, the one that is left in a group of d values is certain.
         most = MOST_L + 1 if isinstance(groups, SetGroups) else groups.l - 1
-        statistics = Statistics(range(max(most, 1))).update(groups, threads=threads)
+        statistics = None
     else:
         raise TypeError(f"groups: expected Groups or Statistics, got {type(groups).__name__}")
     layers: list[list[tuple[int, int]]] = []
     for l in range(most):
+        if not isinstance(groups, Statistics) and (statistics is None or l not in statistics.ls):
+            # Some l at a time, and first few: mostly the skyline ends long before `most`.
+            stop = min(2 * l + FIRST_LS, l + _most_ls(groups), most)
+            statistics = Statistics(range(l, stop)).update(groups, threads=threads)
+        assert statistics is not None
         corners = _corners(statistics, l, limit)
         if not corners:  # more excluded values are no safer
             break
@@ -85,6 +93,13 @@ def find(
         for k, m in corners
         if l + 1 == len(layers) or _at(layers[l + 1], k) < m
     ]
+
+
+def _most_ls(groups: Groups | SetGroups) -> int:
+    """The l that are looked at in one scan: each takes a number for every value of a group, at worst."""
+    if isinstance(groups, SetGroups):
+        return MOST_L + 1
+    return max(SCANNED // len(groups.values), 1)
 
 
 def _corners(statistics: Statistics, l: int, confidence: Fraction) -> list[tuple[int, int]]:

@@ -646,9 +646,14 @@ def _as_triples(counts: Any) -> list[Any] | None:
 
 def _from_array(counts: Any) -> tuple[Codes, Codes, Longs, int]:
     """Group, value and count of each cell that is not 0, and the number of values."""
-    array = np.asarray(counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise ValueError("counts must be 2-D (groups x values), got rows of different lengths") from None
     if array.ndim != 2:
         raise ValueError(f"counts must be 2-D (groups x values), got {array.ndim} dimensions")
+    if array.size == 0:
+        raise ValueError("no rows: all groups are empty")
     array = _as_counts(array)
     groups, values = np.nonzero(array)
     return groups, values, array[groups, values], array.shape[1]

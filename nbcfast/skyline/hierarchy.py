@@ -56,6 +56,13 @@ def tree_of(given: Any, domain: Domain, name: str, *, delimiter: str = ";") -> T
     domain must have a place, and only one. A set with a single part is that part.
     """
     where = f"hierarchies: column {name!r}"
+    try:
+        return _tree(given, domain, where, delimiter)
+    except RecursionError:
+        raise ValueError(f"{where}: sets are nested too deeply") from None
+
+
+def _tree(given: Any, domain: Domain, where: str, delimiter: str) -> Tree:
     if isinstance(given, Mapping):
         root = Node(ROOT, children=list(_children(given, where)))
         if len(root.children) == 1 and not root.children[0].is_leaf:

@@ -116,8 +116,9 @@ class Measures:
         Parameters
         ----------
         ordered : bool
-            The earth mover's distance with values one step apart in the order of the domain, the whole domain
-            being 1. Without it all values are equally far from each other (half the sum of differences).
+            The earth mover's distance with values one step apart in the order of the domain, from the first
+            to the last being 1; values that nobody has do not count. Without it all values are equally far
+            from each other (half the sum of differences).
 
         Examples
         --------
@@ -126,7 +127,11 @@ class Measures:
         >>> groups.t(), groups.t(ordered=True)
         (Fraction(1, 2), Fraction(3, 8))
         """
-        totals = self.totals()
+        totals, values = self.totals(), self.values
+        present = totals > 0
+        if not present.all():  # they would widen the scale
+            values = (np.cumsum(present, dtype=np.uint32) - np.uint32(1))[values]
+            totals = totals[present]
         steps = len(totals) - 1 if ordered else 1
         if steps == 0:
             return Fraction(0)
@@ -134,14 +139,14 @@ class Measures:
             ends = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
             return max(
                 _distance(
-                    dict(zip(self.values[a:b].tolist(), self.counts[a:b].tolist(), strict=True)),
+                    dict(zip(values[a:b].tolist(), self.counts[a:b].tolist(), strict=True)),
                     totals.tolist(),
                     ordered,
                 )
                 for a, b in ends
             )
         distances = np.empty(len(self.sizes), np.int64)
-        _groups.distances(self.offsets, self.values, self.counts, self.sizes, totals, ordered, distances)
+        _groups.distances(self.offsets, values, self.counts, self.sizes, totals, ordered, distances)
         return _greatest(distances, self.sizes) / (self.n_rows * steps)
 
     def alpha(self, values: Iterable[Any] | None = None) -> Fraction:
@@ -161,6 +166,8 @@ class Measures:
         """
         counts = self.counts
         if values is not None:
+            if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+                raise TypeError(f"values must be a sequence of sensitive values, got {values!r}")
             chosen = np.zeros(len(self._sensitive), np.bool_)
             for value in values:
                 if value not in self._sensitive.index:

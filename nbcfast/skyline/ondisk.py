@@ -115,6 +115,8 @@ def anonymize_file(
     limit = as_bytes(DEFAULT_LIMIT if memory_limit is None else memory_limit, "memory_limit")
     if not out.lower().endswith((".parquet", ".pq")):
         raise ValueError(f"out must be a Parquet file (.parquet or .pq), got {out!r}")
+    if is_same_file(path, out):
+        raise ValueError(f"out: expected another file than the private one, got {out!r}")
     load_pyarrow()
     folder = os.path.dirname(os.path.abspath(out))
     wanted = list(dict.fromkeys([*names, sensitive, *([] if target is None else [target])]))
@@ -131,6 +133,14 @@ def anonymize_file(
 
     write_parquet(partition, out)
     return partition
+
+
+def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both names are those of one file that there is."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
 
 
 # ---- reading ----

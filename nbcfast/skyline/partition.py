@@ -218,7 +218,11 @@ class Partition:
 
     @property
     def groups(self) -> Groups:
-        """The groups by their generalised values, and the sensitive values of each."""
+        """The groups by their generalised values, and the sensitive values of each.
+
+        They stand as `group_ids` number them, in the order in which Mondrian found them. `order` gives that
+        of publication, in which those of a partition that was loaded stand.
+        """
         return self._content.groups
 
     @property
@@ -338,8 +342,8 @@ class Partition:
         """Write the published table and its certificate into the folder `path`, which is made if need be.
 
         The files are ``table.csv`` and ``certificate.json``, which holds the demands, the cells, and the
-        sha256 of the table. They appear whole, the certificate last. The same partition gives the same bytes
-        in canonical order.
+        sha256 of the table. They appear whole and together, the certificate last; where one cannot be
+        written, the folder stays as it was. The same partition gives the same bytes in canonical order.
 
         Parameters
         ----------
@@ -359,7 +363,8 @@ class Partition:
         Raises
         ------
         ValueError
-            If the groups do not keep the demands, or names or texts are ambiguous in a CSV file.
+            If the groups do not keep the demands, or names or texts are ambiguous in a CSV file, or longer
+            than readers take (131,072 characters).
         OSError
             If the folder or a file cannot be written.
         """

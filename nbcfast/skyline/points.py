@@ -40,7 +40,8 @@ def as_confidence(number: Any, where: str = "confidence") -> Fraction:
     """The confidence as a Fraction; a float means its shortest decimal text."""
     value = Fraction(exact(number, where))
     if not 0 < value <= 1:
-        raise ValueError(f"{where} must be in (0, 1], got {number!r}")
+        shown = number_text(value) if isinstance(number, Fraction) else repr(number)
+        raise ValueError(f"{where} must be in (0, 1], got {shown}")
     return value
 
 

@@ -89,10 +89,10 @@ class Quasi:
     def _interval(self, lo: int, hi: int) -> Interval:
         """From the number at `lo` up to the next one after `hi`; the outer ends are open."""
         if self.kind == "interval":
-            first, last = self.values[lo], self.values[hi]
-            assert isinstance(first, Interval)
-            assert isinstance(last, Interval)
-            return Interval(first.low, last.high)
+            some = [value for value in self.values[lo : hi + 1] if isinstance(value, Interval)]
+            # An earlier one may reach further than the last one, where intervals overlap.
+            highs = [value.high for value in some if value.high is not None]
+            return Interval(some[0].low, max(highs) if len(highs) == len(some) else None)
         low, high = self.values[lo], None if hi == self.n_head - 1 else self.values[hi + 1]
         return Interval(None if lo == 0 else low, high)
 
@@ -107,6 +107,14 @@ class Quasi:
         else:
             found, codes = np.unique(keys, return_inverse=True)
         cells = tuple(self.cell(*divmod(key, self.size)) for key in found.tolist())
+        seen = set()
+        for cell in cells:
+            if cell.text in seen:
+                raise ValueError(
+                    f"column {self.name!r}: two different sets of its values would both be published as "
+                    f"{cell.text!r}: give intervals that do not overlap, or a hierarchy of distinct names"
+                )
+            seen.add(cell.text)
         return generalised_domain(cells), codes.astype(code_dtype(len(cells))), cells
 
 
