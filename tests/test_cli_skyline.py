@@ -373,3 +373,16 @@ def test_help(run):
         "check",
         "find",
     ]
+
+
+def test_a_holdout_that_does_not_fit_is_named_before_anything_is_written(run, tmp_path):
+    file, other = tmp_path / "in.csv", tmp_path / "other.csv"
+    file.write_text("age,ill\n" + "1,flu\n2,cold\n3,gout\n" * 5, encoding="utf-8")
+    other.write_text("city,ill\na,flu\n", encoding="utf-8")
+    code, _, errors = run(
+        *("skyline", "anonymize", file, "--quasi", "age", "--sensitive", "ill", "--k", 2),
+        *("--out", tmp_path / "out", "--holdout", other),
+    )
+    assert code == 2
+    assert "other.csv" in errors
+    assert not (tmp_path / "out").exists()

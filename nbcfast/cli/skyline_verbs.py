@@ -387,6 +387,12 @@ def anonymize(
     for one in private:
         keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
     table: nbcfast.Table | None = None
+    held = None
+    if holdout is not None and not no_attack:  # before anything is written: it may not fit
+        try:
+            held = read(holdout, [*names, sensitive], None, nulls, delimiter, texts)
+        except ValueError as error:
+            raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
     try:
         if memory_limit is None:
             used = [*names, sensitive, *([] if target is None or target in (*names, sensitive) else [target])]
@@ -406,7 +412,6 @@ def anonymize(
         return 1
     attack: DeFinetti | str | None = None
     if table is not None and not no_attack:
-        held = None if holdout is None else read(holdout, [*names, sensitive], None, nulls, delimiter, texts)
         with progress("attacking") as report:
             try:
                 attack = definetti(
