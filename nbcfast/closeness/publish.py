@@ -19,7 +19,7 @@ from nbcfast.release.certificate import limit_text
 from nbcfast.table.values import exact
 from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options
 from nbcfast.transform.rounding import Shares
-from nbcfast.transform.scaling import GRID, MARGIN_DOMAIN, Weighting, margin_of, scaled_by
+from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, on_grid, scaled_by
 from nbcfast.transform.zeros import Preserve, fill_zeros
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ class Region:
         """K = 1 / x and y: on the grid of SafetyTransform if that will do, else short fractions."""
         x = self.nearest(log)
         if x <= 1:
-            k = grid_above(1 / x)
+            k = on_grid(_fraction(1 / x))
             if self.has(1 / gmpy2.mpq(k), log):
                 return k, self._y(k, log)
         # All between the base and the nearest will do.
@@ -390,13 +390,6 @@ class Work(_Work):
 
     def _more_ks(self) -> Iterator[Fraction]:
         return islice(self.ks(), LADDER)
-
-
-def grid_above(k: Any) -> Fraction:
-    """The least multiple of 1/64 up to 64, or integer beyond, that is not below k."""
-    if k <= GRID:
-        return Fraction(int(gmpy2.ceil(k * GRID)), GRID)
-    return Fraction(int(gmpy2.ceil(k)))
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
