@@ -95,10 +95,11 @@ def test_find_prints_the_skyline(run, file):
 
 def test_find_draws(run, file, tmp_path):
     pytest.importorskip("matplotlib")
-    code, _, _ = run(
+    code, out, _ = run(
         "skyline", "find", file, *CHECK, "--confidence", "0.95", "--plot", tmp_path / "skyline.png"
     )
     assert code == 0
+    assert f"drawn into {tmp_path / 'skyline.png'}" in out
     assert (tmp_path / "skyline.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -138,6 +139,8 @@ def test_anonymize_writes_what_verify_verifies(run, people, tmp_path):
 
 
 def test_anonymize_as_json(run, people, tmp_path):
+    others = tmp_path / "others.csv"
+    others.write_bytes(people.read_bytes())
     code, out, _ = run(
         "skyline",
         "anonymize",
@@ -146,7 +149,7 @@ def test_anonymize_as_json(run, people, tmp_path):
         "--k",
         5,
         "--holdout",
-        people,
+        others,
         "--json",
         "--out",
         tmp_path / "o",
@@ -204,19 +207,40 @@ def test_every_option_reaches_the_partition(run, people, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_for_the_table_alone(run, people, tmp_path, ending):
     path = tmp_path / f"published.{ending}"
-    code, _, _ = run("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--out", path)
+    code, out, _ = run("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--out", path)
     assert code == 0
+    assert "- No certificate: only a folder gets one." in out
     read = nbcfast.read_csv(path) if ending == "csv" else nbcfast.read_parquet(path)
     assert read.n_rows == 400
     assert read.names == ("age", "sex", "ill")
 
 
+def test_what_demands_leave_open_is_said(run, tmp_path):
+    file, folder = tmp_path / "file.csv", tmp_path / "out"
+    file.write_text("age,ill\n" + "20,flu\n" * 5 + "60,flu\n" * 3 + "60,cold\n" * 2)
+    code, out, _ = run("skyline", "anonymize", file, *AGES[2:-1], folder, "--k", 5, "--closeness", 7)
+    assert code == 0
+    same = (
+        "In 1 of 2 groups, of 5 people, all have the same value of 'ill': who knows that somebody is in one "
+        "knows the value."
+    )
+    assert f"- 7-closeness demands nothing: no distance is above 1.\n- {same}" in " ".join(out.split(" "))
+    assert json.loads((folder / "certificate.json").read_text())["warnings"][1] == same
+    assert nbcfast.load(folder).warnings[1] == same
+    code, out, _ = run("verify", folder)
+    assert (code, same in out) == (0, True)
+    partition = skyline.anonymize(nbcfast.read_csv(file), ["age"], "ill", k=1, diversity=(2, 1))
+    assert partition.warnings[:2] == ("k = 1 demands nothing.", "(2, 1)-diversity demands nothing.")
+    assert skyline.anonymize(nbcfast.read_csv(file), ["age"], "ill", [(0, 0, 0, 1)]).warnings == ()
+
+
 def test_on_disk(run, people, tmp_path):
     for out, files in ((tmp_path / "out", ["table.parquet"]), (tmp_path / "x.parquet", [])):
-        code, _, err = run(
+        code, said, err = run(
             "skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--memory-limit", "50MB", "--out", out
         )
         assert (code, err) == (0, "")
+        assert "not measured: it takes a table in memory" in said
         if files:
             assert nbcfast.verify(out).ok
             assert pq.read_table(out / "table.parquet").num_rows == 400
@@ -269,6 +293,11 @@ def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
         ((*AGES, "--hierarchy", "age"), "--hierarchy must be NAME=FILE, got 'age'"),
         ((*AGES, "--diversity", 2, "x"), "--diversity: L must be an integer, got 'x'"),
         ((*AGES, "--k", 2, "--counts", "n", "--out", "o.pq"), "--shuffle and --counts go with a folder"),
+        (
+            (*AGES, "--k", 2, "--out", "o.txt"),
+            "--out must be a folder, or a file that ends in .csv or .parquet",
+        ),
+        ((*AGES, "--k", 2, "--holdout", "FILE"), "--holdout: expected people who are not in FILE"),
         ((*AGES, "--k", 2, "--memory-limit", "1GB", "--holdout", "x.csv"), "--holdout: the deFinetti attack"),
         (
             (*AGES, "--k", 2, "--memory-limit", "1GB", "--out", "o.csv"),

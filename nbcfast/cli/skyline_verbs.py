@@ -278,6 +278,7 @@ def find(
             **about(groups),
             "confidence": confidence,
             "skyline": [list(point) for point in points],
+            "plot": None if picture is None else str(picture),
         }
         print(json.dumps(found, indent=2))
         return 0 if points else 1
@@ -289,6 +290,8 @@ def find(
         ]
     else:
         parts.append(Text("nothing is safe: see nbcfast skyline check --point 0,0,0," + confidence))
+    if picture is not None:
+        parts.append(Text(f"drawn into {printable(str(picture))}"))
     show(*parts)
     return 0 if points else 1
 
@@ -373,6 +376,8 @@ def anonymize(
         demands["closeness"] = (closeness, distance)
     demands["hierarchies"] = dict(map(hierarchy_of, hierarchies))
     ending = out.suffix.lower()
+    if ending in (*CSV_ENDINGS, ".gz") and ending != ".csv":
+        raise ValueError(f"--out must be a folder, or a file that ends in .csv or .parquet; got {out.name!r}")
     if ending in (".csv", ".parquet", ".pq") and (shuffle or counts is not None) and ending != ".csv":
         raise ValueError("--shuffle and --counts go with a folder or a .csv file")
     if memory_limit is not None and holdout is not None:
@@ -384,6 +389,10 @@ def anonymize(
     if counts is not None and counts in (*names, sensitive):
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     private = [file, *([] if holdout is None else [holdout]), *map(Path, demands["hierarchies"].values())]
+    if holdout is not None:
+        with suppress(OSError):  # that it is not there is said when it is read
+            if os.path.samefile(file, holdout):
+                raise ValueError("--holdout: expected people who are not in FILE, got FILE itself")
     for one in private:
         keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
     table: nbcfast.Table | None = None
@@ -411,6 +420,8 @@ def anonymize(
         print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
         return 1
     attack: DeFinetti | str | None = None
+    if table is None and not no_attack:
+        attack = "not measured: it takes a table in memory, without --memory-limit"
     if table is not None and not no_attack:
         with progress("attacking") as report:
             try:
@@ -584,4 +595,9 @@ def show_partition(
     for path in written:
         grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
     parts.append(grid)
+    notes = list(partition.warnings)
+    if not any(path.name == PUBLISHED[0] for path in written):
+        notes.append("No certificate: only a folder gets one.")
+    if notes:
+        parts.append(Text("\n".join(f"- {printable(note)}" for note in notes)))
     show(*parts)

@@ -887,4 +887,6 @@ def show_verification(found: Verification) -> None:
             ("demands", str(made_of.demands)),
         ]
         parts.append(pairs(rows_of_it))
+        if made_of.warnings:
+            parts.append(Text("\n".join(f"- {printable(text)}" for text in made_of.warnings)))
     show(*parts, Text("verified" if found.ok else "not verified", style="bold"))

@@ -267,7 +267,7 @@ def _document(
         },
         "table_sha256": table_sha256,
         "version": __version__,
-        "warnings": [],
+        "warnings": list(partition.warnings),
         "weights": weights,
     }
     document["sha256"] = form.digest(document)

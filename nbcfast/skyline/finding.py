@@ -203,9 +203,11 @@ def frontier_table(points: Iterable[Any]) -> FrontierTable:
         3  4  3  -  -  -
         4  4  -  -  -  -
     """
+    if isinstance(points, (str, bytes)) or not isinstance(points, Iterable):
+        raise TypeError(f"points: expected the (l, k, m) that find gave, got {type(points).__name__}")
     skyline = []
     for number, point in enumerate(points):
-        parts = tuple(point)
+        parts = tuple(point) if isinstance(point, Iterable) and not isinstance(point, (str, bytes)) else ()
         if len(parts) != 3:
             raise ValueError(f"points[{number}]: expected (l, k, m), got {point!r}")
         skyline.append(tuple(as_amount(part, f"points[{number}]") for part in parts))

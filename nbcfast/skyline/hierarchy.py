@@ -75,7 +75,11 @@ def _tree(given: Any, domain: Domain, where: str, delimiter: str) -> Tree:
     kept = _restricted(root, domain, places, where)
     missing = [value for place, value in enumerate(domain.values) if place not in places]
     if missing or kept is None:
-        raise ValueError(f"{where}: the value {(missing or [None])[0]!r} has no place in the hierarchy")
+        value = (missing or [None])[0]
+        hint = ""
+        if value is None:
+            hint = ": a null is None in a mapping, and an empty first field (a line ;set;..) in a file"
+        raise ValueError(f"{where}: the value {value!r} has no place in the hierarchy{hint}")
     return _laid_out(kept, domain, where)
 
 

@@ -319,6 +319,11 @@ class Partition:
             confidence = given.pop()
         return list(find(self.groups, confidence))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its demands leave open, in sentences that the certificate repeats."""
+        return self.demands.warnings(self.groups)
+
     def utility(self) -> Utility:
         """Discernibility, average size, certainty penalty and divergence of the marginals."""
         return self._content.utility()
@@ -381,5 +386,6 @@ class Partition:
             "groups": self.n_groups,
             "demands": self.demands.to_dict(),
             "utility": self.utility().to_dict(),
+            "warnings": list(self.warnings),
             "path": self.path,
         }
