@@ -13,10 +13,17 @@ For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) 
 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
+
+In the folder of a disclosure (a table in which values are suppressed so that its privacy templates hold)
+table.csv is checked too: its sha256, that its values are those that the certificate lists, that its rows are
+sorted (unless they were shuffled) so that nothing is left of the order of the data, and every template: over
+the groups of rows with the same values of the known columns, the largest share of the sensitive value is the
+confidence that is stated, and not above the limit.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     Typed = tuple[str, Any]  # the kind of a value, and the value
 
 NAME = "certificate.json"
+TABLE = "table.csv"
 FORMAT = 1
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
 
@@ -363,13 +371,21 @@ def _no_number(text: str) -> Any:
 
 def parse(data: bytes) -> Document:
     """The Document in these bytes; Refused if they are no release as it was written."""
+    document = parse_any(data)
+    if not isinstance(document, Document):
+        raise Refused("field 'kind': expected 'release'; got \"disclosure\"")
+    return document
+
+
+def parse_any(data: bytes) -> Document | DisclosureDocument:
+    """What these bytes certify; Refused if they are not as they were written."""
     try:
         return _parsed(data)
     except RecursionError:
         raise Refused("the file is damaged: lists are nested too deeply") from None
 
 
-def _parsed(data: bytes) -> Document:
+def _parsed(data: bytes) -> Document | DisclosureDocument:
     try:
         text = data.decode("ascii")
         fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
@@ -387,16 +403,22 @@ def _parsed(data: bytes) -> Document:
         raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
+    # A release that calls itself a disclosure is told so by the release.
+    of_disclosure = fields.get("kind") == "disclosure" and "class_counts" not in fields
+    document: Document | DisclosureDocument
     try:
-        document = Document(fields)
+        document = DisclosureDocument(fields) if of_disclosure else Document(fields)
     except Refused as error:
-        if type(fields.get("sha256")) is str and fields.get("kind") == "release":
+        if type(fields.get("sha256")) is str and fields.get("kind") in ("release", "disclosure"):
             fault = " (and its sha256 does not match)" if digest(fields) != fields["sha256"] else ""
             raise Refused(f"{error}{fault}") from None
         raise
     stated, found = fields["sha256"], digest(fields)
     if stated != found:
-        raise Refused(f"sha256 does not match, the file was changed: {_change(document, stated, len(data))}")
+        change = "a digit, name or label is not what it was"
+        if isinstance(document, Document):
+            change = _change(document, stated, len(data))
+        raise Refused(f"sha256 does not match, the file was changed: {change}")
     if canonical(fields) == text:
         raise Refused("the file is truncated: the line break at its end is missing")
     if canonical(fields) + "\n" != text:
@@ -650,6 +672,235 @@ def judge(document: Document) -> list[tuple[str, bool, str]]:
     return results
 
 
+DISCLOSURE_FIELDS = {
+    "columns",
+    "format",
+    "kind",
+    "masked",
+    "method",
+    "notes",
+    "order",
+    "rows",
+    "seeded",
+    "sha256",
+    "table_sha256",
+    "target",
+    "templates",
+    "utility",
+    "version",
+    "warnings",
+    "weights",
+}
+DISCLOSURE_CHOICES = {
+    "kind": ("disclosure",),
+    "method": ("top-down disclosure",),
+    "order": ("canonical", "shuffled"),
+    "utility": ("information", "distortion"),
+}
+
+
+class DisclosureTemplate:
+    """An inference that the certificate limits, and the confidence that it states."""
+
+    def __init__(self, entry: Any, columns: dict[str, list[Typed]]) -> None:
+        names = {"attribute", "confidence", "limit", "quasi", "value"}
+        if type(entry) is not dict or set(entry) != names:
+            raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
+        quasi, self.attribute = entry["quasi"], entry["attribute"]
+        if type(quasi) is not list or not quasi:
+            raise Refused(f"field 'templates': expected a list of columns, got {shown(quasi)}")
+        for name in (*quasi, self.attribute):
+            if type(name) is not str or name not in columns:
+                raise Refused(f"field 'templates': expected names of columns, got {shown(name)}")
+        if len(set(quasi)) < len(quasi) or self.attribute in quasi:
+            raise Refused(
+                f"field 'templates': expected distinct columns, got {shown([*quasi, self.attribute])}"
+            )
+        self.quasi: tuple[str, ...] = tuple(quasi)
+        self.value = value(entry["value"], "field 'templates'")
+        if self.value[0] == "suppressed" or self.value not in columns[self.attribute]:
+            raise Refused(
+                f"field 'templates': expected a value of {self.attribute!r}, got {shown(entry['value'])}"
+            )
+        self.limit = rational(entry["limit"], "field 'templates'")
+        self.confidence = rational(entry["confidence"], "field 'templates'")
+        if self.limit > 1 or self.confidence > 1:
+            raise Refused(f"field 'templates': expected a limit and a confidence up to 1, got {shown(entry)}")
+
+    @property
+    def inference(self) -> str:
+        return f"{', '.join(self.quasi)} -> {self.attribute}={label(self.value)}"
+
+
+class DisclosureDocument:
+    """The certificate of a disclosure: the form is checked, what it claims is not yet.
+
+    `columns` are (name, cells), a cell being (text in table.csv, typed value).
+    """
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        missing = sorted(DISCLOSURE_FIELDS - set(fields))
+        unknown = sorted(set(fields) - DISCLOSURE_FIELDS)
+        for name, allowed in DISCLOSURE_CHOICES.items():
+            if name in fields and fields[name] not in allowed:
+                expected = ", ".join(map(repr, allowed))
+                raise Refused(f"field {name!r}: expected one of {expected}; got {shown(fields[name])}")
+        if "format" in fields and (type(fields["format"]) is not int or fields["format"] != FORMAT):
+            raise Refused(f"field 'format': expected {FORMAT}, got {shown(fields['format'])}")
+        if missing:
+            raise Refused(f"field {missing[0]!r} is missing")
+        if unknown:
+            raise Refused(f"field {unknown[0]!r} is unknown")
+        self.fields = fields
+        for name in ("masked", "notes", "warnings"):
+            entry = fields[name]
+            if type(entry) is not list or not all(type(text) is str for text in entry):
+                raise Refused(f"field {name!r}: expected a list of texts, got {shown(entry)}")
+        for name in ("sha256", "table_sha256"):
+            if type(fields[name]) is not str or not re.fullmatch(r"[0-9a-f]{64}", fields[name]):
+                raise Refused(
+                    f"field {name!r}: expected 64 hexadecimal digits, got {shown(fields[name], 80)}"
+                )
+        if type(fields["version"]) is not str:
+            raise Refused(f"field 'version': expected a text, got {shown(fields['version'])}")
+        if type(fields["seeded"]) is not bool:
+            raise Refused(f"field 'seeded': expected true or false, got {shown(fields['seeded'])}")
+        for name in ("target", "weights"):
+            if fields[name] is not None and type(fields[name]) is not str:
+                raise Refused(f"field {name!r}: expected a text or null, got {shown(fields[name])}")
+        self.rows = whole(fields["rows"], "field 'rows'")
+        if type(fields["columns"]) is not list or not fields["columns"]:
+            raise Refused(f"field 'columns': expected a list, got {shown(fields['columns'])}")
+        self.columns = [self._column(entry) for entry in fields["columns"]]
+        self.header = [name for name, _ in self.columns]
+        columns = {name: [typed for _, typed in cells] for name, cells in self.columns}
+        for name in (*fields["masked"], *([] if fields["target"] is None else [fields["target"]])):
+            if name not in columns:
+                raise Refused(f"fields 'masked', 'target': expected names of columns, got {shown(name)}")
+        if type(fields["templates"]) is not list or not fields["templates"]:
+            raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
+        self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
+        if fields["weights"] is not None:
+            self.header.append(fields["weights"])
+        if len(set(self.header)) < len(self.header):
+            raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+
+    @staticmethod
+    def _column(entry: Any) -> tuple[str, list[tuple[str, Typed]]]:
+        if type(entry) is not dict or set(entry) != {"cells", "name"} or type(entry["name"]) is not str:
+            raise Refused(f"field 'columns': expected entries with a name and cells, got {shown(entry)}")
+        where, cells = f"column {entry['name']!r}", entry["cells"]
+        if type(cells) is not list or not cells:
+            raise Refused(f"{where}: expected a list of texts and values, got {shown(cells)}")
+        for pair in cells:
+            if type(pair) is not list or [type(part) for part in pair] != [str, list]:
+                raise Refused(f"{where}: expected a text and its value, got {shown(pair)}")
+        texts = [text for text, _ in cells]
+        if len(set(texts)) < len(texts):
+            raise Refused(f"{where}: expected distinct texts, got {shown(texts)}")
+        values = domain([typed for _, typed in cells], where)
+        for text, typed in zip(texts, values):  # noqa: B905  # also for Python before 3.10
+            expected = {"null": "", "suppressed": "*"}.get(typed[0], text)
+            if typed[0] == "text":
+                expected = typed[1]
+            elif typed[0] == "int":
+                expected = str(typed[1])
+            if text != expected:  # or a text could pass for another value than that which is counted
+                raise Refused(f"{where}: expected the text {expected!r} of {label(typed)}, got {text!r}")
+        return entry["name"], list(zip(texts, values))  # noqa: B905
+
+
+def judge_disclosure(
+    document: DisclosureDocument, folder: str
+) -> tuple[dict[tuple[int, ...], int], list[tuple[str, bool, str]]]:
+    """The rows in the table.csv of a folder, and (name, holds, sentence) of each check."""
+    results: list[tuple[str, bool, str]] = []
+    rows: dict[tuple[int, ...], int] = {}
+    fault = _read_rows(document, os.path.join(folder, TABLE), rows)
+    results.append(("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value"))
+    if fault is not None:
+        return rows, results
+    people = sum(rows.values())
+    text = f"{short(people)} people in {len(rows)} distinct rows"
+    if people != document.rows:
+        text += f"; the certificate says {short(document.rows)} people"
+    results.append(("rows", people == document.rows, text))
+    places = {name: place for place, (name, _) in enumerate(document.columns)}
+    for number, template in enumerate(document.templates, 1):
+        known = [places[name] for name in template.quasi]
+        column = places[template.attribute]
+        sensitive = [typed for _, typed in document.columns[column][1]].index(template.value)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for row, count in rows.items():
+            group = groups.setdefault(tuple(row[place] for place in known), [0, 0])
+            group[0] += count
+            group[1] += count if row[column] == sensitive else 0
+        total, hits = 1, 0
+        for n, found in groups.values():
+            if found * total > hits * n:
+                total, hits = n, found
+        confidence = Fraction(hits, total)
+        holds = confidence <= template.limit
+        sign = "<=" if holds else ">"
+        text = f"{template.inference}: {number_text(confidence)} {sign} {number_text(template.limit)}"
+        if confidence != template.confidence:
+            text += f"; the certificate says {number_text(template.confidence)}"
+        results.append((f"template {number}", holds and confidence == template.confidence, text))
+    return rows, results
+
+
+def _read_rows(document: DisclosureDocument, path: str, rows: dict[tuple[int, ...], int]) -> str | None:
+    """Count the rows of the table; a sentence about what is wrong with it, or None."""
+    total = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while True:
+                block = file.read(1 << 20)
+                if not block:
+                    break
+                total.update(block)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    if total.hexdigest() != document.fields["table_sha256"]:
+        return f"the sha256 of {TABLE} does not match: it was changed"
+    weighted = document.fields["weights"] is not None
+    width = len(document.columns)
+    known = [{text: place for place, (text, _) in enumerate(cells)} for _, cells in document.columns]
+    canonical_order = document.fields["order"] == "canonical"
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            header = next(lines, [])
+            if header != document.header:
+                return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
+            before: list[str] | None = None
+            row: tuple[int, ...] = ()
+            for number, line in enumerate(lines, 2):
+                # An empty line of a table of one column is its null.
+                fields = line or [""]
+                if len(fields) != len(header):
+                    return f"{TABLE}: line {number} has {len(line)} fields, expected {len(header)}"
+                if fields != before:
+                    for i in range(width):
+                        if fields[i] not in known[i]:
+                            return f"{TABLE}: line {number}: {fields[i]!r} is no value of {header[i]!r}"
+                    last, row = row, tuple(known[i][fields[i]] for i in range(width))
+                    if canonical_order and (row < last or (weighted and row == last)):
+                        return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
+                    before = fields
+                elif canonical_order and weighted:
+                    return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
+                count = 1
+                if weighted:
+                    if not re.fullmatch(r"[1-9][0-9]{0,18}", fields[-1]):
+                        return f"{TABLE}: line {number}: expected a number of people, got {fields[-1]!r}"
+                    count = int(fields[-1])
+                rows[row] = rows.get(row, 0) + count
+        except (csv.Error, UnicodeDecodeError) as error:
+            return f"{TABLE}: {error}"
+    return None if rows else f"{TABLE} has no rows"
+
+
 def main(arguments: list[str]) -> int:
     """Check the folder or file named; the exit code."""
     if hasattr(sys.stdout, "reconfigure"):  # a label that the terminal cannot spell is escaped
@@ -665,15 +916,19 @@ def main(arguments: list[str]) -> int:
         print(f"{path}: {error.strerror}", file=sys.stderr)
         return 2
     try:
-        document = parse(data)
+        document = parse_any(data)
     except Refused as error:
         print(f"NO   file           {error}")
         return 1
     print("yes  file           complete, canonical, and its sha256 matches")
-    results = judge(document)
+    if isinstance(document, DisclosureDocument):
+        results = judge_disclosure(document, os.path.dirname(path))[1]
+    else:
+        results = judge(document)
     for name, holds, text in results:
         print(f"{'yes' if holds else 'NO '}  {name:<13}  {text}")
-    print("     equivalence    claimed, and not checked here: that takes the private table")
+    if isinstance(document, Document):
+        print("     equivalence    claimed, and not checked here: that takes the private table")
     return 0 if all(holds for _, holds, _ in results) else 1
 
 

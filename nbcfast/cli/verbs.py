@@ -46,6 +46,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
     import_module("nbcfast.cli.adversaries")  # whose verbs register themselves
+    import_module("nbcfast.cli.template_verbs")
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -796,16 +797,19 @@ def verify(
     texts: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Check the release in DIR from its certificate.json alone.
+    """Check the release or disclosure in DIR from its own files alone.
 
-    Checked are the form of the file and its sha256, that all counts are positive and those of some table,
-    and that Lambda keeps the limit; with --against also what it says about the private classifier.
+    Checked are the form of the certificate and its sha256; of a release that all counts are positive and
+    those of some table, and that Lambda keeps the limit, and with --against also what it says about the
+    private classifier; of a disclosure that its table keeps every template.
 
     Leaves with 0 if all that holds, and with 1 if not.
     """
     if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
         raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
     found = verified(folder)
+    if found.disclosure is not None and against is not None:
+        raise ValueError("--against is for releases: a disclosure is checked from its own files")
     if found.release is not None and found.ok and against is not None:
         release = found.release
         class_name = release.class_name if class_name is None else class_name
@@ -875,4 +879,10 @@ def show_verification(found: Verification) -> None:
         )
         texts = [*made.warnings, *made.notes]
         parts.append(Text("\n".join(f"- {printable(text)}" for text in texts)))
+    if found.disclosure is not None:
+        rows_of_it = [
+            ("people", f"{found.disclosure.n_rows:,}"),
+            ("may be suppressed", ", ".join(map(label, found.disclosure.masked))),
+        ]
+        parts.append(pairs(rows_of_it))
     show(*parts, Text("verified" if found.ok else "not verified", style="bold"))

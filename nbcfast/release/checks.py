@@ -16,6 +16,8 @@ from nbcfast.views.integers import Counts, zeros
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.templates.results import Disclosure
+    from nbcfast.verify_release import DisclosureDocument
 
 
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
@@ -53,11 +55,14 @@ class Verification:
     checks : tuple of Check
     release : Release or None
         What was read; None where the file is not one of a release.
+    disclosure : Disclosure or None
+        What was read; None where the file is not one of a disclosure.
     """
 
     path: str
     checks: tuple[Check, ...]
     release: Release | None
+    disclosure: Disclosure | None = None
 
     @property
     def ok(self) -> bool:
@@ -84,10 +89,12 @@ def verify(
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
+    A disclosure is checked from its certificate and its table: every template, exactly.
+
     Parameters
     ----------
     path : str or path
-        The folder that `Release.save` wrote, or the certificate.json in it.
+        The folder that `save` wrote, or the certificate.json in it.
     against : Viewset or Table, optional
         The private views, or the table that they count; their attributes, values and classes may stand in
         another order. A value of the release that they do not have counts 0.
@@ -128,7 +135,9 @@ def verify(
     with open(where, "rb") as file:
         data = file.read()
     try:
-        document = form.parse(data)
+        document = form.parse_any(data)
+        if isinstance(document, form.DisclosureDocument):
+            return _disclosure(document, where, against)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         return Verification(where, (Check("file", False, str(error)),), None)
@@ -161,6 +170,20 @@ def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     sign = "<=" if close else ">"
     text = f"r = {statement11(views, prior).text} {sign} {limit_text(r)}, of the odds to those of the prior"
     return Check("closeness", close, text)
+
+
+def _disclosure(document: DisclosureDocument, where: str, against: Viewset | Table | None) -> Verification:
+    """The checks of a disclosure."""
+    from nbcfast import verify_release as form
+    from nbcfast.release.disclosures import disclosure_of
+
+    if against is not None:
+        raise TypeError("against: a disclosure is checked from its own files alone, got a private table")
+    counts, results = form.judge_disclosure(document, os.path.dirname(where))
+    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+    checks += [Check(*result) for result in results]
+    disclosure = disclosure_of(document, counts, where) if results[0][1] else None
+    return Verification(where, tuple(checks), None, disclosure=disclosure)
 
 
 def _same(release: Release, against: Viewset | Table, progress: Progress | None) -> Check:

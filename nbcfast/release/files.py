@@ -175,20 +175,20 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
     return [str(domain.kind), str(value)]
 
 
-def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release, and check everything that its file can tell.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a release or a disclosure, and check everything that its files can tell.
 
-    That is its form, its sha256, that all counts are positive and those of some table, and that Lambda keeps
-    the limit of the certificate.
+    Of a release that is its form, its sha256, that all counts are positive and those of some table, and that
+    Lambda keeps the limit of the certificate. Of a disclosure it is every template of the certificate.
 
     Parameters
     ----------
     path : str or path
-        The folder that `Release.save` wrote, or the certificate.json in it.
+        The folder that `save` wrote, or the certificate.json in it.
 
     Returns
     -------
-    Release
+    Release or Disclosure
 
     Raises
     ------
@@ -218,6 +218,10 @@ def load(path: str | os.PathLike[str]) -> Release:
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
+    if isinstance(document, form.DisclosureDocument):
+        from nbcfast.release.disclosures import load_disclosure
+
+        return load_disclosure(document, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
     if fault:
@@ -225,13 +229,13 @@ def load(path: str | os.PathLike[str]) -> Release:
     return release
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, Document]:
+def read(path: str | os.PathLike[str]) -> tuple[str, Document | form.DisclosureDocument]:
     """The file, and what it says; ValueError if it is not as it was written."""
     where = form.location(os.fsdecode(path))
     with open(where, "rb") as file:
         data = file.read()
     try:
-        return where, form.parse(data)
+        return where, form.parse_any(data)
     except form.Refused as error:
         raise ValueError(f"{where}: {error}") from None
 
