@@ -230,6 +230,12 @@ def adversaries_job(options: Options) -> Iterator[Row]:
     yield from adversaries(options.rounds)
 
 
+def templates_job(options: Options) -> Iterator[Row]:
+    from peers_templates import templates
+
+    yield from templates(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -243,6 +249,7 @@ JOBS = {
     "skyline": skyline_job,
     "partitions": partitions_job,
     "adversaries": adversaries_job,
+    "templates": templates_job,
 }
 
 

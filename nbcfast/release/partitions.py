@@ -343,15 +343,6 @@ def _write_parquet(partition: Partition, file: IO[bytes], weights: str | None) -
             writer.close()
 
 
-def load_partition(document: PartitionDocument, where: str) -> Partition:
-    """The partition in a folder whose certificate is `document`; ValueError if a check fails."""
-    counts, results = form.judge_partition(document, os.path.dirname(where))
-    for name, holds, text in results:
-        if not holds:
-            raise ValueError(f"{where}: {name}: {text}")
-    return partition_of(document, counts, where)
-
-
 def _value(typed: form.Typed) -> Value:
     kind, plain = typed
     if kind == "interval":
@@ -359,20 +350,17 @@ def _value(typed: form.Typed) -> Value:
     return SUPPRESSED if kind == "suppressed" else plain
 
 
-def partition_of(document: PartitionDocument, counts: form.Histograms, where: str) -> Partition:
-    """The partition that a document of checked form describes, with these counts of its table."""
-    domain = _domain([typed[0] for _, typed in document.values], f"{where}: sensitive")
-    cells: dict[str, tuple[Cell, ...]] = {}
-    places = []
-    for name, listed in document.columns:
-        cells[name] = tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
-        places.append({text: place for place, (text, _) in enumerate(listed)})
-    keys = sorted(tuple(place[text] for place, text in zip(places, key, strict=True)) for key in counts)
-    ordered = [
-        counts[tuple(listed[place][0] for (_, listed), place in zip(document.columns, key, strict=True))]
-        for key in keys
-    ]
-    codes = np.array(keys, np.uint32).reshape(len(keys), len(places))
+def from_rows(document: PartitionDocument, rows: form.Rows, where: str) -> Partition:
+    """The partition that a document of checked form describes, with these rows of its table."""
+    domain = _domain([typed for _, typed in document.values], f"{where}: sensitive")
+    cells = {
+        name: tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
+        for name, listed in document.columns
+    }
+    counts = form.histograms(rows)
+    keys = sorted(counts)
+    ordered = [counts[key] for key in keys]
+    codes = np.array(keys, np.uint32).reshape(len(keys), len(cells))
     found = [sorted(group.items()) for group in ordered]
     pairs = np.array([pair for group in found for pair in group], np.int64).reshape(-1, 2)
     names = tuple(name for name, _ in document.columns)
