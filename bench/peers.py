@@ -218,6 +218,12 @@ def adversaries_job(options: Options) -> Iterator[Row]:
     yield from adversaries(options.rounds)
 
 
+def response_job(options: Options) -> Iterator[Row]:
+    from peers_response import randomised_response
+
+    yield from randomised_response(options.rounds, options.rows)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -229,6 +235,7 @@ JOBS = {
     "memory": memory_job,
     "publishing": publishing_job,
     "adversaries": adversaries_job,
+    "response": response_job,
 }
 
 

@@ -11,12 +11,16 @@ the largest ratio X_c / X_d of two classes' scores over all tuples, keeps the li
 
 For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) never exceeds r.
 
+For a folder of disguised answers (kind "disguised"): that table.csv is the table of the certificate, value by
+value, and that the scheme hides what the certificate says. That the coins were thrown, no file can show.
+
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     Typed = tuple[str, Any]  # the kind of a value, and the value
 
 NAME = "certificate.json"
+TABLE = "table.csv"
 FORMAT = 1
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
 
@@ -363,13 +368,21 @@ def _no_number(text: str) -> Any:
 
 def parse(data: bytes) -> Document:
     """The Document in these bytes; Refused if they are no release as it was written."""
+    document = parse_any(data)
+    if not isinstance(document, Document):
+        raise Refused("expected a release, got disguised answers")
+    return document
+
+
+def parse_any(data: bytes) -> Document | DisguisedDocument:
+    """What these bytes certify; Refused if they are not as they were written."""
     try:
         return _parsed(data)
     except RecursionError:
         raise Refused("the file is damaged: lists are nested too deeply") from None
 
 
-def _parsed(data: bytes) -> Document:
+def _parsed(data: bytes) -> Document | DisguisedDocument:
     try:
         text = data.decode("ascii")
         fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
@@ -387,16 +400,24 @@ def _parsed(data: bytes) -> Document:
         raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
+    # A release that calls itself something else is told so by the release.
+    of_answers = fields.get("kind") == "disguised" and "class_counts" not in fields
+    document: Document | DisguisedDocument
     try:
-        document = Document(fields)
+        document = DisguisedDocument(fields) if of_answers else Document(fields)
     except Refused as error:
-        if type(fields.get("sha256")) is str and fields.get("kind") == "release":
+        if type(fields.get("sha256")) is str and fields.get("kind") in ("release", "disguised"):
             fault = " (and its sha256 does not match)" if digest(fields) != fields["sha256"] else ""
             raise Refused(f"{error}{fault}") from None
         raise
     stated, found = fields["sha256"], digest(fields)
     if stated != found:
-        raise Refused(f"sha256 does not match, the file was changed: {_change(document, stated, len(data))}")
+        change = (
+            _change(document, stated, len(data))
+            if isinstance(document, Document)
+            else "its own text is not the one that was hashed"
+        )
+        raise Refused(f"sha256 does not match, the file was changed: {change}")
     if canonical(fields) == text:
         raise Refused("the file is truncated: the line break at its end is missing")
     if canonical(fields) + "\n" != text:
@@ -650,6 +671,218 @@ def judge(document: Document) -> list[tuple[str, bool, str]]:
     return results
 
 
+DISGUISED_FIELDS = {
+    "columns",
+    "format",
+    "kind",
+    "method",
+    "notes",
+    "privacy",
+    "rows",
+    "scheme",
+    "seeded",
+    "sha256",
+    "table_sha256",
+    "version",
+    "warnings",
+}
+DISGUISED_CHOICES = {"kind": ("disguised",), "method": ("randomised response",)}
+
+
+class DisguisedDocument:
+    """Disguised answers as their file says they are: the form is checked, the table is not yet.
+
+    `columns` are (name, [(text in table.csv, typed value)]); `groups` are (theta, names); `lie` is None in a
+    binary scheme.
+    """
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        missing = sorted(DISGUISED_FIELDS - set(fields))
+        unknown = sorted(set(fields) - DISGUISED_FIELDS)
+        for name, allowed in DISGUISED_CHOICES.items():
+            if name in fields and fields[name] not in allowed:
+                expected = ", ".join(map(repr, allowed))
+                raise Refused(f"field {name!r}: expected one of {expected}; got {shown(fields[name])}")
+        if "format" in fields and (type(fields["format"]) is not int or fields["format"] != FORMAT):
+            raise Refused(f"field 'format': expected {FORMAT}, got {shown(fields['format'])}")
+        if missing or unknown:
+            raise Refused(
+                "expected all fields of disguised answers and no others; "
+                f"missing {', '.join(missing) or 'none'}, unknown {', '.join(unknown) or 'none'}"
+            )
+        for name in ("sha256", "table_sha256", "version"):
+            if type(fields[name]) is not str:
+                raise Refused(f"field {name!r}: expected a text, got {shown(fields[name])}")
+        for name in ("notes", "warnings"):
+            if type(fields[name]) is not list or any(type(line) is not str for line in fields[name]):
+                raise Refused(f"field {name!r}: expected a list of texts, got {shown(fields[name])}")
+        if type(fields["seeded"]) is not bool:
+            raise Refused(f"field 'seeded': expected true or false, got {shown(fields['seeded'])}")
+        self.fields = fields
+        self.rows = whole(fields["rows"], "field 'rows'")
+        entry = fields["columns"]
+        if type(entry) is not list or not entry:
+            raise Refused(f"field 'columns': expected a list, got {shown(entry)}")
+        self.columns = [self._column(column) for column in entry]
+        self.header = [name for name, _ in self.columns]
+        if len(set(self.header)) < len(self.header):
+            raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+        self.groups, self.lie = self._scheme(fields["scheme"])
+        for name, typed in self.declared.items():
+            if name not in self.header:
+                raise Refused(f"field 'scheme': {name!r} is no column of the table")
+            values = [value for _, value in dict(self.columns)[name]]
+            if values != typed:
+                raise Refused(f"field 'scheme': the domain of {name!r} is not that of the column")
+
+    @staticmethod
+    def _column(entry: Any) -> tuple[str, list[tuple[str, Typed]]]:
+        if type(entry) is not dict or set(entry) != {"name", "values"} or type(entry["name"]) is not str:
+            raise Refused(f"field 'columns': expected entries with a name and values, got {shown(entry)}")
+        where, pairs = f"column {entry['name']!r}", entry["values"]
+        if type(pairs) is not list or not pairs:
+            raise Refused(f"{where}: expected a list of texts and values, got {shown(pairs)}")
+        texts = []
+        for pair in pairs:
+            if type(pair) is not list or [type(part) for part in pair] != [str, list]:
+                raise Refused(f"{where}: expected a text and its value, got {shown(pair)}")
+            if pair[0] in texts:
+                raise Refused(f"{where}: expected distinct texts, got {pair[0]!r} twice")
+            texts.append(pair[0])
+        typed = domain([pair[1] for pair in pairs], where)
+        return entry["name"], list(zip(texts, typed))  # noqa: B905
+
+    def _scheme(self, entry: Any) -> tuple[list[tuple[Fraction, list[str]]], str | None]:
+        kind = entry.get("kind") if type(entry) is dict else None
+        wanted = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
+        if kind not in ("binary", "k-ary") or set(entry) != wanted or entry["format"] != FORMAT:
+            raise Refused(f"field 'scheme': expected a binary or k-ary scheme, got {shown(entry)}")
+        lie = entry.get("lie")
+        if kind == "k-ary" and lie not in ("each", "tuple"):
+            raise Refused(f"field 'scheme': expected lie 'each' or 'tuple', got {shown(lie)}")
+        groups: list[tuple[Fraction, list[str]]] = []
+        if type(entry["groups"]) is not list or not entry["groups"]:
+            raise Refused(f"field 'scheme': expected groups, got {shown(entry['groups'])}")
+        for group in entry["groups"]:
+            if type(group) is not dict or set(group) != {"columns", "theta"}:
+                raise Refused(f"field 'scheme': expected columns and theta, got {shown(group)}")
+            names = group["columns"]
+            if type(names) is not list or not names or any(type(name) is not str for name in names):
+                raise Refused(f"field 'scheme': expected names of columns, got {shown(names)}")
+            groups.append((probability(group["theta"], "field 'scheme'"), names))
+        every = [name for _, names in groups for name in names]
+        if len(set(every)) < len(every):
+            raise Refused(f"field 'scheme': expected groups that do not overlap, got {shown(every)}")
+        if type(entry["domains"]) is not dict or sorted(entry["domains"]) != sorted(every):
+            raise Refused("field 'scheme': expected the domain of each of its columns, and no other")
+        self.declared = {
+            name: domain(values, f"domain of {name!r}") for name, values in entry["domains"].items()
+        }
+        for name, typed in self.declared.items():
+            if len(typed) < 2 or (kind == "binary" and len(typed) != 2):
+                raise Refused(f"field 'scheme': {name!r} has {len(typed)} values")
+        return groups, lie
+
+
+def probability(entry: Any, where: str) -> Fraction:
+    """A number in [0, 1], as decimal text or "num/den"."""
+    if type(entry) is str and re.fullmatch(r"[0-9]{1,60}(\.[0-9]{1,60}|/[1-9][0-9]{0,60})?", entry):
+        number = Fraction(entry)
+        if number <= 1:
+            return number
+    raise Refused(f'{where}: expected a probability such as "0.8" or "1/3", got {shown(entry)}')
+
+
+def odds_of(document: DisguisedDocument) -> list[Fraction | None]:
+    """For each group e^epsilon, the most that an answer multiplies odds by; None where there is no bound."""
+    found: list[Fraction | None] = []
+    for theta, names in document.groups:
+        sizes = [len(document.declared[name]) for name in names]
+        others = _product(sizes) - 1 if document.lie == "tuple" else _product([size - 1 for size in sizes])
+        if not 0 < theta < 1 or (len(names) > 1 and document.lie != "tuple"):
+            found.append(None)
+            continue
+        ratio = theta * others / (1 - theta)
+        found.append(max(ratio, 1 / ratio))
+    return found
+
+
+def judge_disguised(document: DisguisedDocument, folder: str) -> list[tuple[str, bool, str]]:
+    """(name, holds, sentence) of each check of disguised answers and the table.csv in their folder."""
+    fault = _read_answers(document, os.path.join(folder, TABLE))
+    results = [("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value")]
+    claimed = document.fields["privacy"]
+    found = [None if odds is None else _odds_text(odds) for odds in odds_of(document)]
+    same = claimed == found
+    text = "; ".join(
+        f"{', '.join(names)}: "
+        + (
+            "not epsilon-LDP for any epsilon"
+            if odds is None
+            else f"no odds are multiplied by more than {odds}"
+        )
+        for (_, names), odds in zip(document.groups, found)  # noqa: B905
+    )
+    if not same:
+        text = f"the certificate says {shown(claimed)}, its scheme gives {shown(found)}"
+    results.append(("privacy", same, text))
+    text = "coins of a cryptographic generator, as the certificate says"
+    if document.fields["seeded"]:
+        text = "a simulation: its coins came from a seed, and hide nothing from who knows it"
+    results.append(("coins", not document.fields["seeded"], text))
+    return results
+
+
+def _odds_text(odds: Fraction) -> str:
+    return f"{odds.numerator}/{odds.denominator}"
+
+
+def _read_answers(document: DisguisedDocument, path: str) -> str | None:
+    """A sentence about what is wrong with the table, or None."""
+    total = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while True:
+                block = file.read(1 << 20)
+                if not block:
+                    break
+                total.update(block)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    if total.hexdigest() != document.fields["table_sha256"]:
+        return f"the sha256 of {TABLE} does not match: it was changed"
+    known = [{text: place for place, (text, _) in enumerate(values)} for _, values in document.columns]
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            header = next(lines, [])
+            if header != document.header:
+                return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
+            rows = 0
+            before: list[str] | None = None
+            last: tuple[int, ...] = ()
+            for number, line in enumerate(lines, 2):
+                rows += 1
+                if line == before:
+                    continue
+                before = line
+                fields = line or [""]  # an empty line of a table of one column is its null
+                if len(fields) != len(header):
+                    return f"{TABLE}: line {number} has {len(line)} fields, expected {len(header)}"
+                for i, text in enumerate(fields):
+                    if text not in known[i]:
+                        return f"{TABLE}: line {number}: {text!r} is no value of {header[i]!r}"
+                rank = tuple(known[i][text] for i, text in enumerate(fields))
+                if rank < last:
+                    return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
+                last = rank
+        except (csv.Error, UnicodeDecodeError) as error:
+            return f"{TABLE}: {error}"
+    if rows != document.rows or not rows:
+        return f"{TABLE} has {rows} rows, the certificate says {short(document.rows)}"
+    return None
+
+
 def main(arguments: list[str]) -> int:
     """Check the folder or file named; the exit code."""
     if hasattr(sys.stdout, "reconfigure"):  # a label that the terminal cannot spell is escaped
@@ -665,15 +898,19 @@ def main(arguments: list[str]) -> int:
         print(f"{path}: {error.strerror}", file=sys.stderr)
         return 2
     try:
-        document = parse(data)
+        document = parse_any(data)
     except Refused as error:
         print(f"NO   file           {error}")
         return 1
     print("yes  file           complete, canonical, and its sha256 matches")
-    results = judge(document)
+    if isinstance(document, DisguisedDocument):
+        results = judge_disguised(document, os.path.dirname(path))
+    else:
+        results = judge(document)
     for name, holds, text in results:
         print(f"{'yes' if holds else 'NO '}  {name:<13}  {text}")
-    print("     equivalence    claimed, and not checked here: that takes the private table")
+    if isinstance(document, Document):
+        print("     equivalence    claimed, and not checked here: that takes the private table")
     return 0 if all(holds for _, holds, _ in results) else 1
 
 

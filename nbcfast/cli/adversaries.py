@@ -277,7 +277,10 @@ def attack_verb(
     if source.is_dir() or source.name == "certificate.json":
         if columns is not None:
             raise ValueError("--columns is for a FILE: a release has its attributes")
-        published = load(source)
+        released = load(source)
+        if not isinstance(released, Release):
+            raise ValueError(f"{source} is no release of a classifier: attack takes those and tables")
+        published = released
         views = published.views
         class_name = published.class_name if class_name is None else class_name
         default: Literal["row", "worlds"] = published.certificate.attacker

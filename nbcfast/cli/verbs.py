@@ -46,6 +46,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
     import_module("nbcfast.cli.adversaries")  # whose verbs register themselves
+    import_module("nbcfast.cli.response_verbs")
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)

@@ -16,6 +16,8 @@ from nbcfast.views.integers import Counts, zeros
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.response import Disguised
+    from nbcfast.verify_release import DisguisedDocument
 
 
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
@@ -53,11 +55,14 @@ class Verification:
     checks : tuple of Check
     release : Release or None
         What was read; None where the file is not one of a release.
+    disguised : Disguised or None
+        What was read; None where the file is not one of disguised answers.
     """
 
     path: str
     checks: tuple[Check, ...]
     release: Release | None
+    disguised: Disguised | None = None
 
     @property
     def ok(self) -> bool:
@@ -83,6 +88,8 @@ def verify(
     progress: Progress | None = None,
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
+
+    Disguised answers are checked from their certificate and their table.
 
     Parameters
     ----------
@@ -128,7 +135,9 @@ def verify(
     with open(where, "rb") as file:
         data = file.read()
     try:
-        document = form.parse(data)
+        document = form.parse_any(data)
+        if isinstance(document, form.DisguisedDocument):
+            return _disguised(document, where, against)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         return Verification(where, (Check("file", False, str(error)),), None)
@@ -151,6 +160,20 @@ def verify(
         if against is not None:
             checks.append(_same(release, against, progress))
     return Verification(where, tuple(checks), release)
+
+
+def _disguised(document: DisguisedDocument, where: str, against: Viewset | Table | None) -> Verification:
+    """The checks of disguised answers."""
+    from nbcfast import verify_release as form
+    from nbcfast.release.disguises import disguised_of
+
+    if against is not None:
+        raise TypeError("against: disguised answers are checked from their own files, got a private table")
+    results = form.judge_disguised(document, os.path.dirname(where))
+    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+    checks += [Check(*result) for result in results]
+    disguised = disguised_of(document, where) if results[0][1] else None
+    return Verification(where, tuple(checks), None, disguised)
 
 
 def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:

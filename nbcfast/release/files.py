@@ -175,7 +175,7 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
     return [str(domain.kind), str(value)]
 
 
-def load(path: str | os.PathLike[str]) -> Release:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a release, and check everything that its file can tell.
 
     That is its form, its sha256, that all counts are positive and those of some table, and that Lambda keeps
@@ -189,6 +189,7 @@ def load(path: str | os.PathLike[str]) -> Release:
     Returns
     -------
     Release
+        Or Disguised, for a folder that `Disguised.save` wrote.
 
     Raises
     ------
@@ -218,6 +219,10 @@ def load(path: str | os.PathLike[str]) -> Release:
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
+    if isinstance(document, form.DisguisedDocument):
+        from nbcfast.release.disguises import load_disguised
+
+        return load_disguised(document, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
     if fault:
@@ -225,13 +230,13 @@ def load(path: str | os.PathLike[str]) -> Release:
     return release
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, Document]:
+def read(path: str | os.PathLike[str]) -> tuple[str, Document | form.DisguisedDocument]:
     """The file, and what it says; ValueError if it is not as it was written."""
     where = form.location(os.fsdecode(path))
     with open(where, "rb") as file:
         data = file.read()
     try:
-        return where, form.parse(data)
+        return where, form.parse_any(data)
     except form.Refused as error:
         raise ValueError(f"{where}: {error}") from None
 
