@@ -236,6 +236,12 @@ def templates_job(options: Options) -> Iterator[Row]:
     yield from templates(options.rounds, max(options.rows) < 1_000_000)
 
 
+def response_job(options: Options) -> Iterator[Row]:
+    from peers_response import randomised_response
+
+    yield from randomised_response(options.rounds, options.rows)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -250,6 +256,7 @@ JOBS = {
     "partitions": partitions_job,
     "adversaries": adversaries_job,
     "templates": templates_job,
+    "response": response_job,
 }
 
 

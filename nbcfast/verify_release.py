@@ -24,7 +24,10 @@ order of the data. Then, of
 
     a disclosure (a table in which values are suppressed so that its privacy templates hold) every template:
     over the groups of rows with the same values of the known columns, the largest share of the sensitive
-    value is the confidence that is stated, and not above the limit.
+    value is the confidence that is stated, and not above the limit;
+
+    disguised answers that the scheme hides what the certificate says. That the coins were thrown, no file can
+    show.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
 
 FEW = 64  # factors of a product that is taken at once
-FACTORS = 1 << 16  # of all products that are taken because bounds leave a point of the skyline open
+FACTORS = 1 << 14  # of all products that are taken because bounds leave a point of the skyline open
 PLACES = 192  # binary digits of those bounds after the point
 LOG2_E = 0x171547652B82FE1777D0FFDA0D23A7D11D6AEF551BAD2B4B1  # log2(e) in units of 2^-PLACES, rounded down
 STIRLING = (
@@ -1256,7 +1259,7 @@ def _log2_factorial(z: int) -> tuple[int, int]:
         ln z! = (z + 1/2) ln z - z + ln sqrt(2 pi) + 1 / (12 z) - 1 / (360 z^3) + ..
 
     Each of the two long terms is off by less than 2 z + 1 units, the series by a few, and what it leaves by
-    2^20. Of a smaller z it is 1024! divided by a whole number.
+    less than 2^21. Of a smaller z it is 1024! divided by a whole number.
     """
     if z < STIRLING:
         below, room = _log2_factorial(STIRLING)
@@ -1386,6 +1389,120 @@ def _judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
     return "rows", people == document.rows, text
 
 
+class DisguisedDocument(TableForm):
+    """The certificate of disguised answers.
+
+    `columns` are (name, cells), a cell being (text in table.csv, typed value); `groups` are (theta, names);
+    `lie` is None in a binary scheme; `declared` are the domains of the scheme.
+    """
+
+    names: ClassVar[set[str]] = {
+        "columns",
+        "format",
+        "kind",
+        "method",
+        "notes",
+        "privacy",
+        "rows",
+        "scheme",
+        "seeded",
+        "sha256",
+        "table_sha256",
+        "version",
+        "warnings",
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "kind": ("disguised",),
+        "method": ("randomised response",),
+    }
+    admitted = ("coins",)
+
+    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+        self.columns = [
+            (name, _plain(cells, f"column {name!r}")) for name, cells in _columns(fields["columns"])
+        ]
+        entry = fields["privacy"]
+        if type(entry) is not list:
+            raise Refused(f"field 'privacy': expected a list, got {shown(entry)}")
+        self.privacy = [None if odds is None else rational(odds, "field 'privacy'") for odds in entry]
+        self.lie, self.groups, self.declared = self._scheme(fields["scheme"])
+        found = {name: [typed for _, typed in cells] for name, cells in self.columns}
+        for name, typed in self.declared.items():
+            if name not in found:
+                raise Refused(f"field 'scheme': {name!r} is no column of the table")
+            if found[name] != typed:
+                raise Refused(f"field 'scheme': the domain of {name!r} is not that of the column")
+        return [(name, _texts(cells)) for name, cells in self.columns]
+
+    @staticmethod
+    def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
+        where = "field 'scheme'"
+        kind = entry.get("kind") if type(entry) is dict else None
+        names = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
+        if kind not in ("binary", "k-ary") or set(entry) != names or entry["format"] != FORMAT:
+            raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
+        lie = entry.get("lie")
+        if kind == "k-ary" and lie not in ("each", "tuple"):
+            raise Refused(f"{where}: expected lie 'each' or 'tuple', got {shown(lie)}")
+        if type(entry["groups"]) is not list or not entry["groups"]:
+            raise Refused(f"{where}: expected groups, got {shown(entry['groups'])}")
+        groups: list[tuple[Fraction, list[str]]] = []
+        for group in entry["groups"]:
+            if type(group) is not dict or set(group) != {"columns", "theta"}:
+                raise Refused(f"{where}: expected columns and theta, got {shown(group)}")
+            columns, theta = group["columns"], rational(group["theta"], where)
+            if type(columns) is not list or not columns or any(type(name) is not str for name in columns):
+                raise Refused(f"{where}: expected names of columns, got {shown(columns)}")
+            if theta > 1:
+                raise Refused(f"{where}: expected a theta up to 1, got {shown(group['theta'])}")
+            groups.append((theta, columns))
+        every = [name for _, columns in groups for name in columns]
+        if len(set(every)) < len(every):
+            raise Refused(f"{where}: expected groups that do not overlap, got {shown(every)}")
+        if type(entry["domains"]) is not dict or sorted(entry["domains"]) != sorted(every):
+            raise Refused(f"{where}: expected the domain of each of its columns, and no other")
+        declared = {name: domain(values, f"domain of {name!r}") for name, values in entry["domains"].items()}
+        for name, values in declared.items():
+            if len(values) < 2 or (kind == "binary" and len(values) != 2):
+                raise Refused(f"{where}: {name!r} has {len(values)} values")
+        return lie, groups, declared
+
+    def odds(self) -> list[Fraction | None]:
+        """For each group e^epsilon, the most that an answer multiplies odds by, or None for no end."""
+        found: list[Fraction | None] = []
+        for theta, names in self.groups:
+            sizes = [len(self.declared[name]) for name in names]
+            others = _product(sizes) - 1 if self.lie == "tuple" else _product([size - 1 for size in sizes])
+            if not 0 < theta < 1 or (len(names) > 1 and self.lie != "tuple"):
+                found.append(None)
+                continue
+            ratio = theta * others / (1 - theta)
+            found.append(max(ratio, 1 / ratio))
+        return found
+
+
+def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
+    """What the scheme hides, and whether coins were thrown for it."""
+    results = [_judge_rows(document, rows)]
+    found = document.odds()
+    said = []
+    for (_, names), odds in zip(document.groups, found):  # noqa: B905
+        hidden = "not epsilon-LDP for any epsilon"
+        if odds is not None:
+            hidden = f"no odds are multiplied by more than {number_text(odds)}"
+        said.append(f"{', '.join(names)}: {hidden}")
+    text = "; ".join(said)
+    if document.privacy != found:
+        stated = shown(document.fields["privacy"])
+        text = f"the certificate says {stated}, and of its scheme this holds: {text}"
+    results.append(("privacy", document.privacy == found, text))
+    text = "coins of a cryptographic generator, as the certificate says"
+    if document.fields["seeded"]:
+        text = "a simulation: its coins came from a seed, and hide nothing from who knows it"
+    results.append(("coins", not document.fields["seeded"], text))
+    return results
+
+
 class Kind(NamedTuple):
     """How the certificates of a kind of published thing are read and judged."""
 
@@ -1397,6 +1514,7 @@ KINDS = {
     "release": Kind(Document, lambda document, _: judge(document)),
     "partition": Kind(PartitionDocument, judge_partition),
     "disclosure": Kind(DisclosureDocument, judge_disclosure),
+    "disguised": Kind(DisguisedDocument, judge_disguised),
 }
 
 

@@ -625,7 +625,7 @@ def test_each_field_is_checked(saved, change, text):
 def test_parse_is_for_releases(saved):
     with pytest.raises(verify_release.Refused, match="expected 'release'"):
         verify_release.parse((saved / "certificate.json").read_bytes())
-    with pytest.raises(TypeError, match="against is for releases: kind .partition. is checked"):
+    with pytest.raises(TypeError, match="against is for releases: kind 'partition' is checked"):
         nbcfast.verify(saved, people())
 
 

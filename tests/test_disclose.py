@@ -594,7 +594,7 @@ def test_a_disclosure_is_no_release(found, tmp_path):
     found.save(tmp_path)
     with pytest.raises(ValueError, match="expected 'release'; got \"disclosure\""):
         verify_release.parse((tmp_path / "certificate.json").read_bytes())
-    with pytest.raises(TypeError, match="kind .disclosure. is checked from its own files alone"):
+    with pytest.raises(TypeError, match="kind 'disclosure' is checked from its own files alone"):
         nbcfast.verify(tmp_path, found.table)
 
 

@@ -29,6 +29,7 @@ from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text
 
 if TYPE_CHECKING:
+    from nbcfast.response import Disguised
     from nbcfast.skyline import Partition
     from nbcfast.templates import Disclosure
 
@@ -49,8 +50,8 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    for more in ("adversaries", "skyline_verbs", "template_verbs"):  # whose verbs register themselves
-        import_module(f"nbcfast.cli.{more}")
+    for more in ("adversaries", "skyline_verbs", "template_verbs", "response_verbs"):
+        import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -805,7 +806,8 @@ def verify(
 
     Checked are the form of the certificate and its sha256; of a release that all counts are positive and
     those of some table, and that Lambda keeps the limit, and with --against also what it says about the
-    private classifier; of a partition that its table keeps every demand, of a disclosure every template.
+    private classifier; of a partition that its table keeps every demand, of a disclosure every template; of
+    disguised answers that their scheme hides what the certificate says.
 
     Leaves with 0 if all that holds, and with 1 if not.
     """
@@ -875,9 +877,18 @@ def of_disclosure(made: "Disclosure") -> list[tuple[str, str]]:
     return [("people", f"{made.n_rows:,}"), ("may be suppressed", ", ".join(map(label, made.masked)))]
 
 
+def of_disguised(made: "Disguised") -> list[tuple[str, str]]:
+    """What disguised answers say of themselves."""
+    return [
+        ("answers", f"{made.n_rows:,}"),
+        ("told as they are", ", ".join(map(label, made.untouched)) or "none"),
+    ]
+
+
 SUMMARIES: dict[str, Callable[[Any], list[tuple[str, str]]]] = {
     "partition": of_partition,
     "disclosure": of_disclosure,
+    "disguised": of_disguised,
 }
 
 

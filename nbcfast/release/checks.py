@@ -17,6 +17,7 @@ from nbcfast.views.integers import Counts, zeros
 if TYPE_CHECKING:
     from nbcfast import verify_release as form
     from nbcfast._threads import Progress
+    from nbcfast.response import Disguised
     from nbcfast.skyline.partition import Partition
     from nbcfast.templates.results import Disclosure
 
@@ -55,8 +56,9 @@ class Verification:
         The file.
     checks : tuple of Check
     kind : str or None
-        What its certificate is of: "release", "partition", "disclosure"; None where that cannot be read.
-    published : Release, Partition, Disclosure or None
+        What its certificate is of: "release", "partition", "disclosure", "disguised"; None where that cannot
+        be read.
+    published : Release, Partition, Disclosure, Disguised or None
         What was read; None where it could not be.
     """
 
@@ -87,6 +89,12 @@ class Verification:
         return found
 
     @property
+    def disguised(self) -> Disguised | None:
+        """What was read, if that are disguised answers."""
+        found: Disguised | None = self._of("disguised")
+        return found
+
+    @property
     def ok(self) -> bool:
         """Whether every check was decided and holds; also the truth of the object."""
         return all(check.passed is True for check in self.checks)
@@ -112,7 +120,7 @@ def verify(
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
     A partition or a disclosure is checked from its certificate and its table: every demand or template,
-    exactly.
+    exactly. So are disguised answers; whether their coins were thrown nobody can see from them.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import Document
 
 # Who reads a kind of published table; they need more than the release of a classifier does.
-TABLES = {"partition": "partitions", "disclosure": "disclosures"}
+TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "disguises"}
 
 
 def save(release: Release, path: str | os.PathLike[str]) -> None:
@@ -184,7 +184,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Of a release that is its form, its sha256, that all counts are positive and those of some table, and that
     Lambda keeps the limit of the certificate. Of a partition it is every demand of the certificate, of a
-    disclosure every template.
+    disclosure every template. Disguised answers must hide what the certificate says; a simulation is loaded
+    as well, and says that it is one.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Release, Partition or Disclosure
+    Release, Partition, Disclosure or Disguised
 
     Raises
     ------
