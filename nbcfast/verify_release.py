@@ -443,7 +443,7 @@ def content(path: str) -> bytes:
         if first and first != b"{" and os.path.basename(path) != NAME:
             beside = os.path.exists(os.path.join(os.path.dirname(path), NAME))
             what = f"give its folder, for the {NAME} in it" if beside else f"there is no {NAME} beside it"
-            raise FileNotFoundError(errno.ENOENT, f"This is no certificate, and {what}", path)
+            raise FileNotFoundError(errno.ENOENT, f"no certificate, and {what}", path)
         return first + file.read()
 
 

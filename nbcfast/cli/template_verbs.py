@@ -33,7 +33,7 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.errors import Infeasible
 from nbcfast.release import load
-from nbcfast.release.disclosures import write_csv, write_parquet
+from nbcfast.release.tables import write_csv, write_parquet
 from nbcfast.table.values import exact, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 
@@ -319,9 +319,9 @@ def written(made: Disclosure, out: Path, counts: str | None, as_file: bool) -> l
         load(out)  # reads and checks what was written
         return [str(out / "table.csv"), str(out / "certificate.json")]
     if out.name.lower().endswith(".csv"):
-        write_csv(made, out, weights=counts)
+        write_csv(made.collapsed, out, weights=counts)
     else:
-        write_parquet(made.collapsed, out, counts)
+        write_parquet(made.collapsed, out, weights=counts)
     return [str(out)]
 
 
