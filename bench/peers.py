@@ -230,6 +230,18 @@ def adversaries_job(options: Options) -> Iterator[Row]:
     yield from adversaries(options.rounds)
 
 
+def templates_job(options: Options) -> Iterator[Row]:
+    from peers_templates import templates
+
+    yield from templates(options.rounds, max(options.rows) < 1_000_000)
+
+
+def response_job(options: Options) -> Iterator[Row]:
+    from peers_response import randomised_response
+
+    yield from randomised_response(options.rounds, options.rows)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -243,6 +255,8 @@ JOBS = {
     "skyline": skyline_job,
     "partitions": partitions_job,
     "adversaries": adversaries_job,
+    "templates": templates_job,
+    "response": response_job,
 }
 
 

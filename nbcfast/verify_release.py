@@ -14,30 +14,43 @@ For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
 
-In the folder of a partition (a table in which groups of people share generalised values) table.csv is checked
-too: its sha256, that its values are those that the certificate lists, that its rows are sorted (unless they
-were shuffled) so that nothing is left of the order of the data, and, from the groups of equal rows, every
-demand that the certificate makes: that all points (l, k, m, confidence) of the skyline are strictly safe, and
-k, diversity and closeness.
+Where the folder holds a table.csv that is checked too: its sha256, that its values are those that the
+certificate lists, and that its rows are sorted (unless they were shuffled) so that nothing is left of the
+order of the data. Then, of
+
+    a partition (a table in which groups of people share generalised values), from the groups of equal rows,
+    every demand of the certificate: that all points (l, k, m, confidence) of the skyline are strictly safe,
+    and k, diversity and closeness;
+
+    a disclosure (a table in which values are suppressed so that its privacy templates hold) every template:
+    over the groups of rows with the same values of the known columns, the largest share of the sensitive
+    value is the confidence that is stated, and not above the limit;
+
+    disguised answers that the scheme hides what the certificate says. That the coins were thrown, no file can
+    show.
 """
 
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import os
 import re
 import sys
 from fractions import Fraction
-from math import gcd
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from math import factorial, gcd, ldexp
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Typed = tuple[str, Any]  # the kind of a value, and the value
-    Histograms = dict[tuple[str, ...], dict[int, int]]  # texts of a group -> value -> people
+    Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
+    Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
+    Judged = list[tuple[str, bool, str]]  # (name, holds, sentence) of each check
 
 NAME = "certificate.json"
 TABLE = "table.csv"
@@ -68,16 +81,26 @@ FIELDS = {
     "warnings",
 }
 CLOSENESS_FIELDS = {"prior", "r"}  # besides, where the method is "est"
-CHOICES = {
-    "attacker": ("row", "worlds"),
-    "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
-    "kind": ("release",),
-    "method": ("safetytransform", "est"),
-    "preserve": ("order", "label"),
-}
-
 GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
+
+FEW = 64  # factors of a product that is taken at once
+FACTORS = 1 << 14  # of all products that are taken because bounds leave a point of the skyline open
+PLACES = 192  # binary digits of those bounds after the point
+LOG2_E = 0x171547652B82FE1777D0FFDA0D23A7D11D6AEF551BAD2B4B1  # log2(e) in units of 2^-PLACES, rounded down
+STIRLING = (
+    1 << 10
+)  # factorials of numbers this large are taken by his series, whose terms are up / (down z^i)
+SERIES = (
+    (1, 12),
+    (-1, 360),
+    (1, 1260),
+    (-1, 1680),
+    (1, 1188),
+    (-691, 360360),
+    (1, 156),
+    (-3617, 122400),
+)
 
 
 class Refused(ValueError):  # noqa: N818
@@ -191,18 +214,24 @@ def domain(entry: Any, where: str) -> list[Typed]:
     return values
 
 
-class Document:
-    """A release as its file says it: the form is checked, what it claims is not yet.
+class Form:
+    """A certificate as its file says it: the form is checked, what it claims is not yet.
 
-    `classes` and the values of each attribute are typed, in the order of the counts; `attributes` are
-    (name, values, counts) with counts[value][class].
+    Each kind of published thing has its own fields, and says here how many of them are checked.
     """
 
+    names: ClassVar[set[str]]  # of its fields
+    choices: ClassVar[dict[str, tuple[str, ...]]]  # of texts that are a few
+    flags: ClassVar[tuple[str, ...]] = ()  # that are true or false
+    lists: ClassVar[tuple[str, ...]] = ("notes", "warnings")  # of texts
+    optional: ClassVar[tuple[str, ...]] = ()  # texts or null
+    hashes: ClassVar[tuple[str, ...]] = ("sha256",)
+    admitted: ClassVar[tuple[str, ...]] = ()  # checks that may fail in what is loaded: it says so itself
+
     def __init__(self, fields: dict[str, Any]) -> None:
-        expected_fields = FIELDS | CLOSENESS_FIELDS if fields.get("method") == "est" else FIELDS
-        missing = sorted(expected_fields - set(fields))
-        unknown = sorted(set(fields) - expected_fields)
-        for name, allowed in CHOICES.items():
+        names = self.expected(fields)
+        missing, unknown = sorted(names - set(fields)), sorted(set(fields) - names)
+        for name, allowed in self.choices.items():
             if name in fields and fields[name] not in allowed:
                 expected = ", ".join(map(repr, allowed))
                 raise Refused(f"field {name!r}: expected one of {expected}; got {shown(fields[name])}")
@@ -212,7 +241,57 @@ class Document:
             raise Refused(f"field {missing[0]!r} is missing")
         if unknown:
             raise Refused(f"field {unknown[0]!r} is unknown")
+        for name in self.flags:
+            if type(fields[name]) is not bool:
+                raise Refused(f"field {name!r}: expected true or false, got {shown(fields[name])}")
+        for name in self.lists:
+            entry = fields[name]
+            if type(entry) is not list or not all(type(text) is str for text in entry):
+                raise Refused(f"field {name!r}: expected a list of texts, got {shown(entry)}")
+        if type(fields["version"]) is not str:
+            raise Refused(f"field 'version': expected a text, got {shown(fields['version'])}")
+        for name in self.optional:
+            if fields[name] is not None and type(fields[name]) is not str:
+                raise Refused(f"field {name!r}: expected a text or null, got {shown(fields[name])}")
+        for name in self.hashes:
+            if type(fields[name]) is not str or not re.fullmatch(r"[0-9a-f]{64}", fields[name]):
+                raise Refused(
+                    f"field {name!r}: expected 64 hexadecimal digits, got {shown(fields[name], 80)}"
+                )
         self.fields = fields
+        self.read(fields)
+
+    def expected(self, fields: dict[str, Any]) -> set[str]:
+        """The names of all fields that a certificate with these must have."""
+        return self.names
+
+    def read(self, fields: dict[str, Any]) -> None:
+        """Check and keep the fields that are of this kind alone."""
+        raise NotImplementedError
+
+
+class Document(Form):
+    """A release.
+
+    `classes` and the values of each attribute are typed, in the order of the counts; `attributes` are
+    (name, values, counts) with counts[value][class].
+    """
+
+    names = FIELDS
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "attacker": ("row", "worlds"),
+        "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
+        "kind": ("release",),
+        "method": ("safetytransform", "est"),
+        "preserve": ("order", "label"),
+    }
+    flags = ("gauge", "identity")
+    optional = ("class_name",)
+
+    def expected(self, fields: dict[str, Any]) -> set[str]:
+        return FIELDS | CLOSENESS_FIELDS if fields.get("method") == "est" else FIELDS
+
+    def read(self, fields: dict[str, Any]) -> None:
         self.amplification = rational(fields["amplification"], "field 'amplification'")
         if self.amplification <= 1:
             raise Refused(
@@ -225,21 +304,6 @@ class Document:
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
-        for name in ("gauge", "identity"):
-            if type(fields[name]) is not bool:
-                raise Refused(f"field {name!r}: expected true or false, got {shown(fields[name])}")
-        for name in ("notes", "warnings"):
-            entry = fields[name]
-            if type(entry) is not list or not all(type(text) is str for text in entry):
-                raise Refused(f"field {name!r}: expected a list of texts, got {shown(entry)}")
-        if type(fields["version"]) is not str:
-            raise Refused(f"field 'version': expected a text, got {shown(fields['version'])}")
-        if fields["class_name"] is not None and type(fields["class_name"]) is not str:
-            raise Refused(f"field 'class_name': expected a text or null, got {shown(fields['class_name'])}")
-        if type(fields["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", fields["sha256"]):
-            raise Refused(
-                f"field 'sha256': expected 64 hexadecimal digits, got {shown(fields['sha256'], 80)}"
-            )
         self.classes = domain(fields["classes"], "field 'classes'")
         self.class_counts = self._counts(fields["class_counts"], "field 'class_counts'")
         self.r: Fraction | None = None
@@ -372,6 +436,17 @@ def location(path: str) -> str:
     return os.path.join(path, NAME) if os.path.isdir(path) else path
 
 
+def content(path: str) -> bytes:
+    """The bytes of a certificate; FileNotFoundError where the file is something else that needs one."""
+    with open(path, "rb") as file:
+        first = file.read(1)
+        if first and first != b"{" and os.path.basename(path) != NAME:
+            beside = os.path.exists(os.path.join(os.path.dirname(path), NAME))
+            what = f"give its folder, for the {NAME} in it" if beside else f"there is no {NAME} beside it"
+            raise FileNotFoundError(errno.ENOENT, f"no certificate, and {what}", path)
+        return first + file.read()
+
+
 def _no_number(text: str) -> Any:
     raise Refused(f"the file is damaged: {text[:40]} stands where only integers do")
 
@@ -380,11 +455,11 @@ def parse(data: bytes) -> Document:
     """The Document in these bytes; Refused if they are no release as it was written."""
     document = parse_any(data)
     if not isinstance(document, Document):
-        raise Refused("field 'kind': expected 'release'; got \"partition\"")
+        raise Refused(f"field 'kind': expected 'release'; got {shown(document.fields['kind'])}")
     return document
 
 
-def parse_any(data: bytes) -> Document | PartitionDocument:
+def parse_any(data: bytes) -> Form:
     """What these bytes certify; Refused if they are not as they were written."""
     try:
         return _parsed(data)
@@ -392,7 +467,7 @@ def parse_any(data: bytes) -> Document | PartitionDocument:
         raise Refused("the file is damaged: lists are nested too deeply") from None
 
 
-def _parsed(data: bytes) -> Document | PartitionDocument:
+def _parsed(data: bytes) -> Form:
     try:
         text = data.decode("ascii")
         fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
@@ -410,13 +485,10 @@ def _parsed(data: bytes) -> Document | PartitionDocument:
         raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
-    # A release that calls itself a partition is told so by the release.
-    of_partition = fields.get("kind") == "partition" and "class_counts" not in fields
-    document: Document | PartitionDocument
     try:
-        document = PartitionDocument(fields) if of_partition else Document(fields)
+        document = _form_of(fields)(fields)
     except Refused as error:
-        if type(fields.get("sha256")) is str and fields.get("kind") in ("release", "partition"):
+        if type(fields.get("sha256")) is str and fields.get("kind") in list(KINDS):
             fault = " (and its sha256 does not match)" if digest(fields) != fields["sha256"] else ""
             raise Refused(f"{error}{fault}") from None
         raise
@@ -434,6 +506,16 @@ def _parsed(data: bytes) -> Document | PartitionDocument:
             "it was changed after it was written"
         )
     return document
+
+
+def _form_of(fields: dict[str, Any]) -> type[Form]:
+    """The class of a certificate with these fields."""
+    if "class_counts" in fields:  # a release that calls itself something else is told so by the release
+        return Document
+    kind = fields.get("kind", "release")
+    if type(kind) is not str or kind not in KINDS:
+        raise Refused(f"field 'kind': expected one of {', '.join(map(repr, KINDS))}; got {shown(kind)}")
+    return KINDS[kind].form
 
 
 def _change(document: Document, stated: str, size: int) -> str:
@@ -649,7 +731,7 @@ def r_text(document: Document) -> str:
     return text
 
 
-def judge(document: Document) -> list[tuple[str, bool, str]]:
+def judge(document: Document) -> Judged:
     """(name, holds, sentence) of each check of a Document."""
     results = []
     fault = unpositive(document)
@@ -679,72 +761,217 @@ def judge(document: Document) -> list[tuple[str, bool, str]]:
     return results
 
 
-PARTITION_FIELDS = {
-    "closeness",
-    "columns",
-    "diversity",
-    "format",
-    "groups",
-    "k",
-    "kind",
-    "method",
-    "notes",
-    "order",
-    "points",
-    "rows",
-    "seeded",
-    "sensitive",
-    "sha256",
-    "table_sha256",
-    "version",
-    "warnings",
-    "weights",
-}
-PARTITION_CHOICES = {
-    "kind": ("partition",),
-    "method": ("mondrian",),
-    "order": ("canonical", "shuffled"),
-}
-DISTANCES = ("equal", "ordered")
+class TableForm(Form):
+    """A thing whose folder holds a table.csv.
 
-
-class PartitionDocument:
-    """The certificate of a partition: the form is checked, what it claims is not yet.
-
-    `columns` are (name, cells) of the generalised columns, a cell being (text in table.csv, typed values);
-    `values` those of the sensitive column, (text, [typed value]) each.
+    `header` are the names of the columns in it, and `places` says of each column but that of the weights what
+    texts it may have, and which of its values each is.
     """
 
-    def __init__(self, fields: dict[str, Any]) -> None:
-        missing = sorted(PARTITION_FIELDS - set(fields))
-        unknown = sorted(set(fields) - PARTITION_FIELDS)
-        for name, allowed in PARTITION_CHOICES.items():
-            if name in fields and fields[name] not in allowed:
-                expected = ", ".join(map(repr, allowed))
-                raise Refused(f"field {name!r}: expected one of {expected}; got {shown(fields[name])}")
-        if "format" in fields and (type(fields["format"]) is not int or fields["format"] != FORMAT):
-            raise Refused(f"field 'format': expected {FORMAT}, got {shown(fields['format'])}")
-        if missing:
-            raise Refused(f"field {missing[0]!r} is missing")
-        if unknown:
-            raise Refused(f"field {unknown[0]!r} is unknown")
-        self.fields = fields
-        for name in ("notes", "warnings"):
-            entry = fields[name]
-            if type(entry) is not list or not all(type(text) is str for text in entry):
-                raise Refused(f"field {name!r}: expected a list of texts, got {shown(entry)}")
-        for name in ("sha256", "table_sha256"):
-            if type(fields[name]) is not str or not re.fullmatch(r"[0-9a-f]{64}", fields[name]):
-                raise Refused(
-                    f"field {name!r}: expected 64 hexadecimal digits, got {shown(fields[name], 80)}"
-                )
-        if type(fields["version"]) is not str:
-            raise Refused(f"field 'version': expected a text, got {shown(fields['version'])}")
-        if type(fields["seeded"]) is not bool:
-            raise Refused(f"field 'seeded': expected true or false, got {shown(fields['seeded'])}")
-        if fields["weights"] is not None and type(fields["weights"]) is not str:
-            raise Refused(f"field 'weights': expected a text or null, got {shown(fields['weights'])}")
+    flags = ("seeded",)
+    hashes = ("sha256", "table_sha256")
+
+    def read(self, fields: dict[str, Any]) -> None:
         self.rows = whole(fields["rows"], "field 'rows'")
+        self.weights: str | None = fields.get("weights")
+        self.canonical_order: bool = fields.get("order", "canonical") == "canonical"
+        columns = self.table(fields)
+        self.places = [{text: place for place, text in enumerate(texts)} for _, texts in columns]
+        self.header = [name for name, _ in columns]
+        if self.weights is not None:
+            self.header.append(self.weights)
+        if len(set(self.header)) < len(self.header):
+            raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+
+    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+        """Check and keep the fields that are of this kind alone; the columns and their texts in the table."""
+        raise NotImplementedError
+
+
+def _columns(entry: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """The columns of a table: the name, and (text in table.csv, what it stands for) of each cell."""
+    if type(entry) is not list or not entry:
+        raise Refused(f"field 'columns': expected a list, got {shown(entry)}")
+    found = []
+    for column in entry:
+        if type(column) is not dict or set(column) != {"cells", "name"} or type(column["name"]) is not str:
+            raise Refused(f"field 'columns': expected entries with a name and cells, got {shown(column)}")
+        found.append((column["name"], _cells(column["cells"], f"column {column['name']!r}")))
+    return found
+
+
+def _cells(entry: Any, where: str) -> list[tuple[str, list[Any]]]:
+    """Pairs of a text, each another one, and a list, which is what it stands for."""
+    if type(entry) is not list or not entry:
+        raise Refused(f"{where}: expected a list of texts and values, got {shown(entry)}")
+    seen: set[str] = set()
+    for pair in entry:
+        if type(pair) is not list or [type(part) for part in pair] != [str, list]:
+            raise Refused(f"{where}: expected a text and its value, got {shown(pair)}")
+        if pair[0] in seen:
+            raise Refused(f"{where}: expected distinct texts, got {pair[0]!r} twice")
+        seen.add(pair[0])
+    return [(text, stands_for) for text, stands_for in entry]
+
+
+def _plain(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typed]]:
+    """Cells of a column as it was in the data: one value has one text, and that is its own."""
+    values = domain([typed for _, typed in cells], where)
+    found = []
+    for (text, _), typed in zip(cells, values):  # noqa: B905  # also for Python before 3.10
+        # Or a text could pass for another value than that which is counted.
+        if not _spelled(text, typed):
+            expected = {"null": "", "suppressed": "*"}.get(typed[0], str(typed[1]))
+            raise Refused(f"{where}: expected the text {expected!r} of {label(typed)}, got {text!r}")
+        found.append((text, typed))
+    return found
+
+
+def _spelled(text: str, typed: Typed) -> bool:
+    """Whether a cell of table.csv with this text means this value."""
+    kind, plain = typed
+    if kind in ("null", "suppressed"):
+        return text == ("" if kind == "null" else "*")
+    if kind == "interval":  # which are written in more than one way
+        return bool(text)
+    return text == str(plain)
+
+
+def _texts(cells: Sequence[tuple[str, Any]]) -> list[str]:
+    return [text for text, _ in cells]
+
+
+def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
+    """The rows of the table in the folder of a thing that has one, and what is found of it all."""
+    rows: Rows = {}
+    results: Judged = []
+    if isinstance(document, TableForm):
+        fault = _read_table(document, os.path.join(folder, TABLE), rows)
+        results.append(
+            ("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value")
+        )
+        if fault is not None:
+            return rows, results
+    return rows, results + KINDS[document.fields["kind"]].judge(document, rows)
+
+
+def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
+    """Count the rows of the table; a sentence about what is wrong with it, or None."""
+    total = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while True:
+                block = file.read(1 << 20)
+                if not block:
+                    break
+                total.update(block)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    if total.hexdigest() != document.fields["table_sha256"]:
+        return f"the sha256 of {TABLE} does not match: it was changed"
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            header = next(lines, None) or [""]
+            if header != document.header:
+                return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
+            written = hashlib.sha256(_line(header))
+            fault = _count_rows(document, lines, rows, written)
+        except (csv.Error, UnicodeDecodeError) as error:
+            return f"{TABLE}: {error}"
+    if fault is not None:
+        return fault
+    if not rows:
+        return f"{TABLE} has no rows"
+    if written.hexdigest() != total.hexdigest():  # a choice between spellings could tell rows apart
+        return (
+            f"{TABLE}: expected line ends \\n, also of the last line, and quotes only where they are needed"
+        )
+    return None
+
+
+def _count_rows(document: TableForm, lines: Any, rows: Rows, written: Any) -> str | None:
+    """Count the rows of the lines below the header, and hash them as they are to be written."""
+    weighted = document.weights is not None
+    header, places = document.header, document.places
+    people, count, data = 0, 1, b""
+    before: list[str] | None = None
+    row: tuple[int, ...] = ()
+    for number, line in enumerate(lines, 2):
+        if weighted or line != before:
+            before, last = line, row
+            # An empty line of a table of one column is its null.
+            fields = line or [""]
+            if len(fields) != len(header):
+                return f"{TABLE}: line {number} has {len(line)} fields, expected {len(header)}"
+            found = []
+            for i, of_text in enumerate(places):
+                place = of_text.get(fields[i])
+                if place is None:
+                    return f"{TABLE}: line {number}: {fields[i]!r} is no value of {header[i]!r}"
+                found.append(place)
+            row = tuple(found)
+            if document.canonical_order and (row < last or (weighted and row == last)):
+                return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
+            if weighted:
+                if not re.fullmatch(r"[1-9][0-9]{0,18}", fields[-1]):
+                    return f"{TABLE}: line {number}: expected a number of people, got {fields[-1]!r}"
+                count = int(fields[-1])
+            data = _line(fields)
+        written.update(data)
+        people += count
+        if people >= MOST_PEOPLE:
+            return f"{TABLE}: line {number}: expected less than 2^61 people, got {short(people)}"
+        rows[row] = rows.get(row, 0) + count
+    return None
+
+
+def _line(fields: list[str]) -> bytes:
+    return (",".join(map(field, fields)) + "\n").encode()
+
+
+def field(text: str) -> str:
+    """A text as table.csv has it: in quotes where it holds commas, quotes or ends of lines."""
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
+
+
+class PartitionDocument(TableForm):
+    """The certificate of a partition.
+
+    `columns` are (name, cells) of the generalised columns, a cell being (text in table.csv, typed values);
+    `values` those of the sensitive column, (text, typed value) each.
+    """
+
+    names: ClassVar[set[str]] = {
+        "closeness",
+        "columns",
+        "diversity",
+        "format",
+        "groups",
+        "k",
+        "kind",
+        "method",
+        "notes",
+        "order",
+        "points",
+        "rows",
+        "seeded",
+        "sensitive",
+        "sha256",
+        "table_sha256",
+        "version",
+        "warnings",
+        "weights",
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "kind": ("partition",),
+        "method": ("mondrian",),
+        "order": ("canonical", "shuffled"),
+    }
+    optional = ("weights",)
+    distances = ("equal", "ordered")
+
+    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
         self.groups = whole(fields["groups"], "field 'groups'")
         self.points = self._points(fields["points"])
         self.k = None if fields["k"] is None else whole(fields["k"], "field 'k'")
@@ -757,30 +984,29 @@ class PartitionDocument:
         self.closeness: tuple[Fraction, str] | None = None
         if fields["closeness"] is not None:
             t, distance = self._pair("closeness")
-            if distance not in DISTANCES:
-                raise Refused(f"field 'closeness': expected one of {DISTANCES}, got {shown(distance)}")
+            if distance not in self.distances:
+                raise Refused(f"field 'closeness': expected one of {self.distances}, got {shown(distance)}")
             self.closeness = rational(t, "field 'closeness'"), distance
         if not self.points and self.k is None and self.diversity is None and self.closeness is None:
             raise Refused("fields 'points', 'k', 'diversity', 'closeness': expected a demand, got none")
-        if type(fields["columns"]) is not list or not fields["columns"]:
-            raise Refused(f"field 'columns': expected a list, got {shown(fields['columns'])}")
         self.columns = [
-            (name, self._texts(cells, where)) for name, cells, where in map(self._column, fields["columns"])
+            (name, self._generalised(cells, f"column {name!r}"))
+            for name, cells in _columns(fields["columns"])
         ]
         entry = fields["sensitive"]
         if type(entry) is not dict or set(entry) != {"name", "values"} or type(entry["name"]) is not str:
             raise Refused(f"field 'sensitive': expected a name and values, got {shown(entry)}")
         self.sensitive: str = entry["name"]
-        self.values = self._texts(entry["values"], "field 'sensitive'")
-        if any(len(values) != 1 for _, values in self.values):
-            raise Refused("field 'sensitive': expected one value for each text")
+        where = "field 'sensitive'"
+        cells = _cells(entry["values"], where)
+        if any(len(values) != 1 for _, values in cells):
+            raise Refused(f"{where}: expected one value for each text")
         # One value under two texts would pass for two values, and a group that has no other for a mixed one.
-        domain([values[0] for _, values in entry["values"]], "field 'sensitive'")
-        self.header = [*(name for name, _ in self.columns), self.sensitive]
-        if fields["weights"] is not None:
-            self.header.append(fields["weights"])
-        if len(set(self.header)) < len(self.header):
-            raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+        self.values = _plain([(text, values[0]) for text, values in cells], where)
+        return [
+            *((name, _texts(cells)) for name, cells in self.columns),
+            (self.sensitive, _texts(self.values)),
+        ]
 
     def _pair(self, name: str) -> tuple[Any, Any]:
         entry = self.fields[name]
@@ -804,51 +1030,39 @@ class PartitionDocument:
         return points
 
     @staticmethod
-    def _column(entry: Any) -> tuple[str, Any, str]:
-        if type(entry) is not dict or set(entry) != {"cells", "name"} or type(entry["name"]) is not str:
-            raise Refused(f"field 'columns': expected entries with a name and cells, got {shown(entry)}")
-        return entry["name"], entry["cells"], f"column {entry['name']!r}"
-
-    @staticmethod
-    def _texts(entry: Any, where: str) -> list[tuple[str, list[Typed]]]:
-        if type(entry) is not list or not entry:
-            raise Refused(f"{where}: expected a list of texts and values, got {shown(entry)}")
+    def _generalised(cells: list[tuple[str, list[Any]]], where: str) -> list[tuple[str, list[Typed]]]:
         found: list[tuple[str, list[Typed]]] = []
-        seen: set[str] = set()
         lists: set[tuple[Typed, ...]] = set()
-        for pair in entry:
-            if type(pair) is not list or [type(part) for part in pair] != [str, list]:
-                raise Refused(f"{where}: expected a text and its values, got {shown(pair)}")
-            if not pair[1]:
-                raise Refused(f"{where}: expected values of {pair[0]!r}, got none")
-            if pair[0] in seen:
-                raise Refused(f"{where}: expected distinct texts, got {pair[0]!r} twice")
-            seen.add(pair[0])
-            values = [value(one, where) for one in pair[1]]
+        for text, entry in cells:
+            if not entry:
+                raise Refused(f"{where}: expected values of {text!r}, got none")
+            values = [value(one, where) for one in entry]
             if tuple(values) in lists:
-                raise Refused(f"{where}: expected distinct values, got those of {pair[0]!r} twice")
+                raise Refused(f"{where}: expected distinct values, got those of {text!r} twice")
             lists.add(tuple(values))
-            found.append((pair[0], values))
+            found.append((text, values))
         return found
 
 
-def judge_partition(
-    document: PartitionDocument, folder: str
-) -> tuple[Histograms, list[tuple[str, bool, str]]]:
-    """The groups in the table.csv of a folder, and (name, holds, sentence) of each check."""
-    results: list[tuple[str, bool, str]] = []
+def histograms(rows: Rows) -> Histograms:
+    """The groups of people who share all values but the last: how many have which of that."""
     groups: Histograms = {}
-    fault = _read_table(document, os.path.join(folder, TABLE), groups)
-    results.append(("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value"))
-    if fault is not None:
-        return groups, results
-    people = sum(sum(group.values()) for group in groups.values())
-    same = (people, len(groups)) == (document.rows, document.groups)
-    text = f"{short(people)} people in {len(groups)} groups"
+    for row, count in rows.items():
+        group = groups.setdefault(row[:-1], {})
+        group[row[-1]] = count
+    return groups
+
+
+def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
+    """Every demand on the groups of a table."""
+    results: Judged = []
+    counts = list(histograms(rows).values())
+    people = sum(rows.values())
+    same = (people, len(counts)) == (document.rows, document.groups)
+    text = f"{short(people)} people in {len(counts)} groups"
     if not same:
         text += f"; the certificate says {short(document.rows)} in {short(document.groups)}"
     results.append(("groups", same, text))
-    counts = [group for group in groups.values() if group]
     if document.k is not None:
         least = min(sum(group.values()) for group in counts)
         sign = ">=" if least >= document.k else "<"
@@ -862,81 +1076,7 @@ def judge_partition(
     for l, k, m, confidence in document.points:
         safe, text = statistics[l].judge(k, m, confidence)
         results.append((f"({l}, {k}, {m})", safe, text))
-    return groups, results
-
-
-def _read_table(document: PartitionDocument, path: str, groups: Histograms) -> str | None:
-    """Count the rows of the table; a sentence about what is wrong with it, or None."""
-    total = hashlib.sha256()
-    try:
-        with open(path, "rb") as file:
-            while True:
-                block = file.read(1 << 20)
-                if not block:
-                    break
-                total.update(block)
-    except OSError as error:
-        return f"{path}: {error.strerror}"
-    if total.hexdigest() != document.fields["table_sha256"]:
-        return f"the sha256 of {TABLE} does not match: it was changed"
-    weighted = document.fields["weights"] is not None
-    width = len(document.columns)
-    known = [{text: place for place, (text, _) in enumerate(cells)} for _, cells in document.columns]
-    places = {text: place for place, (text, _) in enumerate(document.values)}
-    canonical_order = document.fields["order"] == "canonical"
-    plain = hashlib.sha256((",".join(map(field, document.header)) + "\n").encode())
-    people, data = 0, b""
-    with open(path, newline="", encoding="utf-8") as file:
-        lines = csv.reader(file, strict=True)
-        try:
-            header = next(lines, [])
-            if header != document.header:
-                return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
-            before: list[str] | None = None
-            last: tuple[int, ...] = ()
-            group: dict[int, int] = {}
-            place = 0
-            for number, line in enumerate(lines, 2):
-                if line != before:
-                    # An empty line of a table of one column is its null.
-                    if len(line) != len(header):
-                        return f"{TABLE}: line {number} has {len(line)} fields, expected {len(header)}"
-                    for i in range(width):
-                        if line[i] not in known[i]:
-                            return f"{TABLE}: line {number}: {line[i]!r} is no value of {header[i]!r}"
-                    if line[width] not in places:
-                        return f"{TABLE}: line {number}: {line[width]!r} is no value of {header[width]!r}"
-                    place = places[line[width]]
-                    rank = (*(known[i][line[i]] for i in range(width)), place)
-                    if canonical_order and (rank < last or (weighted and rank == last)):
-                        return f"{TABLE}: line {number} is not in order: rows may stand as in the data"
-                    before, last = line, rank
-                    group = groups.setdefault(tuple(line[:width]), {})
-                    data = (",".join(map(field, line)) + "\n").encode()
-                plain.update(data)
-                count = 1
-                if weighted:
-                    if not re.fullmatch(r"[1-9][0-9]{0,18}", line[-1]):
-                        return f"{TABLE}: line {number}: expected a number of people, got {line[-1]!r}"
-                    count = int(line[-1])
-                people += count
-                if people >= MOST_PEOPLE:
-                    return f"{TABLE}: line {number}: expected less than 2^61 people, got {short(people)}"
-                group[place] = group.get(place, 0) + count
-        except (csv.Error, UnicodeDecodeError) as error:
-            return f"{TABLE}: {error}"
-    if not groups:
-        return f"{TABLE} has no rows"
-    if plain.hexdigest() != total.hexdigest():  # a choice between spellings could tell rows apart
-        return (
-            f"{TABLE}: expected line ends \\n, also of the last line, and quotes only where they are needed"
-        )
-    return None
-
-
-def field(text: str) -> str:
-    """A text as table.csv has it: in quotes where it holds commas, quotes or ends of lines."""
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
+    return results
 
 
 def _diverse(groups: list[dict[int, int]], c: Fraction, l: int) -> tuple[bool, str]:
@@ -1004,31 +1144,378 @@ class _Statistics:
         for (_, n), w in self.modes.items():
             if k >= w or (m > 0 and k + m >= n):
                 return False, "unsafe: somebody's value is certain"
-        odds = min(
-            Fraction(w - k, c) * _falling(n - 1 - k, n + c - 1 - k, m) for (c, n), w in self.modes.items()
-        )
+        odds = _Least((1 - confidence) / confidence, m)
+        for (c, n), w in self.modes.items():
+            odds.take(Fraction(w - k, c), n - 1 - k, c)
         if m:
             for place in self.rest:
-                rest, wide = self.rest[place], self.wide[place]
+                wide = self.wide[place]
                 two = min(Fraction(w - k, c) for c, w in wide.items())
-                three = min(_falling(n, n + c, m) for c, n in rest.items())
                 four = min(Fraction(w, c) for c, w in wide.items())
-                five = min(_falling(n - k, n + c - k, m) for c, n in rest.items())
-                odds = min(odds, two * three, four * five)
-        safe = odds > (1 - confidence) / confidence
-        sign = "<" if safe else ">="
-        breach = 1 / (1 + odds)
-        shown_breach = number_text(breach) if breach.denominator < 10**12 else f"{float(breach):.12g}"
-        return safe, f"{'safe' if safe else 'unsafe'}: breach {shown_breach} {sign} {number_text(confidence)}"
+                for c, n in _smallest(self.rest[place]):
+                    odds.take(two, n, c)
+                    odds.take(four, n - k, c)
+        if odds.above and odds.close:
+            return False, f"not decided: the breach is too close to {number_text(confidence)}"
+        said, sign = ("safe", "<") if odds.above else ("unsafe", ">=")
+        return odds.above, f"{said}: breach {odds.breach()} {sign} {number_text(confidence)}"
 
 
-def _falling(above: int, below: int, m: int) -> Fraction:
-    """The product of (above - i) / (below - i) for i < m."""
-    numerator = denominator = 1
-    for i in range(m):
-        numerator *= above - i
-        denominator *= below - i
-    return Fraction(numerator, denominator)
+def _smallest(rest: dict[int, int]) -> list[tuple[int, int]]:
+    """The (c, N) without those that another one with c as large and N as small outdoes."""
+    found: list[tuple[int, int]] = []
+    for c in sorted(rest, reverse=True):
+        if not found or rest[c] < found[-1][1]:
+            found.append((c, rest[c]))
+    return found
+
+
+class _Least:
+    """The smallest of some odds, each a rational times falling(N, N + c, m), and whether it is above a limit.
+
+    Products of few factors are taken as they are. For others bounds decide; only where those leave it open
+    the product is taken after all, as long as there are no more than FACTORS of them together.
+    """
+
+    def __init__(self, limit: Fraction, m: int) -> None:
+        self.limit, self.m = limit, m
+        self.log2_limit: int | None = None  # within 2 units; of a limit of 0 there is none
+        if limit:
+            self.log2_limit = log2_below(limit.numerator, PLACES) - log2_below(limit.denominator, PLACES)
+        self.above = True
+        self.close = False  # whether something was left open
+        self.left = FACTORS
+        self.exact: Fraction | None = None  # the least of those that were multiplied
+        self.about: int | None = None  # the least logarithm of the others
+
+    def take(self, number: Fraction, n: int, c: int) -> None:
+        """One more of the odds."""
+        few = min(c, self.m)
+        if few > FEW:
+            low, high = _log2_odds(number, n, c, self.m)
+            self.about = low if self.about is None else min(low, self.about)
+            if self.log2_limit is None or low >= self.log2_limit + 2:
+                return
+            if high <= self.log2_limit - 2:
+                self.above = False
+                return
+            if few > self.left:
+                self.close = True
+                return
+            self.left -= few
+            up, down = falling(n, n + c, self.m)
+            up, down = up * number.numerator, down * number.denominator
+            self.above &= up * self.limit.denominator > down * self.limit.numerator
+        else:
+            odds = number * Fraction(*falling(n, n + c, self.m))
+            self.exact = odds if self.exact is None else min(odds, self.exact)
+            self.above &= odds > self.limit
+
+    def breach(self) -> str:
+        """1 / (1 + odds) as a piece of a message."""
+        assert self.exact is not None or self.about is not None
+        if self.about is not None:
+            whole_part, digits = self.about >> PLACES, self.about & ((1 << PLACES) - 1)
+            odds = ldexp(2.0 ** (digits / (1 << PLACES)), whole_part)
+            if self.exact is None or odds < self.exact:
+                return f"{1 / (1 + odds):.12g}"
+        assert self.exact is not None
+        breach = 1 / (1 + self.exact)
+        return number_text(breach) if breach.denominator < 10**12 else f"{float(breach):.12g}"
+
+
+def falling(above: int, below: int, m: int) -> tuple[int, int]:
+    """Numerator and denominator of the product of (above - i) / (below - i) for i < m, where above < below.
+
+    That is above! (below - m)! / (below! (above - m)!), so with c = below - above also the product of
+    (above - m + j) / (above + j) for 1 <= j <= c: whichever has fewer factors is taken.
+    """
+    c = below - above
+    if m <= c:
+        ups, downs = range(above - m + 1, above + 1), range(below - m + 1, below + 1)
+    else:
+        ups, downs = range(above - m + 1, below - m + 1), range(above + 1, below + 1)
+    return _product([1, *ups]), _product([1, *downs])
+
+
+def _log2_odds(number: Fraction, n: int, c: int, m: int) -> tuple[int, int]:
+    """Bounds of the logarithm of number falling(n, n + c, m), in units of 2^-PLACES."""
+    found = log2_below(number.numerator, PLACES) - log2_below(number.denominator, PLACES)
+    room = 2
+    for sign, z in ((1, n), (-1, n - m), (1, n + c - m), (-1, n + c)):
+        below, width = _log2_factorial(z)
+        found += sign * below
+        room += width
+    return found - room, found + room
+
+
+@lru_cache(maxsize=1 << 12)
+def _log2_factorial(z: int) -> tuple[int, int]:
+    """A bound of log2(z! / sqrt(2 pi)), in units of 2^-PLACES, and how far off it may be.
+
+    By Stirling's series for z >= 1024, where eight terms leave less than 0.18 / z^17 < 2^-172 (the error is
+    smaller than the first term left out):
+
+        ln z! = (z + 1/2) ln z - z + ln sqrt(2 pi) + 1 / (12 z) - 1 / (360 z^3) + ..
+
+    Each of the two long terms is off by less than 2 z + 1 units, the series by a few, and what it leaves by
+    less than 2^21. Of a smaller z it is 1024! divided by a whole number.
+    """
+    if z < STIRLING:
+        below, room = _log2_factorial(STIRLING)
+        return below - log2_below(factorial(STIRLING) // factorial(z), PLACES), room + 2
+    series, power = 0, z
+    for up, down in SERIES:
+        series += (up << PLACES) // (down * power)
+        power *= z * z
+    found = ((2 * z + 1) * log2_below(z, PLACES) >> 1) - z * LOG2_E + (series * LOG2_E >> PLACES)
+    return found, 4 * z + (1 << 21)
+
+
+class DisclosureTemplate:
+    """An inference that the certificate limits, and the confidence that it states."""
+
+    def __init__(self, entry: Any, columns: dict[str, list[Typed]]) -> None:
+        names = {"attribute", "confidence", "limit", "quasi", "value"}
+        if type(entry) is not dict or set(entry) != names:
+            raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
+        quasi, self.attribute = entry["quasi"], entry["attribute"]
+        if type(quasi) is not list or not quasi:
+            raise Refused(f"field 'templates': expected a list of columns, got {shown(quasi)}")
+        for name in (*quasi, self.attribute):
+            if type(name) is not str or name not in columns:
+                raise Refused(f"field 'templates': expected names of columns, got {shown(name)}")
+        if len(set(quasi)) < len(quasi) or self.attribute in quasi:
+            raise Refused(
+                f"field 'templates': expected distinct columns, got {shown([*quasi, self.attribute])}"
+            )
+        self.quasi: tuple[str, ...] = tuple(quasi)
+        self.value = value(entry["value"], "field 'templates'")
+        if self.value[0] == "suppressed" or self.value not in columns[self.attribute]:
+            raise Refused(
+                f"field 'templates': expected a value of {self.attribute!r}, got {shown(entry['value'])}"
+            )
+        self.limit = rational(entry["limit"], "field 'templates'")
+        self.confidence = rational(entry["confidence"], "field 'templates'")
+        if self.limit > 1 or self.confidence > 1:
+            raise Refused(f"field 'templates': expected a limit and a confidence up to 1, got {shown(entry)}")
+
+    @property
+    def inference(self) -> str:
+        return f"{', '.join(self.quasi)} -> {self.attribute}={label(self.value)}"
+
+
+class DisclosureDocument(TableForm):
+    """The certificate of a disclosure.
+
+    `columns` are (name, cells), a cell being (text in table.csv, typed value).
+    """
+
+    names: ClassVar[set[str]] = {
+        "columns",
+        "format",
+        "kind",
+        "masked",
+        "method",
+        "notes",
+        "order",
+        "rows",
+        "seeded",
+        "sha256",
+        "table_sha256",
+        "target",
+        "templates",
+        "utility",
+        "version",
+        "warnings",
+        "weights",
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "kind": ("disclosure",),
+        "method": ("top-down disclosure",),
+        "order": ("canonical", "shuffled"),
+        "utility": ("information", "distortion"),
+    }
+    lists = ("masked", "notes", "warnings")
+    optional = ("target", "weights")
+
+    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+        self.columns = [
+            (name, _plain(cells, f"column {name!r}")) for name, cells in _columns(fields["columns"])
+        ]
+        columns = {name: [typed for _, typed in cells] for name, cells in self.columns}
+        for name in (*fields["masked"], *([] if fields["target"] is None else [fields["target"]])):
+            if name not in columns:
+                raise Refused(f"fields 'masked', 'target': expected names of columns, got {shown(name)}")
+        if type(fields["templates"]) is not list or not fields["templates"]:
+            raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
+        self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
+        return [(name, _texts(cells)) for name, cells in self.columns]
+
+
+def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
+    """Every template, on the rows of a table."""
+    results = [_judge_rows(document, rows)]
+    places = {name: place for place, (name, _) in enumerate(document.columns)}
+    for number, template in enumerate(document.templates, 1):
+        known = [places[name] for name in template.quasi]
+        column = places[template.attribute]
+        sensitive = [typed for _, typed in document.columns[column][1]].index(template.value)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for row, count in rows.items():
+            group = groups.setdefault(tuple(row[place] for place in known), [0, 0])
+            group[0] += count
+            group[1] += count if row[column] == sensitive else 0
+        total, hits = 1, 0
+        for n, found in groups.values():
+            if found * total > hits * n:
+                total, hits = n, found
+        confidence = Fraction(hits, total)
+        holds = confidence <= template.limit
+        sign = "<=" if holds else ">"
+        text = f"{template.inference}: {number_text(confidence)} {sign} {number_text(template.limit)}"
+        if confidence != template.confidence:
+            text += f"; the certificate says {number_text(template.confidence)}"
+        results.append((f"template {number}", holds and confidence == template.confidence, text))
+    return results
+
+
+def _judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
+    """Whether there are as many as the certificate says."""
+    people = sum(rows.values())
+    text = f"{short(people)} people in {len(rows)} distinct rows"
+    if people != document.rows:
+        text += f"; the certificate says {short(document.rows)} people"
+    return "rows", people == document.rows, text
+
+
+class DisguisedDocument(TableForm):
+    """The certificate of disguised answers.
+
+    `columns` are (name, cells), a cell being (text in table.csv, typed value); `groups` are (theta, names);
+    `lie` is None in a binary scheme; `declared` are the domains of the scheme.
+    """
+
+    names: ClassVar[set[str]] = {
+        "columns",
+        "format",
+        "kind",
+        "method",
+        "notes",
+        "privacy",
+        "rows",
+        "scheme",
+        "seeded",
+        "sha256",
+        "table_sha256",
+        "version",
+        "warnings",
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "kind": ("disguised",),
+        "method": ("randomised response",),
+    }
+    admitted = ("coins",)
+
+    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+        self.columns = [
+            (name, _plain(cells, f"column {name!r}")) for name, cells in _columns(fields["columns"])
+        ]
+        entry = fields["privacy"]
+        if type(entry) is not list:
+            raise Refused(f"field 'privacy': expected a list, got {shown(entry)}")
+        self.privacy = [None if odds is None else rational(odds, "field 'privacy'") for odds in entry]
+        self.lie, self.groups, self.declared = self._scheme(fields["scheme"])
+        found = {name: [typed for _, typed in cells] for name, cells in self.columns}
+        for name, typed in self.declared.items():
+            if name not in found:
+                raise Refused(f"field 'scheme': {name!r} is no column of the table")
+            if found[name] != typed:
+                raise Refused(f"field 'scheme': the domain of {name!r} is not that of the column")
+        return [(name, _texts(cells)) for name, cells in self.columns]
+
+    @staticmethod
+    def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
+        where = "field 'scheme'"
+        kind = entry.get("kind") if type(entry) is dict else None
+        names = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
+        if kind not in ("binary", "k-ary") or set(entry) != names or entry["format"] != FORMAT:
+            raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
+        lie = entry.get("lie")
+        if kind == "k-ary" and lie not in ("each", "tuple"):
+            raise Refused(f"{where}: expected lie 'each' or 'tuple', got {shown(lie)}")
+        if type(entry["groups"]) is not list or not entry["groups"]:
+            raise Refused(f"{where}: expected groups, got {shown(entry['groups'])}")
+        groups: list[tuple[Fraction, list[str]]] = []
+        for group in entry["groups"]:
+            if type(group) is not dict or set(group) != {"columns", "theta"}:
+                raise Refused(f"{where}: expected columns and theta, got {shown(group)}")
+            columns, theta = group["columns"], rational(group["theta"], where)
+            if type(columns) is not list or not columns or any(type(name) is not str for name in columns):
+                raise Refused(f"{where}: expected names of columns, got {shown(columns)}")
+            if theta > 1:
+                raise Refused(f"{where}: expected a theta up to 1, got {shown(group['theta'])}")
+            groups.append((theta, columns))
+        every = [name for _, columns in groups for name in columns]
+        if len(set(every)) < len(every):
+            raise Refused(f"{where}: expected groups that do not overlap, got {shown(every)}")
+        if type(entry["domains"]) is not dict or sorted(entry["domains"]) != sorted(every):
+            raise Refused(f"{where}: expected the domain of each of its columns, and no other")
+        declared = {name: domain(values, f"domain of {name!r}") for name, values in entry["domains"].items()}
+        for name, values in declared.items():
+            if len(values) < 2 or (kind == "binary" and len(values) != 2):
+                raise Refused(f"{where}: {name!r} has {len(values)} values")
+        return lie, groups, declared
+
+    def odds(self) -> list[Fraction | None]:
+        """For each group e^epsilon, the most that an answer multiplies odds by, or None for no end."""
+        found: list[Fraction | None] = []
+        for theta, names in self.groups:
+            sizes = [len(self.declared[name]) for name in names]
+            others = _product(sizes) - 1 if self.lie == "tuple" else _product([size - 1 for size in sizes])
+            if not 0 < theta < 1 or (len(names) > 1 and self.lie != "tuple"):
+                found.append(None)
+                continue
+            ratio = theta * others / (1 - theta)
+            found.append(max(ratio, 1 / ratio))
+        return found
+
+
+def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
+    """What the scheme hides, and whether coins were thrown for it."""
+    results = [_judge_rows(document, rows)]
+    found = document.odds()
+    said = []
+    for (_, names), odds in zip(document.groups, found):  # noqa: B905
+        hidden = "not epsilon-LDP for any epsilon"
+        if odds is not None:
+            hidden = f"no odds are multiplied by more than {number_text(odds)}"
+        said.append(f"{', '.join(names)}: {hidden}")
+    text = "; ".join(said)
+    if document.privacy != found:
+        stated = shown(document.fields["privacy"])
+        text = f"the certificate says {stated}, and of its scheme this holds: {text}"
+    results.append(("privacy", document.privacy == found, text))
+    text = "coins of a cryptographic generator, as the certificate says"
+    if document.fields["seeded"]:
+        text = "a simulation: its coins came from a seed, and hide nothing from who knows it"
+    results.append(("coins", not document.fields["seeded"], text))
+    return results
+
+
+class Kind(NamedTuple):
+    """How the certificates of a kind of published thing are read and judged."""
+
+    form: type[Form]
+    judge: Callable[[Any, Rows], Judged]
+
+
+KINDS = {
+    "release": Kind(Document, lambda document, _: judge(document)),
+    "partition": Kind(PartitionDocument, judge_partition),
+    "disclosure": Kind(DisclosureDocument, judge_disclosure),
+    "disguised": Kind(DisguisedDocument, judge_disguised),
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -1040,8 +1527,7 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2
     path = location(arguments[0])
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = content(path)
     except OSError as error:
         print(f"{path}: {error.strerror}", file=sys.stderr)
         return 2
@@ -1051,10 +1537,7 @@ def main(arguments: list[str]) -> int:
         print(f"NO   file           {error}")
         return 1
     print("yes  file           complete, canonical, and its sha256 matches")
-    if isinstance(document, PartitionDocument):
-        results = judge_partition(document, os.path.dirname(path))[1]
-    else:
-        results = judge(document)
+    results = judge_any(document, os.path.dirname(path))[1]
     for name, holds, text in results:
         print(f"{'yes' if holds else 'NO '}  {name:<13}  {text}")
     if isinstance(document, Document):

@@ -16,8 +16,9 @@ import pytest
 import nbcfast
 from nbcfast import Infeasible, Interval, Table, verify_release
 from nbcfast.attack.definetti import definetti
+from nbcfast.release import tables
 from nbcfast.release.datasets import _field
-from nbcfast.release.partitions import blocks, write_csv
+from nbcfast.release.tables import write_csv
 from nbcfast.skyline import anonymize, find, ondisk
 from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.hierarchy import tree_of
@@ -115,9 +116,9 @@ def test_the_published_table_keeps_nothing_of_the_order_of_the_data(partition):
 
 
 def test_blocks_of_the_published_table_are_the_table(partition):
-    whole = nbcfast.concat(list(blocks(partition, rows=17)))
+    whole = nbcfast.concat(list(tables.repeated(partition.counted, rows=17)))
     assert whole == partition.table
-    assert [block.n_rows for block in blocks(partition, rows=1000)] == [1000] * 3
+    assert [block.n_rows for block in tables.repeated(partition.counted, rows=1000)] == [1000] * 3
 
 
 def test_it_pickles(partition):
@@ -625,7 +626,7 @@ def test_each_field_is_checked(saved, change, text):
 def test_parse_is_for_releases(saved):
     with pytest.raises(verify_release.Refused, match="expected 'release'"):
         verify_release.parse((saved / "certificate.json").read_bytes())
-    with pytest.raises(TypeError, match="against: a partition is checked from its own files alone"):
+    with pytest.raises(TypeError, match="against is for releases: kind 'partition' is checked"):
         nbcfast.verify(saved, people())
 
 
@@ -673,7 +674,7 @@ def test_a_failed_save_leaves_nothing(partition, tmp_path, monkeypatch):
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
 
 
-@pytest.mark.parametrize("part", ["_write_parquet", "_document", "os.replace"])
+@pytest.mark.parametrize("part", ["tables._write_parquet", "partitions._document", "tables.os.replace"])
 def test_a_failed_save_leaves_what_was_there(partition, saved, tmp_path, monkeypatch, part):
     before = {path.name: path.read_bytes() for path in saved.iterdir()}
     other = anonymize(people(500, seed=1), ["age"], "ill", k=9)
@@ -681,14 +682,14 @@ def test_a_failed_save_leaves_what_was_there(partition, saved, tmp_path, monkeyp
 
     def broken(*arguments):
         calls.append(arguments)
-        if part != "os.replace" or len(calls) == 3:  # that of the certificate
+        if part != "tables.os.replace" or len(calls) == 3:  # that of the certificate
             raise OSError("disk full")
         return replace(*arguments)
 
     for folder in (saved, tmp_path / "q" / "w" / "e"):
         calls.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(f"nbcfast.release.partitions.{part}", broken)
+            patched.setattr(f"nbcfast.release.{part}", broken)
             with pytest.raises(OSError, match="disk full"):
                 other.save(folder, parquet=True)
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
@@ -990,7 +991,7 @@ def test_csv_options_on_disk(tmp_path):
 
 
 def test_write_csv_gives_the_hash(partition, tmp_path):
-    assert write_csv(partition, tmp_path / "x.csv") == partition.certificate["table_sha256"]
+    assert write_csv(partition.counted, tmp_path / "x.csv") == partition.certificate["table_sha256"]
 
 
 # --- Adult

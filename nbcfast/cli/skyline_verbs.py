@@ -480,7 +480,7 @@ def keep_apart(private: Path, written: list[Path], option: str) -> None:
 @contextmanager
 def place_on_disk(out: Path) -> Iterator[Path]:
     """The Parquet file that is written before all else is known; nothing of it is left if that fails."""
-    from nbcfast.release.partitions import made_folders, remove_folders
+    from nbcfast.release.tables import made_folders, remove_folders
 
     if out.suffix.lower() in (".parquet", ".pq"):
         yield out
@@ -529,16 +529,16 @@ def on_disk(
 
 def save(partition: skyline.Partition, out: Path, shuffle: bool, counts: str | None) -> list[Path]:
     """Write what may be published; the files."""
-    from nbcfast.release.partitions import write_csv, write_parquet
+    from nbcfast.release.tables import write_csv, write_parquet
 
     ending = out.suffix.lower()
     if ending in (".parquet", ".pq"):
         if partition.path is None:
-            write_parquet(partition, out)
+            write_parquet(partition.counted, out)
         return [out]
     order: Literal["canonical", "shuffled"] = "shuffled" if shuffle else "canonical"
     if ending == ".csv":
-        write_csv(partition, out, order=order, weights=counts)
+        write_csv(partition.counted, out, order=order, weights=counts)
         return [out]
     partition.save(out, order=order, weights=counts)
     files = [out / name for name in PUBLISHED[: 2 if partition.path is None else 3]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -27,6 +27,11 @@ from nbcfast.release import Posterior, Quality, Release, Verification, evaluate,
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text
+
+if TYPE_CHECKING:
+    from nbcfast.response import Disguised
+    from nbcfast.skyline import Partition
+    from nbcfast.templates import Disclosure
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 ProgressCallback = Callable[[int, int], None]
@@ -45,8 +50,8 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    for more in ("adversaries", "skyline_verbs"):  # whose verbs register themselves
-        import_module(f"nbcfast.cli.{more}")
+    for more in ("adversaries", "skyline_verbs", "template_verbs", "response_verbs"):
+        import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves
     try:
         with verbs.make_context("nbcfast", arguments) as context:
             return int(verbs.invoke(context) or 0)
@@ -797,19 +802,22 @@ def verify(
     texts: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Check the release or partition in DIR from its own files alone.
+    """Check what is published in DIR, a release or a table, from its own files alone.
 
     Checked are the form of the certificate and its sha256; of a release that all counts are positive and
     those of some table, and that Lambda keeps the limit, and with --against also what it says about the
-    private classifier; of a partition that its table keeps every demand.
+    private classifier; of a partition that its table keeps every demand, of a disclosure every template; of
+    disguised answers that their scheme hides what the certificate says.
 
     Leaves with 0 if all that holds, and with 1 if not.
     """
     if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
         raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
     found = verified(folder)
-    if found.partition is not None and against is not None:
-        raise ValueError("--against is for releases: a partition is checked from its own files")
+    if against is not None and found.kind not in (None, "release"):
+        raise ValueError(
+            f"--against is for releases: kind {found.kind!r} is checked from its own files alone"
+        )
     if found.release is not None and found.ok and against is not None:
         release = found.release
         class_name = release.class_name if class_name is None else class_name
@@ -855,6 +863,35 @@ def private_views(
     return nbcfast.count(table, class_name, names)
 
 
+def of_partition(made: "Partition") -> list[tuple[str, str]]:
+    """What a partition says of itself."""
+    return [
+        ("people", f"{made.n_rows:,}"),
+        ("groups", f"{made.n_groups:,} by {', '.join(map(label, made.quasi))}"),
+        ("demands", str(made.demands)),
+    ]
+
+
+def of_disclosure(made: "Disclosure") -> list[tuple[str, str]]:
+    """What a disclosure says of itself."""
+    return [("people", f"{made.n_rows:,}"), ("may be suppressed", ", ".join(map(label, made.masked)))]
+
+
+def of_disguised(made: "Disguised") -> list[tuple[str, str]]:
+    """What disguised answers say of themselves."""
+    return [
+        ("answers", f"{made.n_rows:,}"),
+        ("told as they are", ", ".join(map(label, made.untouched)) or "none"),
+    ]
+
+
+SUMMARIES: dict[str, Callable[[Any], list[tuple[str, str]]]] = {
+    "partition": of_partition,
+    "disclosure": of_disclosure,
+    "disguised": of_disguised,
+}
+
+
 def show_verification(found: Verification) -> None:
     """The checks, one a line, and what the release says of itself."""
     said = {True: "yes", False: "NO", None: "?"}
@@ -879,14 +916,8 @@ def show_verification(found: Verification) -> None:
         )
         texts = [*made.warnings, *made.notes]
         parts.append(Text("\n".join(f"- {printable(text)}" for text in texts)))
-    if found.partition is not None:
-        made_of = found.partition
-        rows_of_it = [
-            ("people", f"{made_of.n_rows:,}"),
-            ("groups", f"{made_of.n_groups:,} by {', '.join(map(label, made_of.quasi))}"),
-            ("demands", str(made_of.demands)),
-        ]
-        parts.append(pairs(rows_of_it))
-        if made_of.warnings:
-            parts.append(Text("\n".join(f"- {printable(text)}" for text in made_of.warnings)))
+    if found.published is not None and found.kind in SUMMARIES:
+        parts.append(pairs(SUMMARIES[found.kind](found.published)))
+    if found.partition is not None and found.partition.warnings:
+        parts.append(Text("\n".join(f"- {printable(text)}" for text in found.partition.warnings)))
     show(*parts, Text("verified" if found.ok else "not verified", style="bold"))

@@ -15,9 +15,11 @@ from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
 
 if TYPE_CHECKING:
+    from nbcfast import verify_release as form
     from nbcfast._threads import Progress
+    from nbcfast.response import Disguised
     from nbcfast.skyline.partition import Partition
-    from nbcfast.verify_release import PartitionDocument
+    from nbcfast.templates.results import Disclosure
 
 
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
@@ -53,16 +55,44 @@ class Verification:
     path : str
         The file.
     checks : tuple of Check
-    release : Release or None
-        What was read; None where the file is not one of a release.
-    partition : Partition or None
-        What was read; None where the file is not one of a partition.
+    kind : str or None
+        What its certificate is of: "release", "partition", "disclosure", "disguised"; None where that cannot
+        be read.
+    published : Release, Partition, Disclosure, Disguised or None
+        What was read; None where it could not be.
     """
 
     path: str
     checks: tuple[Check, ...]
-    release: Release | None
-    partition: Partition | None = None
+    kind: str | None = None
+    published: Any = None
+
+    def _of(self, kind: str) -> Any:
+        return self.published if self.kind == kind else None
+
+    @property
+    def release(self) -> Release | None:
+        """What was read, if that is a release."""
+        found: Release | None = self._of("release")
+        return found
+
+    @property
+    def partition(self) -> Partition | None:
+        """What was read, if that is a partition."""
+        found: Partition | None = self._of("partition")
+        return found
+
+    @property
+    def disclosure(self) -> Disclosure | None:
+        """What was read, if that is a disclosure."""
+        found: Disclosure | None = self._of("disclosure")
+        return found
+
+    @property
+    def disguised(self) -> Disguised | None:
+        """What was read, if that are disguised answers."""
+        found: Disguised | None = self._of("disguised")
+        return found
 
     @property
     def ok(self) -> bool:
@@ -89,7 +119,8 @@ def verify(
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
-    A partition is checked from its certificate and its table: every demand, exactly.
+    A partition or a disclosure is checked from its certificate and its table: every demand or template,
+    exactly. So are disguised answers; whether their coins were thrown nobody can see from them.
 
     Parameters
     ----------
@@ -132,15 +163,14 @@ def verify(
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
     where = form.location(os.fsdecode(path))
-    with open(where, "rb") as file:
-        data = file.read()
+    data = form.content(where)
     try:
         document = form.parse_any(data)
-        if isinstance(document, form.PartitionDocument):
-            return _partition(document, where, against)
+        if not isinstance(document, form.Document):
+            return _table(document, where, against)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
-        return Verification(where, (Check("file", False, str(error)),), None)
+        return Verification(where, (Check("file", False, str(error)),))
     checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
     fault = form.unpositive(document)
     checks.append(Check("positive", fault is None, fault or "no count is 0"))
@@ -159,21 +189,25 @@ def verify(
             checks.append(_close(views, made.prior, made.r_limit))
         if against is not None:
             checks.append(_same(release, against, progress))
-    return Verification(where, tuple(checks), release)
+    return Verification(where, tuple(checks), "release", release)
 
 
-def _partition(document: PartitionDocument, where: str, against: Viewset | Table | None) -> Verification:
-    """The checks of a partition."""
+def _table(document: form.Form, where: str, against: Viewset | Table | None) -> Verification:
+    """The checks of a thing that has a table in its folder."""
     from nbcfast import verify_release as form
-    from nbcfast.release.partitions import partition_of
+    from nbcfast.release.files import published
 
+    kind = document.fields["kind"]
     if against is not None:
-        raise TypeError("against: a partition is checked from its own files alone, got a private table")
-    counts, results = form.judge_partition(document, os.path.dirname(where))
+        raise TypeError(
+            f"against is for releases: kind {kind!r} is checked from its own files alone, got a private table"
+        )
+    rows, results = form.judge_any(document, os.path.dirname(where))
     checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
     checks += [Check(*result) for result in results]
-    partition = partition_of(document, counts, where) if results[0][1] else None
-    return Verification(where, tuple(checks), None, partition)
+    return Verification(
+        where, tuple(checks), kind, published(document, rows, where) if results[0][1] else None
+    )
 
 
 def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
@@ -19,6 +20,9 @@ from nbcfast.views.integers import Counts, as_counts
 
 if TYPE_CHECKING:
     from nbcfast.verify_release import Document
+
+# Who reads a kind of published table; they need more than the release of a classifier does.
+TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "disguises"}
 
 
 def save(release: Release, path: str | os.PathLike[str]) -> None:
@@ -176,10 +180,12 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a release or a partition, and check everything that its files can tell.
+    """Read what is published in a folder, and check everything that its files can tell.
 
     Of a release that is its form, its sha256, that all counts are positive and those of some table, and that
-    Lambda keeps the limit of the certificate. Of a partition it is every demand of the certificate.
+    Lambda keeps the limit of the certificate. Of a partition it is every demand of the certificate, of a
+    disclosure every template. Disguised answers must hide what the certificate says; a simulation is loaded
+    as well, and says that it is one.
 
     Parameters
     ----------
@@ -188,7 +194,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Release or Partition
+    Release, Partition, Disclosure or Disguised
 
     Raises
     ------
@@ -218,10 +224,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
-    if isinstance(document, form.PartitionDocument):
-        from nbcfast.release.partitions import load_partition
-
-        return load_partition(document, where)
+    if not isinstance(document, form.Document):
+        rows, results = form.judge_any(document, os.path.dirname(where))
+        for name, holds, text in results:
+            if not holds and name not in document.admitted:
+                raise ValueError(f"{where}: {name}: {text}")
+        return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
     if fault:
@@ -229,11 +237,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     return release
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, Document | form.PartitionDocument]:
+def published(document: form.Form, rows: form.Rows, where: str) -> Any:
+    """What a certificate of checked form and the rows of its table describe, where it has one."""
+    module = import_module(f"nbcfast.release.{TABLES[document.fields['kind']]}")
+    return module.from_rows(document, rows, where)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
     """The file, and what it says; ValueError if it is not as it was written."""
     where = form.location(os.fsdecode(path))
-    with open(where, "rb") as file:
-        data = file.read()
+    data = form.content(where)
     try:
         return where, form.parse_any(data)
     except form.Refused as error:

@@ -129,9 +129,9 @@ def anonymize_file(
         partition = _Split(
             columns, names, sensitive, demands, hierarchies, target, weights, limit, threads, spill, progress
         ).run(out)
-    from nbcfast.release.partitions import write_parquet
+    from nbcfast.release.tables import write_parquet
 
-    write_parquet(partition, out)
+    write_parquet(partition.counted, out)
     return partition
 
 

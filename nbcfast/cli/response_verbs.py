@@ -1,0 +1,440 @@
+"""The verbs `disguise`, `estimate` and `response plan`; on the public interface."""
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import numpy as np
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast import response
+from nbcfast.cli import printable
+from nbcfast.cli.verbs import (
+    PARQUET_ENDINGS,
+    label,
+    listing,
+    names_in,
+    pairs,
+    plain,
+    progress,
+    read,
+    readable,
+    reads_file,
+    show,
+    verbs,
+)
+from nbcfast.release import load
+from nbcfast.response import KaryScheme, Scheme
+
+SCHEME = "scheme.json"
+MOST_SHOWN = 12  # values of an attribute in the table of estimates
+
+
+def groups_in(text: str, each: bool) -> list[list[str]]:
+    """The groups in --groups "a,b;c": columns with commas between, groups with semicolons."""
+    groups: list[list[str]] = []
+    for part in next(csv.reader([text], delimiter=";"), []):
+        names = [name.strip() for name in next(csv.reader([part], skipinitialspace=True), [])]
+        if not names or not all(names):
+            raise ValueError(
+                f"--groups must be names with commas between, and semicolons between groups, got {text!r}"
+            )
+        groups += [[name] for name in names] if each else [names]
+    if not groups:
+        raise ValueError(f"--groups must name columns, got {text!r}")
+    return groups
+
+
+def thetas_in(text: str) -> str | list[str]:
+    """One theta, or one a group with commas between."""
+    numbers = [number.strip() for number in text.split(",")]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def scheme_in(theta: str, groups: str, each: bool) -> Scheme:
+    return Scheme(thetas_in(theta), groups_in(groups, each))
+
+
+def read_columns(
+    file: Path,
+    names: list[str],
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    scheme: Scheme | KaryScheme | None,
+) -> nbcfast.Table:
+    """These columns of a file; what is text in the scheme is read as text."""
+    if scheme is not None and not file.name.lower().endswith(PARQUET_ENDINGS):
+        typed = [
+            name
+            for name, domain in scheme.domains.items()
+            if name in names and name not in texts and any(isinstance(value, str) for value in domain.values)
+        ]
+        texts = (*texts, *typed)
+    return read(file, names[-1], names[:-1], None, nulls, delimiter, texts)
+
+
+def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
+    grid = listing("columns under one coin", "theta", "epsilon")
+    for group, hidden in zip(scheme.groups, scheme.privacy().groups, strict=True):
+        epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "none"
+        names = ", ".join(label(name) for name in group.columns)
+        grid.add_row(Text(names), str(float(group.theta)), epsilon)
+    return grid
+
+
+def privacy_lines(scheme: Scheme | KaryScheme) -> list[tuple[str, str]]:
+    """In words, what the numbers do not say."""
+    lines = [
+        (", ".join(label(name) for name in hidden.columns), hidden.text)
+        for hidden in scheme.privacy().groups
+        if not hidden.is_ldp
+    ]
+    whole = scheme.privacy()
+    text = f"epsilon = {whole.epsilon:.4f}" if whole.is_ldp else "not epsilon-LDP for any epsilon"
+    return [*lines, ("all together", text)]
+
+
+def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
+    """For JSON, which has no infinity."""
+    found = scheme.privacy().to_dict()
+    for part in (found, *found["groups"]):
+        if math.isinf(part["epsilon"]):
+            part["epsilon"] = None
+    return found
+
+
+@verbs.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--theta", metavar="P", help="The probability of the truth: 0.8 or 4/5; or one a group, with commas."
+)
+@click.option(
+    "--groups",
+    metavar="A,B;C",
+    help="Columns under one coin, with commas between; groups with semicolons between.",
+)
+@click.option("--each", is_flag=True, help="A coin for each column of --groups, which makes it epsilon-LDP.")
+@click.option(
+    "--k-ary", "kary", is_flag=True, help="Columns of any number of values: a lie is another of them."
+)
+@click.option(
+    "--lie",
+    type=click.Choice(("each", "tuple")),
+    default="each",
+    show_default=True,
+    help="With --k-ary, what a lie of several columns is: another value of each, or another tuple.",
+)
+@click.option(
+    "--scheme",
+    "scheme_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A scheme.json, in place of --theta and --groups.",
+)
+@click.option(
+    "--keep", metavar="A,B", help="Columns that leave as they are; all others of FILE stay.  [default: none]"
+)
+@click.option(
+    "--binarise",
+    type=click.Choice(("midrange", "median")),
+    help="Make the columns of the groups two-valued first; where they are cut tells something of FILE.",
+)
+@click.option(
+    "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="Where to write; new."
+)
+@click.option("--seed", type=int, help="Simulate: coins from a seed hide nothing from who knows it.")
+@reads_file
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def disguise(
+    file: Path,
+    theta: str | None,
+    groups: str | None,
+    each: bool,
+    kary: bool,
+    lie: Literal["each", "tuple"],
+    scheme_file: Path | None,
+    keep: str | None,
+    binarise: Literal["midrange", "median"] | None,
+    out: Path,
+    seed: int | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Disguise the answers in FILE by randomised response, and say what that hides.
+
+    Each record throws a coin for each group: with the probability theta its columns stay as they are, else
+    all of them are reversed. Writes DIR/table.csv with its rows sorted, DIR/certificate.json for `verify` and
+    DIR/scheme.json for `estimate` and for devices on which respondents disguise their own answers.
+    """
+    if weights is not None:
+        raise ValueError("--weights: each record needs coins of its own, and a weight has none")
+    if out.exists():
+        raise ValueError(f"--out {out} is there already: name a new folder")
+    scheme: Scheme | KaryScheme | None = None
+    if scheme_file is not None:
+        if theta is not None or groups is not None or each or kary:
+            raise ValueError("--scheme takes the place of --theta, --groups, --each and --k-ary")
+        scheme = response.load_scheme(scheme_file)
+        columns = list(scheme.columns)
+    elif theta is None or groups is None:
+        raise ValueError("expected --theta and --groups, or --scheme FILE")
+    else:
+        columns = [name for group in groups_in(groups, each) for name in group]
+        if not kary:
+            scheme = scheme_in(theta, groups, each)
+    if lie == "tuple" and not kary:
+        raise ValueError("--lie tuple goes with --k-ary")
+    kept = [] if keep is None else names_in(keep)
+    for name in kept:
+        if name in columns:
+            raise ValueError(f"--keep and the groups both name {name!r}")
+    names = [*dict.fromkeys(columns), *kept]
+    table = read_columns(file, names, nulls, delimiter, texts, scheme)
+    if not table.n_rows:
+        raise ValueError(f"{file}: no rows")
+    table = table.select([name for name in table.names if name in names])
+    if binarise is not None:
+        table = response.binarise(table, names=columns, at=binarise)
+    if scheme is None:
+        assert theta is not None
+        assert groups is not None
+        domains = {name: table.domain(name) for name in columns}
+        scheme = KaryScheme(thetas_in(theta), domains, groups=groups_in(groups, each), lie=lie)
+    rng = None if seed is None else np.random.default_rng(seed)
+    with progress("disguising") as report:
+        told = response.disguise(table, scheme, rng, progress=report)
+    told.save(out)
+    made = told.scheme
+    assert isinstance(made, (Scheme, KaryScheme))
+    made.save(out / SCHEME)
+    load(out)  # reads and checks what was written
+
+    if as_json:
+        found = {
+            "out": str(out),
+            "rows": told.n_rows,
+            "kept": list(told.untouched),
+            "seeded": told.seeded,
+            "scheme": made.to_dict(),
+            "privacy": privacy_found(made),
+        }
+        print(json.dumps(found, indent=2))
+        return 0
+    lines = [("rows", readable(told.n_rows)), *privacy_lines(made)]
+    if told.untouched:
+        lines.append(("told as they are", ", ".join(label(name) for name in told.untouched)))
+    if told.seeded:
+        lines.append(("simulation", "the coins came from a seed, and hide nothing from who knows it"))
+    title = Text(f"{printable(str(out))}: disguised answers", style="bold")
+    show(title, privacy_grid(made), pairs(lines))
+    return 0
+
+
+@verbs.command()
+@click.argument("disguised", type=click.Path(path_type=Path))
+@click.option(
+    "--scheme",
+    "scheme_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The scheme.json that the answers were made by.  [default: that of a folder]",
+)
+@click.option("--class", "class_name", metavar="NAME", required=True, help="The column to predict.")
+@click.option("--columns", metavar="A,B,C", help="The attributes to use.  [default: all]")
+@click.option(
+    "--method",
+    type=click.Choice(("projection", "em")),
+    default="projection",
+    show_default=True,
+    help="How shares below 0 are avoided: the nearest that are possible, or maximum likelihood.",
+)
+@click.option("--level", default="0.95", show_default=True, help="Of the confidence intervals.")
+@click.option(
+    "--test",
+    "test_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Other answers, disguised likewise: measure the accuracy of naive Bayes on the truth behind them.",
+)
+@reads_file
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def estimate(
+    disguised: Path,
+    scheme_file: Path | None,
+    class_name: str,
+    columns: str | None,
+    method: Literal["projection", "em"],
+    level: str,
+    test_file: Path | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Estimate from disguised answers the shares that naive Bayes needs, with confidence intervals.
+
+    DISGUISED is a folder that `disguise` wrote, or a table (CSV or Parquet, with --scheme).
+    """
+    if weights is not None:
+        raise ValueError("--weights: answers have none")
+    if disguised.is_dir():
+        table = load(disguised)
+        if not isinstance(table, response.Disguised):
+            raise ValueError(f"{disguised} holds no disguised answers")
+        scheme: Any = table.scheme if scheme_file is None else response.load_scheme(scheme_file)
+    elif scheme_file is None:
+        raise ValueError("--scheme FILE must say how the answers of a table were made")
+    else:
+        scheme = response.load_scheme(scheme_file)
+        table = _answers(disguised, scheme, class_name, columns, nulls, delimiter, texts)
+    if class_name not in table.names:
+        known = ", ".join(table.names)
+        raise ValueError(f"--class must be a column of the answers ({known}), got {class_name!r}")
+    chosen = None if columns is None else names_in(columns)
+    with progress("counting") as report:
+        found = response.estimate(
+            table, scheme, class_name, attributes=chosen, method=method, progress=report
+        )
+    low, high = found.interval(level)
+    measured = None
+    if test_file is not None:
+        if test_file.is_dir():
+            test = load(test_file)
+        else:
+            test = _answers(test_file, scheme, class_name, columns, nulls, delimiter, texts)
+        measured = response.accuracy(response.classifier(found), test, scheme)
+
+    if as_json:
+        result = found.to_dict()
+        result["classes"] = [plain(value) for value in found.classes]
+        result["values"] = {name: [plain(value) for value in found.domain(name)] for name in found.attributes}
+        result["interval"] = {"level": level, "low": low.to_dict(), "high": high.to_dict()}
+        result["accuracy"] = None if measured is None else measured.to_dict()
+        print(json.dumps(result, indent=2))
+        return 0
+    title = Text(f"{printable(str(disguised))}, {readable(found.n_rows)} answers", style="bold")
+    classes = [f"P(.., {label(value)})" for value in found.classes]
+    grid = listing("estimated share", *classes)
+    spans = [
+        f"{float(share):.4f} [{float(a):.4f}, {float(b):.4f}]"
+        for share, a, b in zip(found.prior, low.prior, high.prior, strict=True)
+    ]
+    grid.add_row(Text(f"class {label(class_name)}"), *spans)
+    for name in found.attributes:
+        values = found.domain(name)
+        for place, value in enumerate(values[:MOST_SHOWN]):
+            spans = [
+                f"{float(share):.4f} [{float(a):.4f}, {float(b):.4f}]"
+                for share, a, b in zip(
+                    found.joint[name][place], low.joint[name][place], high.joint[name][place], strict=True
+                )
+            ]
+            grid.add_row(Text(f"{label(name)} = {label(value)}"), *spans)
+        if len(values) > MOST_SHOWN:
+            grid.add_row(Text(f"{label(name)}: {len(values) - MOST_SHOWN} values more, in --json"))
+    lines = []
+    if measured is not None:
+        lines.append(
+            (
+                "accuracy on the truth",
+                f"{measured.shown:.4f} +- {measured.standard_error:.4f}, from {measured.n_rows:,} answers",
+            )
+        )
+    show(title, grid, *([pairs(lines)] if lines else []))
+    return 0
+
+
+def _answers(
+    file: Path,
+    scheme: Scheme | KaryScheme,
+    class_name: str,
+    columns: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """The table of answers in a file."""
+    if not file.name.lower().endswith(PARQUET_ENDINGS):
+        texts = (
+            *texts,
+            *(
+                name
+                for name, domain in scheme.domains.items()
+                if name not in texts
+                and (columns is None or name in [*names_in(columns), class_name])
+                and any(isinstance(value, str) for value in domain.values)
+            ),
+        )
+    return read(file, class_name, columns, None, nulls, delimiter, texts)
+
+
+@verbs.group(name="response")
+def response_verbs() -> None:
+    """Plan a survey by randomised response."""
+
+
+@response_verbs.command(name="plan")
+@click.option("--theta", metavar="P", help="The probability of the truth, or one a group with commas.")
+@click.option("--groups", metavar="A,B;C", help="Columns under one coin; see `disguise`.")
+@click.option("--each", is_flag=True, help="A coin for each column of --groups.")
+@click.option(
+    "--scheme",
+    "scheme_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A scheme.json, in place of --theta and --groups.",
+)
+@click.option("--class", "class_name", metavar="NAME", help="The class.  [default: one outside the scheme]")
+@click.option("--n", "respondents", type=click.IntRange(min=1), help="Respondents: say how good they are.")
+@click.option("--error", metavar="E", help="The largest standard error of a share: say how many it takes.")
+@click.option("--accuracy", metavar="E", help="The largest standard error of a measured accuracy.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+def plan(
+    theta: str | None,
+    groups: str | None,
+    each: bool,
+    scheme_file: Path | None,
+    class_name: str | None,
+    respondents: int | None,
+    error: str | None,
+    accuracy: str | None,
+    as_json: bool,
+) -> int:
+    """Say how many respondents a scheme takes, or how good the estimates of N of them are.
+
+    What is printed holds for the worst population.
+    """
+    scheme: Scheme | KaryScheme
+    if scheme_file is not None:
+        if theta is not None or groups is not None or each:
+            raise ValueError("--scheme takes the place of --theta, --groups and --each")
+        scheme = response.load_scheme(scheme_file)
+    elif theta is None or groups is None:
+        raise ValueError("expected --theta and --groups, or --scheme FILE")
+    else:
+        scheme = scheme_in(theta, groups, each)
+    if (respondents is None) == (error is None and accuracy is None):
+        raise ValueError("expected either --n, or --error and --accuracy or one of them")
+    found = response.plan(respondents, scheme, class_name=class_name, standard_error=error, accuracy=accuracy)
+    if as_json:
+        print(json.dumps({**found.to_dict(), "privacy": privacy_found(scheme)}, indent=2))
+        return 0
+    rows = [
+        ("respondents", f"{found.n:,}"),
+        ("standard error of a share", f"at most {found.standard_error:.5f}"),
+    ]
+    if found.accuracy_error is not None:
+        rows.append(("of a measured accuracy", f"at most {found.accuracy_error:.5f}"))
+    rows.append(("respondents for one who told the truth", f"{found.blow_up:.3g}"))
+    show(privacy_grid(scheme), pairs([*rows, *privacy_lines(scheme)]))
+    return 0

@@ -1,0 +1,393 @@
+"""The verbs `disclose` and `check` about privacy templates, on the public interface alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast.cli import printable
+from nbcfast.cli.adversaries import value_of
+from nbcfast.cli.verbs import (
+    CSV_ENDINGS,
+    PARQUET_ENDINGS,
+    label,
+    listing,
+    names_in,
+    pairs,
+    plain,
+    progress,
+    reads_file,
+    show,
+    verbs,
+)
+from nbcfast.errors import Infeasible
+from nbcfast.release import load
+from nbcfast.release.tables import write_csv, write_parquet
+from nbcfast.table.values import exact, number_text
+from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORM = '"A,B -> NAME=VALUE <= 75%"'
+LISTED = 20  # inferences that `check` shows
+SHOWN = 8  # values of a column that are named
+
+
+def takes_templates(command: Command) -> Command:
+    decorators = [
+        click.argument("file", type=click.Path(path_type=Path)),
+        click.option(
+            "--template",
+            "wanted",
+            metavar=FORM,
+            multiple=True,
+            required=True,
+            help="Of the people who share A and B, at most 75 % may have VALUE; may be repeated.",
+        ),
+    ]
+    command = reads_file(command)
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def read(
+    file: Path,
+    names: list[str] | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """The table in a file, CSV or Parquet by its ending."""
+    import_module("pyarrow")  # where it is missing, main names the extra
+    name = file.name.lower()
+    if names is not None and weights in names:
+        raise ValueError(f"--weights names {weights!r}, which is used otherwise")
+    if name.endswith(PARQUET_ENDINGS):
+        if nulls or delimiter is not None or texts:
+            raise ValueError("--null, --delimiter and --text are for CSV files")
+        with progress("reading") as report:
+            table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
+    elif (ending := Path(name.removesuffix(".gz")).suffix) in CSV_ENDINGS:
+        if delimiter is None:
+            delimiter = "\t" if ending == ".tsv" else ","
+        delimiter = delimiter.replace("\\t", "\t")
+        if len(delimiter) != 1:
+            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+        with progress("reading") as report:
+            table = nbcfast.read_csv(
+                file,
+                columns=names,
+                null_values=nulls or ("",),
+                types=dict.fromkeys(texts, "text"),
+                weights=weights,
+                delimiter=delimiter,
+                progress=report,
+            )
+    else:
+        raise ValueError(
+            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
+        )
+    if table.n_rows == 0:
+        raise ValueError(f"{file}: no rows")
+    return table
+
+
+def parts_of(text: str) -> tuple[list[str], str, Fraction]:
+    """The known columns, NAME=VALUE, and the limit."""
+    known, arrow, rest = text.partition("->")
+    inferred, at_most, limit = rest.rpartition("<=")
+    if not arrow or not at_most:
+        raise ValueError(f"--template must be {FORM}, got {text!r}")
+    number = limit.strip()
+    scale = 100 if number.endswith("%") else 1
+    share = Fraction(exact(number.removesuffix("%").strip(), f"--template {text!r}: the limit")) / scale
+    if not 0 <= share <= 1:
+        raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
+    try:
+        names = names_in(known.strip())
+    except (ValueError, csv.Error) as error:
+        raise ValueError(str(error).replace("--columns", f"--template {text!r}:")) from None
+    return names, inferred.strip(), share
+
+
+def template_of(text: str, table: nbcfast.Table) -> Template:
+    known, inferred, limit = parts_of(text)
+    # The longest name that fits: names may hold an equals sign.
+    fitting = [name for name in table.names if inferred.startswith(f"{name}=")]
+    if not fitting:
+        names = ", ".join(table.names)
+        raise ValueError(
+            f"--template must be {FORM} with NAME one of {names}; got {inferred.partition('=')[0]!r}"
+        )
+    name = max(fitting, key=len)
+    value = value_of(inferred[len(name) + 1 :], table.domain(name), f"--template: {name}")
+    return Template(known, (name, value), limit)
+
+
+def templates_of(wanted: tuple[str, ...], table: nbcfast.Table) -> list[Template]:
+    return [template_of(text, table) for text in wanted]
+
+
+def percent(confidence: Fraction) -> str:
+    """A share for people: exact, and as a percentage."""
+    return f"{float(confidence):.2%} ({confidence.numerator}/{confidence.denominator})"
+
+
+def limit_text(template: Template) -> str:
+    if template.limit.denominator > 10**6:
+        return number_text(exact(template.limit, "limit"))
+    return f"{number_text(exact(template.limit * 100, 'limit'))}%"
+
+
+def left(*names: str) -> Grid:
+    """An empty table of texts."""
+    grid = listing(names[0])
+    for name in names[1:]:
+        grid.add_column(name, overflow="fold")
+    return grid
+
+
+def inference(template: Template) -> str:
+    column, value = template.sensitive
+    return f"{', '.join(map(label, template.quasi))} -> {label(column)}={label(value)}"
+
+
+@verbs.command(name="check")
+@takes_templates
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
+def check_verb(
+    file: Path,
+    wanted: tuple[str, ...],
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Say which inferences from FILE are more confident than their templates allow.
+
+    Leaves with 0 if none is, and with 1 otherwise.
+    """
+    table = read(file, None, weights, nulls, delimiter, texts)
+    templates = templates_of(wanted, table)
+    found = violations(table, templates)
+    if as_json:
+        print(
+            json.dumps(
+                {"file": str(file), "holds": not found, "violations": list(map(_found, found))}, indent=2
+            )
+        )
+        return int(bool(found))
+    parts: list[Any] = [Text(printable(str(file)), style="bold")]
+    if found:
+        grid = left("known", "inferred", "people", "of them", "confidence", "limit")
+        for one in sorted(found, key=lambda one: (-one.confidence, -one.support))[:LISTED]:
+            column, value = one.template.sensitive
+            known = ", ".join(f"{label(name)}={label(shared)}" for name, shared in one.known.items())
+            grid.add_row(
+                known,
+                f"{label(column)}={label(value)}",
+                f"{one.support:,}",
+                f"{one.count:,}",
+                f"{float(one.confidence):.2%}",
+                limit_text(one.template),
+            )
+        parts.append(grid)
+        if len(found) > LISTED:
+            parts.append(Text(f"and {len(found) - LISTED:,} more"))
+    n = len(found)
+    verdict = (
+        "all templates hold"
+        if not n
+        else f"{n:,} {'inference is' if n == 1 else 'inferences are'} too confident"
+    )
+    show(*parts, Text(verdict, style="bold"))
+    return int(bool(found))
+
+
+def _found(one: Violation) -> dict[str, object]:
+    return {
+        "template": str(one.template),
+        "known": {name: plain(value) for name, value in one.known.items()},
+        "support": one.support,
+        "count": one.count,
+        "confidence": str(one.confidence),
+    }
+
+
+@verbs.command(name="disclose")
+@takes_templates
+@click.option("--target", metavar="NAME", help="The column that the table is published to predict.")
+@click.option(
+    "--columns", metavar="A,B,C", help="The columns to publish; all others are left out.  [default: all]"
+)
+@click.option(
+    "--continuous", metavar="A,B", help="Columns of numbers to publish as intervals instead of single values."
+)
+@click.option(
+    "--utility",
+    type=click.Choice(("information", "distortion")),
+    help="What to keep: what tells the target, or as many values as possible.  "
+    "[default: information with --target, else distortion]",
+)
+@click.option("--maximal", is_flag=True, help="Go on while anything can be disclosed, of use or not.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A .csv or .parquet file for the table alone, or else a folder for the table and its certificate.",
+)
+@click.option(
+    "--counts",
+    metavar="NAME",
+    help="With --out: write each distinct row once, with its count in this column.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def disclose_verb(
+    file: Path,
+    wanted: tuple[str, ...],
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    target: str | None,
+    columns: str | None,
+    continuous: str | None,
+    utility: Literal["information", "distortion"] | None,
+    maximal: bool,
+    out: Path | None,
+    counts: str | None,
+    as_json: bool,
+) -> int:
+    """Suppress just so many values of FILE that all templates hold.
+
+    Leaves with 1 if even the most suppressed table breaks one.
+    """
+    if counts is not None and out is None:
+        raise ValueError("--counts goes with --out FILE")
+    if utility is None:
+        utility = "distortion" if target is None else "information"
+    if utility == "information" and target is None:
+        raise ValueError("--utility information needs --target NAME")
+    as_file = out is not None and out.name.lower().endswith((".csv", *PARQUET_ENDINGS))
+    if out is not None and out.exists() and out.is_dir() == as_file:
+        raise ValueError(f"--out must be a {'file' if as_file else 'folder'}, got {str(out)!r}")
+    table = read(file, None if columns is None else names_in(columns), weights, nulls, delimiter, texts)
+    templates = templates_of(wanted, table)
+    cut = () if continuous is None else names_in(continuous)
+    try:
+        with progress("disclosing") as report:
+            made = disclose(
+                table,
+                templates,
+                target,
+                utility=utility,
+                require_beneficial=not maximal,
+                continuous=cut,
+                progress=report,
+            )
+    except Infeasible as error:
+        if as_json:
+            print(json.dumps({"file": str(file), "feasible": False, "why": error.why}, indent=2))
+        print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
+        return 1
+    files = [] if out is None else written(made, out, counts, as_file)
+    if as_json:
+        print(json.dumps({"file": str(file), "feasible": True, **described(made), "files": files}, indent=2))
+        return 0
+    show(*shown(file, made, files))
+    return 0
+
+
+def written(made: Disclosure, out: Path, counts: str | None, as_file: bool) -> list[str]:
+    """The files that were written."""
+    if not as_file:
+        made.save(out, weights=counts)
+        load(out)  # reads and checks what was written
+        return [str(out / "table.csv"), str(out / "certificate.json")]
+    if out.name.lower().endswith(".csv"):
+        write_csv(made.collapsed, out, weights=counts)
+    else:
+        write_parquet(made.collapsed, out, weights=counts)
+    return [str(out)]
+
+
+def described(made: Disclosure) -> dict[str, object]:
+    """For JSON."""
+    assert made.suppressed is not None
+    return {
+        "rows": made.n_rows,
+        "complete": made.complete,
+        "templates": [
+            {
+                "template": str(template),
+                "limit": str(template.limit),
+                "confidence": str(made.confidences[template]),
+            }
+            for template in made.templates
+        ],
+        "suppressed": {name: [plain(value) for value in made.suppressed[name]] for name in made.suppressed},
+        "intervals": {name: list(map(str, found)) for name, found in made.intervals.items()},
+        "steps": [
+            {
+                "attribute": step.attribute,
+                "value": plain(step.value),
+                "gain": step.gain,
+                "loss": step.loss,
+                "score": step.score,
+            }
+            for step in made.steps
+        ],
+    }
+
+
+def shown(file: Path, made: Disclosure, files: list[str]) -> list[Any]:
+    """What was suppressed and why, and how confident inferences are now."""
+    assert made.suppressed is not None
+    assert made.reasons is not None
+    rows = left("column", "suppressed", "why")
+    for name in made.masked:
+        if name in made.intervals:
+            n = len(made.intervals[name])
+            text = ", ".join(map(str, made.intervals[name][:SHOWN])) + (", .." if n > SHOWN else "")
+            rows.add_row(label(name), "", f"in {n} {'interval' if n == 1 else 'intervals'}: {text}")
+            continue
+        reasons: dict[str, list[str]] = {}
+        for value, why in made.reasons[name].items():
+            text = "of no use for the target" if made.complete else "not come to"
+            if why is not None:
+                text = f"{inference(why[0])} would exceed {limit_text(why[0])}"
+            reasons.setdefault(text, []).append(label(value))
+        if not reasons:
+            rows.add_row(label(name), "nothing", "")
+        for text, values in reasons.items():
+            more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+            rows.add_row(label(name), ", ".join(values[:SHOWN]) + more, text)
+    inferences = listing("inference", "limit", "highest confidence")
+    for template in made.templates:
+        inferences.add_row(inference(template), limit_text(template), percent(made.confidences[template]))
+    as_is = [name for name in made.table.names if name not in made.masked]
+    lines = [
+        ("people", f"{made.n_rows:,}"),
+        (
+            "steps",
+            f"{len(made.steps):,}{'' if made.complete else ', stopped early, and the templates hold'}",
+        ),
+        ("published as it is", ", ".join(map(label, as_is))),
+    ]
+    if files:
+        lines.append(("written", ", ".join(map(printable, files))))
+    return [Text(printable(str(file)), style="bold"), rows, inferences, pairs(lines)]

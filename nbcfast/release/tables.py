@@ -1,0 +1,276 @@
+"""What published tables have in common: the lines of table.csv, and a folder that is whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+import numpy as np
+
+from nbcfast import verify_release as form
+from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
+from nbcfast.release.files import _typed, written
+from nbcfast.table import SUPPRESSED, Column, Domain, Table
+
+BLOCK_ROWS = 1 << 18
+MOST_SHUFFLED = 1 << 31  # rows
+MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
+PARQUET = "table.parquet"
+
+
+def save(
+    path: str | os.PathLike[str],
+    lines: Lines,
+    document: Callable[[str], dict[str, Any]],
+    *,
+    generator: np.random.Generator | None = None,
+    parquet: bool = False,
+) -> None:
+    """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv."""
+    names = [form.TABLE, *([PARQUET] if parquet else []), form.NAME]
+    with together(os.fsdecode(path), names) as files:
+        digest = lines.write(files[form.TABLE], generator)
+        if parquet:
+            _write_parquet(lines.table, files[PARQUET], lines.weights)
+        fields = document(digest)
+        fields["sha256"] = form.digest(fields)
+        files[form.NAME].write((form.canonical(fields) + "\n").encode("ascii"))
+
+
+def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generator | None:
+    """The generator that shuffles, if the order is not the canonical one."""
+    if order not in ("canonical", "shuffled"):
+        raise ValueError(f"order must be 'canonical' or 'shuffled', got {order!r}")
+    if rng is not None and order != "shuffled":
+        raise ValueError("rng goes with order='shuffled'")
+    return _generator(rng) if order == "shuffled" else None
+
+
+def made_folders(folder: str) -> list[str]:
+    """Make a folder and those above it; those that were not there before, the lowest first."""
+    made, place = [], os.path.abspath(folder)
+    while not os.path.lexists(place):
+        made.append(place)
+        place = os.path.dirname(place)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except BaseException:
+        remove_folders(made)
+        raise
+    return made
+
+
+def remove_folders(made: list[str]) -> None:
+    """Remove folders that are empty."""
+    for place in made:
+        with suppress(OSError):
+            os.rmdir(place)
+
+
+@contextmanager
+def together(folder: str, names: list[str]) -> Iterator[dict[str, IO[bytes]]]:
+    """New files in a folder, which is made if need be: all take their names at the end, or none does.
+
+    They take them in order, so that the last one says that all are there. What they replace is put back where
+    one of them fails to.
+    """
+    made = made_folders(folder)
+    mark = os.urandom(8).hex()
+    targets = [os.path.join(folder, name) for name in names]
+    parts = [os.path.join(folder, f".{name}.{mark}.part") for name in names]
+    kept = [os.path.join(folder, f".{name}.{mark}.old") for name in names]
+    files: dict[str, IO[bytes]] = {}
+    done: list[tuple[str, str | None]] = []
+    try:
+        for name, target, part in zip(names, targets, parts, strict=True):
+            if os.path.isdir(target):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+            files[name] = open(part, "xb")  # noqa: SIM115
+        yield files
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+        for target, part, old in zip(targets, parts, kept, strict=True):
+            replaced = os.path.lexists(target)
+            done.append((target, old if replaced else None))
+            if replaced:
+                _keep(target, old)
+            os.replace(part, target)
+    except BaseException:
+        for target, before in reversed(done):
+            with suppress(OSError):
+                if before is None:
+                    os.unlink(target)
+                else:
+                    os.replace(before, target)
+                    os.unlink(before)  # which is there if both were names of one file
+        for file in files.values():
+            with suppress(OSError):
+                file.close()
+        for part in parts:
+            with suppress(OSError):
+                os.unlink(part)
+        remove_folders(made)
+        raise
+    for old in kept:
+        with suppress(OSError):
+            os.unlink(old)
+
+
+def _keep(path: str, name: str) -> None:
+    """Give a file a second name, or another one where the file system has no second names."""
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        os.rename(path, name)
+
+
+class Lines:
+    """The lines of table.csv: those of a table that has each distinct row once, in canonical order."""
+
+    def __init__(self, table: Table, weights: str | None = None) -> None:
+        names = list(table.names)
+        if weights is not None:
+            if not isinstance(weights, str):
+                raise TypeError(f"weights must be the name of a new column, got {weights!r}")
+            if weights in names:
+                raise ValueError(f"weights: expected the name of a new column, got {weights!r}")
+            names.append(weights)
+        for name in names:
+            _readable(name, "name of a column")
+        self.header = (",".join(map(_field, names)) + "\n").encode()
+        self.table = table
+        self.weights = weights
+        self.texts = {name: _texts(self.table.column(name).domain, name) for name in self.table.names}
+        for name, texts in self.texts.items():
+            if len(set(texts)) < len(texts):
+                raise ValueError(f"column {name!r}: two of its values have the same text in CSV")
+            for text in texts:
+                _readable(text, f"value of column {name!r}")
+        assert self.table.weights is not None
+        self.counts: list[int] = self.table.weights.tolist()
+        self.n_rows = sum(self.counts)
+
+    def __iter__(self) -> Iterator[str]:
+        """Each distinct row once, its line without a weight."""
+        columns = []
+        for name in self.table.names:
+            texts = self.texts[name]
+            columns.append([texts[code] for code in self.table.codes(name).tolist()])
+        return map(",".join, zip(*columns, strict=True))
+
+    def sha256(self) -> str:
+        """That of the table in canonical order."""
+        total = hashlib.sha256(self.header)
+        for block in self.blocks(None):
+            total.update(block.encode())
+        return total.hexdigest()
+
+    def write(self, file: IO[bytes], generator: np.random.Generator | None) -> str:
+        """Write them; the sha256 of all."""
+        total = hashlib.sha256(self.header)
+        file.write(self.header)
+        for block in self.blocks(generator):
+            data = block.encode()
+            total.update(data)
+            file.write(data)
+        return total.hexdigest()
+
+    def blocks(self, generator: np.random.Generator | None) -> Iterator[str]:
+        lines = list(self)
+        if self.weights is not None:
+            lines = [f"{line},{count}" for line, count in zip(lines, self.counts, strict=True)]
+            if generator is not None:
+                lines = [lines[place] for place in generator.permutation(len(lines)).tolist()]
+            for start in range(0, len(lines), BLOCK_ROWS):
+                yield "\n".join(lines[start : start + BLOCK_ROWS]) + "\n"
+        elif generator is not None:
+            if self.n_rows >= MOST_SHUFFLED:
+                raise ValueError(f"{self.n_rows:,} rows are too many to shuffle: give weights=")
+            places = np.repeat(np.arange(len(lines), dtype=np.uint32), self.counts)
+            generator.shuffle(places)
+            for start in range(0, len(places), BLOCK_ROWS):
+                yield "".join(lines[place] + "\n" for place in places[start : start + BLOCK_ROWS].tolist())
+        else:
+            for line, count in zip(lines, self.counts, strict=True):
+                for start in range(0, count, BLOCK_ROWS):
+                    yield (line + "\n") * min(count - start, BLOCK_ROWS)
+
+
+def _readable(text: str, where: str) -> None:
+    """Refuse what readers of CSV files, Python's among them, take no field of."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(
+            f"a {where} has {len(text):,} characters in table.csv, where readers take {MOST_CHARACTERS:,}: "
+            f"it starts with {text[:40]!r}"
+        )
+
+
+def cells(domain: Domain) -> list[list[Any]]:
+    """The values of a column: the field as a reader of CSV gives it back, and the typed value."""
+    return [
+        [
+            "" if value is None else SUPPRESSED_TEXT if value is SUPPRESSED else str(value),
+            _typed(value, domain),
+        ]
+        for value in domain.values
+    ]
+
+
+def repeated(distinct: Table, rows: int = BLOCK_ROWS) -> Iterator[Table]:
+    """The rows of a table of distinct ones as often as they count, so many at a time."""
+    assert distinct.weights is not None
+    ends = np.cumsum(distinct.weights)
+    total = int(ends[-1])
+    for start in range(0, total, rows):
+        stop = min(start + rows, total)
+        first = int(np.searchsorted(ends, start, side="right"))
+        last = int(np.searchsorted(ends, stop, side="left")) + 1
+        some = np.minimum(ends[first:last], stop)
+        lengths = np.diff(some, prepend=start)
+        columns = {
+            name: Column(np.repeat(distinct.codes(name)[first:last], lengths), distinct.column(name).domain)
+            for name in distinct.names
+        }
+        yield Table._of(columns, None, stop - start)
+
+
+def write_csv(
+    table: Table,
+    path: str | os.PathLike[str],
+    *,
+    order: str = "canonical",
+    rng: np.random.Generator | None = None,
+    weights: str | None = None,
+) -> str:
+    """A table of distinct rows as a CSV file, whole or not at all; its sha256."""
+    generator = ordered_by(order, rng)
+    lines = Lines(table, weights)
+    with written(path) as file:
+        return lines.write(file, generator)
+
+
+def write_parquet(table: Table, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
+    """A table of distinct rows, in their order, as a Parquet file, whole or not at all."""
+    with written(path) as file:
+        _write_parquet(table, file, weights)
+
+
+def _write_parquet(table: Table, file: IO[bytes], weights: str | None) -> None:
+    from pyarrow import parquet
+
+    writer = None
+    try:
+        for block in [table] if weights is not None else repeated(table):
+            arrow_table = block.to_arrow(weights)
+            if writer is None:
+                writer = parquet.ParquetWriter(file, arrow_table.schema)
+            writer.write_table(arrow_table)
+    finally:
+        if writer is not None:
+            writer.close()

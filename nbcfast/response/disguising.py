@@ -1,0 +1,264 @@
+"""`disguise`: coins for every record of a table, and answers that may be told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _response
+from nbcfast.response.bits import Bits, Words, made
+from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
+from nbcfast.table import Column, Domain, Table
+from nbcfast.table.encode import code_dtype
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+BLOCK_ROWS = 1 << 20  # a multiple of 64 * 512: no coin is thrown away between two blocks
+
+
+class Disguised(Table):
+    """A table of disguised answers, with the scheme that they were made by.
+
+    Attributes
+    ----------
+    scheme : Scheme or KaryScheme
+        With the domains of its columns.
+    seeded : bool
+        Whether the coins were those of a simulation, and hide nothing from who knows the seed.
+    """
+
+    __slots__ = ("scheme", "seeded")
+
+    scheme: AnyScheme
+    seeded: bool
+
+    @classmethod
+    def _from(cls, table: Table, scheme: AnyScheme, seeded: bool) -> Disguised:
+        disguised = cls.__new__(cls)
+        disguised._set(table._columns, None, table.n_rows)
+        object.__setattr__(disguised, "scheme", scheme)
+        object.__setattr__(disguised, "seeded", seeded)
+        return disguised
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Disguised._from, (Table._of(self._columns, None, self.n_rows), self.scheme, self.seeded)
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns outside the scheme, which stand here as they are."""
+        return tuple(name for name in self.names if self.scheme.group_of(name) is None)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a folder: table.csv with its rows sorted, and certificate.json, against which it is checked.
+
+        Nobody can tell from files that the coins were thrown; what `nbcfast.verify` checks is that the table
+        is the one of the certificate, and that the scheme hides what the certificate says.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder, made if need be.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows, or CSV cannot hold a value.
+        """
+        from nbcfast.release.disguises import save
+
+        save(self, path)
+
+
+@overload
+def disguise(
+    table: Bits,
+    scheme: AnyScheme,
+    rng: np.random.Generator | None = ...,
+    *,
+    progress: Progress | None = ...,
+) -> Bits: ...
+@overload
+def disguise(
+    table: Table | Mapping[str, Any],
+    scheme: AnyScheme,
+    rng: np.random.Generator | None = ...,
+    *,
+    progress: Progress | None = ...,
+) -> Disguised: ...
+def disguise(
+    table: Table | Mapping[str, Any] | Bits,
+    scheme: AnyScheme,
+    rng: np.random.Generator | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Disguised | Bits:
+    """What the respondents of a table tell, each having thrown the coins of a scheme.
+
+    A coin has exactly the rational probability theta: as many binary digits of a uniform number are drawn as
+    it takes to tell whether it is below theta.
+
+    Parameters
+    ----------
+    table : Table, or anything that Table takes; or Bits
+        Without weights. Columns outside the scheme stay as they are.
+    scheme : Scheme or KaryScheme
+        Which columns are under which coin.
+    rng : numpy.random.Generator, optional
+        By default coins come from ChaCha20 under a key of 32 bytes that the operating system gives and nobody
+        keeps. With a generator they come from a fast stream that it seeds, for simulations; the result says
+        so.
+    progress : callable, optional
+        Called as progress(done, total) with numbers of coins.
+
+    Returns
+    -------
+    Disguised
+        A Table with the same names and domains; for Bits other Bits.
+
+    Raises
+    ------
+    ValueError
+        If the table has weights, lacks a column of the scheme, or has other values than the scheme; in a
+        binary scheme if a column has not two values or has missing answers.
+
+    Examples
+    --------
+    >>> from nbcfast.response import Scheme
+    >>> table = Table({"a": ["no", "yes"] * 50, "b": ["x", "x", "y", "y"] * 25})
+    >>> told = disguise(table, Scheme("0.8", [["a"]]))
+    >>> told.names, told.domain("a"), told.untouched, told.seeded
+    (('a', 'b'), ('no', 'yes'), ('b',), False)
+    """
+    if not isinstance(scheme, AnyScheme):
+        raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    coins = _coins(rng)
+    if isinstance(table, Bits):
+        return _disguised_bits(table, scheme, coins, progress)
+    table = table if isinstance(table, Table) else Table(table)
+    if table.weights is not None:
+        raise ValueError("the table has weights, and each record needs coins of its own: leave them out")
+    scheme.check_table(table)
+    declared = scheme.declared(table)
+    columns = {name: table.column(name) for name in table.names}
+    done, total = 0, table.n_rows * len(scheme.groups)
+    # One piece of memory: fresh pages for each column would take longer than its coins.
+    narrow = sum(len(declared.order(name, columns[name].domain)) <= 256 for name in declared.columns)
+    room = iter(np.empty((narrow, table.n_rows), np.uint8))
+    for group in declared.groups:
+        domains = [_kept(declared.order(name, columns[name].domain)) for name in group.columns]
+        told = [_arranged(columns[name], domain) for name, domain in zip(group.columns, domains, strict=True)]
+        results: list[npt.NDArray[Any]] = [
+            next(room) if len(domain) <= 256 else np.empty(table.n_rows, codes.dtype)
+            for codes, domain in zip(told, domains, strict=True)
+        ]
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            stop = min(start + BLOCK_ROWS, table.n_rows)
+            block = [codes[start:stop] for codes in told]
+            out = [codes[start:stop] for codes in results]
+            _tell(coins, group, declared, block, [len(domain) for domain in domains], out)
+            done += stop - start
+            if progress is not None:
+                progress(done, total)
+        for name, domain, codes in zip(group.columns, domains, results, strict=True):
+            columns[name] = Column(codes, domain)
+    return Disguised._from(Table._of(columns, None, table.n_rows), declared, coins.seeded)
+
+
+def _tell(
+    coins: _response.Coins,
+    group: Group,
+    scheme: AnyScheme,
+    codes: list[npt.NDArray[Any]],
+    sizes: list[int],
+    out: list[npt.NDArray[Any]],
+) -> None:
+    """The answers of one group in a block of rows."""
+    mask = np.empty(-(-len(codes[0]) // 64), np.uint64)
+    _lying(coins, group.theta, mask)
+    if not isinstance(scheme, KaryScheme):
+        for column, told in zip(codes, out, strict=True):
+            _response.flip(mask, column, told)
+        return
+    if scheme.lie == "each" or len(codes) == 1:
+        for column, size, told in zip(codes, sizes, out, strict=True):
+            coins.lies(mask, column, size, told)
+        return
+    tuples = np.zeros(len(codes[0]), np.uint64)
+    for column, size in zip(codes, sizes, strict=True):
+        tuples *= np.uint64(size)
+        tuples += column
+    answers = np.empty_like(tuples)
+    coins.lies(mask, tuples, scheme.tuples(group), answers)
+    for size, told in zip(sizes[::-1], out[::-1], strict=True):
+        told[:] = answers % np.uint64(size)
+        answers //= np.uint64(size)
+
+
+def _lying(coins: _response.Coins, theta: Fraction, mask: Words) -> None:
+    coins.bits(theta.denominator - theta.numerator, theta.denominator, mask)
+
+
+def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None) -> Bits:
+    if isinstance(scheme, KaryScheme) and (
+        scheme.lie == "tuple" and any(len(group.columns) > 1 for group in scheme.groups)
+    ):
+        raise ValueError("lies about tuples are told about a Table: bits.to_table()")
+    for name in scheme.columns:
+        if name not in bits.words:
+            raise ValueError(
+                f"the bits have no column {name!r}, which the scheme has; they have {bits.names}"
+            )
+        scheme.check_domain(name, bits.domains[name])
+        _two(name, bits.domains[name])
+    words = dict(bits.words)
+    n_words = -(-bits.n_rows // 64)
+    domains = {name: _kept(domain) for name, domain in bits.domains.items()}
+    block = BLOCK_ROWS // 64
+    done, total = 0, bits.n_rows * len(scheme.groups)
+    mask = np.empty(min(block, n_words), np.uint64)
+    # One piece of memory: fresh pages for each column would take longer than its coins.
+    room = iter(np.empty((len(scheme.columns), n_words), np.uint64))
+    for group in scheme.groups:
+        results = {name: next(room) for name in group.columns}
+        for start in range(0, n_words, block):
+            stop = min(start + block, n_words)
+            part = mask[: stop - start]
+            _lying(coins, group.theta, part)
+            if stop == n_words and bits.n_rows % 64:
+                part[-1] &= np.uint64((1 << bits.n_rows % 64) - 1)
+            for name, result in results.items():
+                np.bitwise_xor(bits.words[name][start:stop], part, out=result[start:stop])
+            done += min(stop * 64, bits.n_rows) - start * 64
+            if progress is not None:
+                progress(done, total)
+        words.update(results)
+    return made(bits.n_rows, words, domains, scheme, coins.seeded)
+
+
+def _coins(rng: np.random.Generator | None) -> _response.Coins:
+    if rng is None:
+        return _response.Coins(os.urandom(32))
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
+    return _response.Coins(rng.bytes(32), seeded=True)
+
+
+def _kept(domain: Domain) -> Domain:
+    """The domain as a declared one: a value that nobody told any more is still there."""
+    return Domain(domain.kind, domain._head, domain.tail, True)
+
+
+def _arranged(column: Column, domain: Domain) -> npt.NDArray[Any]:
+    """The codes of a column in the order of another domain of the same values."""
+    if column.domain == domain:
+        return np.ascontiguousarray(column.codes, dtype=code_dtype(len(domain)))
+    places = column.domain.positions_in(domain)
+    if (places < 0).any():
+        raise ValueError(f"expected values of {_listed(domain.values)}, got {_listed(column.domain.values)}")
+    return places.astype(code_dtype(len(domain)))[column.codes]

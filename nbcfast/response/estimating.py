@@ -1,0 +1,450 @@
+"""`estimate`: what a naive Bayes classifier needs, from disguised answers.
+
+Of a two-way table of shares P*(a, c) of answers, coins shrink the four components (mean, rows, columns,
+interaction) by known factors and do nothing else, in every scheme; the estimate divides them out. For two
+values in one group this is (p P*(E) - q P*(E-bar)) / delta of the paper, for two groups M^-1 T* M^-1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.response.bits import Bits
+from nbcfast.response.disguising import Disguised
+from nbcfast.response.schemes import AnyScheme
+from nbcfast.table import Domain, Table
+from nbcfast.table.values import exact
+from nbcfast.views import Viewset, count
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+Exact = npt.NDArray[Any]  # of Fractions
+Method = Literal["projection", "em"]
+
+EM_STEPS = 100_000
+EM_SETTLED = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Proportions:
+    """A number for each class, and for each value and class of every attribute.
+
+    Attributes
+    ----------
+    prior : ndarray of Fraction, shape (classes,)
+    joint : mapping of attribute -> ndarray of Fraction, shape (values, classes)
+    """
+
+    prior: Exact
+    joint: Mapping[str, Exact]
+
+    def floats(self) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
+        """The prior and the joints as floats."""
+        return self.prior.astype(np.float64), {
+            name: array.astype(np.float64) for name, array in self.joint.items()
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        prior, joint = self.floats()
+        return {"prior": prior.tolist(), "joint": {name: array.tolist() for name, array in joint.items()}}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """Shares of records, as far as disguised answers tell them.
+
+    Attributes
+    ----------
+    raw : Proportions
+        Unbiased, and therefore sometimes below 0 or above 1.
+    prior : ndarray of Fraction, shape (classes,)
+        Shares of the classes, none negative.
+    joint : mapping of attribute -> ndarray of Fraction, shape (values, classes)
+        Shares of (value, class), none negative, and within the sums that the answers give away exactly.
+    variance : Proportions
+        Of the raw estimates, records being drawn at random: unbiased, from the answers.
+    coin_variance : Proportions
+        The part of it that the coins add, the records being what they are.
+    n_rows : int
+    class_name : str
+    classes : tuple
+    scheme : Scheme or KaryScheme
+    method : {"projection", "em"}
+        How estimates outside [0, 1] were brought inside.
+    """
+
+    raw: Proportions
+    prior: Exact
+    joint: Mapping[str, Exact]
+    variance: Proportions
+    coin_variance: Proportions
+    n_rows: int
+    class_name: str
+    classes: tuple[Any, ...]
+    scheme: AnyScheme
+    method: Method
+    class_domain: Domain = field(repr=False)
+    domains: Mapping[str, Domain] = field(repr=False)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return tuple(self.joint)
+
+    def domain(self, name: str) -> tuple[Any, ...]:
+        """The values of an attribute, in the order of the rows of its arrays."""
+        return self.domains[name].values
+
+    def interval(self, level: Any = "0.95") -> tuple[Proportions, Proportions]:
+        """Lower and upper ends of confidence intervals, each number by itself: raw -+ z sqrt(variance).
+
+        Examples
+        --------
+        >>> from nbcfast.response import Scheme
+        >>> told = Table({"a": [0, 1, 1, 0] * 250, "c": [0, 0, 1, 1] * 250})
+        >>> low, high = estimate(told, Scheme("0.8", [["a"]]), "c").interval()
+        >>> f"{float(low.joint['a'][0, 0]):.3f} {float(high.joint['a'][0, 0]):.3f}"
+        '0.210 0.290'
+        """
+        inside = exact(level, "level")
+        if not 0 < inside < 1:
+            raise ValueError(f"level must be in (0, 1), got {level}")
+        z = NormalDist().inv_cdf(0.5 + float(inside) / 2)
+
+        def end(sign: int) -> Proportions:
+            def moved(centre: Exact, variance: Exact) -> Exact:
+                away = np.sqrt(np.maximum(variance.astype(np.float64), 0.0))
+                return _objects(centre.astype(np.float64) + sign * z * away)
+
+            joint = {name: moved(array, self.variance.joint[name]) for name, array in self.raw.joint.items()}
+            return Proportions(moved(self.raw.prior, self.variance.prior), MappingProxyType(joint))
+
+        return end(-1), end(1)
+
+    def to_dict(self) -> dict[str, Any]:
+        prior, joint = Proportions(self.prior, self.joint).floats()
+        return {
+            "n_rows": self.n_rows,
+            "class": self.class_name,
+            "method": self.method,
+            "prior": prior.tolist(),
+            "joint": {name: array.tolist() for name, array in joint.items()},
+            "raw": self.raw.to_dict(),
+            "variance": self.variance.to_dict(),
+            "coin_variance": self.coin_variance.to_dict(),
+            "scheme": self.scheme.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        shares = ", ".join(
+            f"{label!r}: {float(share):.4f} +- {math.sqrt(max(float(variance), 0.0)):.4f}"
+            for label, share, variance in zip(self.classes, self.prior, self.variance.prior, strict=True)
+        )
+        return (
+            f"Estimate({self.n_rows} answers, {len(self.joint)} attributes, "
+            f"class {self.class_name!r}: {shares})"
+        )
+
+
+def estimate(
+    disguised: Table | Mapping[str, Any] | Viewset | Bits,
+    scheme: AnyScheme,
+    class_name: str,
+    *,
+    attributes: list[str] | None = None,
+    method: Method = "projection",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Estimate:
+    """Shares of classes and of (value, class) pairs from disguised answers.
+
+    Parameters
+    ----------
+    disguised : Table (or what it takes), Bits, or Viewset
+        Answers, or their naive Bayes counts: those of several parts may be added up first.
+    scheme : Scheme or KaryScheme
+        What the answers were made by.
+    class_name : str
+        The class; in a group of the scheme, or told as it is.
+    attributes : list of str, optional
+        By default all other columns.
+    method : {"projection", "em"}
+        How shares below 0 are avoided. "projection": the nearest shares within the sums known exactly, which
+        for two values is also the constrained maximum likelihood. "em": maximum likelihood of each joint
+        table by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
+    threads, progress
+        As for `nbcfast.count`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or scheme and answers do not match.
+
+    Examples
+    --------
+    >>> from nbcfast.response import Scheme
+    >>> told = Table({"a": [1] * 7 + [0] * 3, "c": [1] * 5 + [0] * 2 + [1] * 3})
+    >>> found = estimate(told, Scheme("0.8", [["a"]]), "c")
+    >>> found.raw.joint["a"][1].tolist()
+    [Fraction(4, 15), Fraction(17, 30)]
+    """
+    if not isinstance(scheme, AnyScheme):
+        raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    if method not in ("projection", "em"):
+        raise ValueError(f"method must be 'projection' or 'em', got {method!r}")
+    views = _views(disguised, scheme, class_name, attributes, threads, progress)
+    n = views.n_rows
+    if n == 0:
+        raise ValueError("no rows")
+    class_domain = _domain(scheme, class_name, views._class_domain)
+    class_counts = _placed(views.class_counts[:, np.newaxis], views._class_domain, class_domain)[:, 0]
+    columns = views._class_domain.positions_in(class_domain)
+    k_c = len(class_domain)
+    only = _Joint(class_counts[:, np.newaxis].tolist(), scheme.shrinkage(class_name, None))
+    raw_prior, prior_variance, prior_coins = only.raw[:, 0], only.variance[:, 0], only.coins[:, 0]
+    prior = _em(only)[:, 0] if method == "em" else _simplex(raw_prior, Fraction(1))
+    if scheme.group_of(class_name) is None:
+        prior = raw_prior
+    raw, joint, variance, coins, domains = {}, {}, {}, {}, {}
+    for name in views.attributes:
+        domain = domains[name] = _domain(scheme, name, views._domains[name])
+        wide = np.zeros((len(views._domains[name]), k_c), views.counts[name].dtype)
+        wide[:, columns] = views.counts[name]
+        counts = _placed(wide, views._domains[name], domain)
+        table = _Joint(counts.tolist(), scheme.shrinkage(name, class_name))
+        raw[name], variance[name], coins[name] = table.raw, table.variance, table.coins
+        joint[name] = _em(table) if method == "em" else _inside(table, scheme, name, class_name)
+    return Estimate(
+        Proportions(raw_prior, MappingProxyType(raw)),
+        prior,
+        MappingProxyType(joint),
+        Proportions(prior_variance, MappingProxyType(variance)),
+        Proportions(prior_coins, MappingProxyType(coins)),
+        n,
+        class_name,
+        class_domain.values,
+        scheme,
+        method,
+        class_domain,
+        MappingProxyType(domains),
+    )
+
+
+def _views(
+    disguised: Any,
+    scheme: AnyScheme,
+    class_name: str,
+    attributes: list[str] | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Viewset:
+    if isinstance(disguised, (Disguised, Bits)) and disguised.scheme is not None:
+        theirs = {(frozenset(group.columns), group.theta) for group in disguised.scheme.groups}
+        own = {(frozenset(group.columns), group.theta) for group in scheme.groups}
+        if theirs != own or disguised.scheme.kind != scheme.kind:
+            raise ValueError(
+                f"scheme: the answers were made by another, {disguised.scheme!r}; got {scheme!r}"
+            )
+    if isinstance(disguised, Viewset):
+        if attributes is not None:
+            raise ValueError("attributes goes with a table: a Viewset has its own")
+        views = disguised
+        if class_name in views.attributes:
+            raise ValueError(f"class_name: {class_name!r} is an attribute of the views")
+        _check_domains(scheme, views, class_name)
+        return views
+    if isinstance(disguised, Bits):
+        views = disguised.counts(class_name)
+        if attributes is not None:
+            counts = {name: views.counts[name] for name in attributes}
+            domains = {name: views._domains[name] for name in attributes}
+            views = Viewset._of(views.class_counts, counts, views._class_domain, domains)
+    else:
+        table = disguised if isinstance(disguised, Table) else Table(disguised)
+        named = [*(table.names if attributes is None else attributes), class_name]
+        _check_columns(scheme, table, named)
+        views = count(table, class_name, attributes, threads=threads, progress=progress)
+    _check_domains(scheme, views, class_name)
+    return views
+
+
+def _check_columns(scheme: AnyScheme, table: Table, named: list[str]) -> None:
+    """That of the whole scheme no column is missing but those left out on purpose."""
+    if set(named) >= set(table.names):
+        scheme.check_table(table, "the disguised table")
+
+
+def _check_domains(scheme: AnyScheme, views: Viewset, class_name: str) -> None:
+    known = (class_name, *views.attributes)
+    if not any(name in known for name in scheme.columns):
+        raise ValueError(f"the scheme has columns {scheme.columns}, and the answers none of them: {known}")
+    for name in scheme.columns:
+        if name == class_name:
+            scheme.check_domain(name, views._class_domain)
+        elif name in views.attributes:
+            scheme.check_domain(name, views._domains[name])
+
+
+def _domain(scheme: AnyScheme, name: str, domain: Domain) -> Domain:
+    return domain if scheme.group_of(name) is None else scheme.order(name, domain)
+
+
+def _placed(counts: npt.NDArray[Any], theirs: Domain, own: Domain) -> npt.NDArray[Any]:
+    """Rows of counts in the order of another domain; values that nobody told count 0."""
+    result = np.zeros((len(own), counts.shape[1]), counts.dtype)
+    result[theirs.positions_in(own)] = counts
+    return result
+
+
+class _Joint:
+    """One table of counts of answers, and the unbiased estimate of the shares behind it, with variances.
+
+    Each answer contributes u(a', c') to n times the estimate of cell (a, c): one of four numbers, by whether
+    a' = a and whether c' = c. Moments of u are therefore those of four counts.
+    """
+
+    def __init__(self, counts: list[list[int]], shrinkage: tuple[Fraction, Fraction, Fraction]) -> None:
+        self.counts = [[gmpy2.mpz(number) for number in row] for row in counts]
+        self.shrinkage = shrinkage
+        self.shape = len(counts), len(counts[0])
+        rows = [sum(row, gmpy2.mpz(0)) for row in self.counts]
+        columns = [sum(column, gmpy2.mpz(0)) for column in zip(*self.counts, strict=True)]
+        n = sum(rows, gmpy2.mpz(0))
+        self.n, self.rows, self.columns = int(n), rows, columns
+        exactly = contributions(*self.shape, shrinkage, inverse=True)
+        scale = math.lcm(*(number.denominator for number in exactly.values()))
+        w = {key: gmpy2.mpz(int(number * scale)) for key, number in exactly.items()}
+        self.raw = np.empty(self.shape, object)
+        self.variance = np.empty(self.shape, object)
+        self.coins = np.empty(self.shape, object)
+        for i in range(self.shape[0]):
+            for j in range(self.shape[1]):
+                both = self.counts[i][j]
+                parts = (
+                    (w[1, 1], both),
+                    (w[1, 0], rows[i] - both),
+                    (w[0, 1], columns[j] - both),
+                    (w[0, 0], n - rows[i] - columns[j] + both),
+                )
+                first = sum((weight * number for weight, number in parts), gmpy2.mpz(0))
+                second = sum((weight * weight * number for weight, number in parts), gmpy2.mpz(0))
+                self.raw[i, j] = _fraction(first, n * scale)
+                self.coins[i, j] = _fraction(second - first * scale, (n * scale) ** 2)
+                spread = n * second - first * first
+                self.variance[i, j] = _fraction(spread, (n * scale) ** 2 * max(n - 1, 1))
+
+
+def contributions(
+    k_a: int, k_c: int, shrinkage: tuple[Fraction, Fraction, Fraction], inverse: bool
+) -> dict[tuple[int, int], Fraction]:
+    """U by (a' = a, c' = c): components divided by what they shrink to, or (not inverse) multiplied by it."""
+    rows, columns, both = (1 / factor if inverse else factor for factor in shrinkage)
+    mean = Fraction(1, k_a * k_c)
+    found = {}
+    for i in (0, 1):
+        for j in (0, 1):
+            row, column = Fraction(i, k_c) - mean, Fraction(j, k_a) - mean
+            found[i, j] = mean + row * rows + column * columns + (i * j - mean - row - column) * both
+    return found
+
+
+def _inside(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> Exact:
+    """The nearest shares of at least 0 with the sums that the answers give away exactly."""
+    k_a, k_c = table.shape
+    own, others = scheme.group_of(name), scheme.group_of(class_name)
+    cells = [(i, j) for i in range(k_a) for j in range(k_c)]
+    blocks: list[list[tuple[int, int]]]
+    if own is None and others is None:
+        return table.raw
+    if others is None:  # P(c)
+        blocks = [[(i, j) for i in range(k_a)] for j in range(k_c)]
+    elif own is None:  # P(a)
+        blocks = [[(i, j) for j in range(k_c)] for i in range(k_a)]
+    elif own == others and (k_a, k_c) == (2, 2) and table.shrinkage[2] == 1:
+        blocks = [[(0, 0), (1, 1)], [(0, 1), (1, 0)]]  # whether the two agree
+    else:
+        blocks = [cells]
+    result = np.empty(table.shape, object)
+    for block in blocks:
+        shares = [table.raw[cell] for cell in block]
+        for cell, share in zip(block, _simplex(shares, sum(shares, Fraction(0))), strict=True):
+            result[cell] = share
+    return result
+
+
+def _simplex(point: Any, total: Fraction) -> Exact:
+    """The nearest point, in Euclid's sense, with entries of at least 0 that add up to `total`."""
+    point = list(point)
+    result = np.empty(len(point), object)
+    if min(point) >= 0 and sum(point) == total:
+        result[:] = point
+        return result
+    gone, shift = Fraction(0), Fraction(0)
+    for size, entry in enumerate(sorted(point, reverse=True), 1):
+        gone += entry
+        if entry <= (gone - total) / size:
+            break
+        shift = (gone - total) / size
+    else:
+        size += 1
+    if size == 1:  # total is 0
+        result[:] = Fraction(0)
+        return result
+    result[:] = [max(entry - shift, Fraction(0)) for entry in point]
+    return result
+
+
+def _em(table: _Joint) -> Exact:
+    """Maximum likelihood: x <- x * M^T(c / (M x)) / n, in floats, from the uniform shares.
+
+    M works on the four components, and is its own transpose.
+    """
+    if all((share >= 0) for share in table.raw.flat):
+        return table.raw
+    rows, columns, both = (float(factor) for factor in table.shrinkage)
+
+    def told(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        mean = x.mean()
+        row, column = x.mean(axis=1, keepdims=True) - mean, x.mean(axis=0, keepdims=True) - mean
+        result: npt.NDArray[np.float64] = (
+            mean + rows * row + columns * column + both * (x - mean - row - column)
+        )
+        return np.maximum(result, 0.0)
+
+    shares = np.array(table.counts, dtype=np.float64) / table.n
+    x = np.full(table.shape, 1.0 / shares.size)
+    for _ in range(EM_STEPS):
+        seen = told(x)
+        ratio = np.divide(shares, seen, out=np.zeros_like(shares), where=shares > 0)
+        better = x * told(ratio)
+        settled = np.abs(better - x).max() <= EM_SETTLED
+        x = better
+        if settled:
+            break
+    return _objects(x)
+
+
+def _objects(array: npt.NDArray[np.float64]) -> Exact:
+    result = np.empty(array.shape, object)
+    for place, number in np.ndenumerate(array):
+        result[place] = Fraction(float(number))
+    return result
+
+
+def _fraction(numerator: Any, denominator: Any) -> Fraction:
+    quotient = gmpy2.mpq(numerator, denominator)
+    return Fraction(int(quotient.numerator), int(quotient.denominator))

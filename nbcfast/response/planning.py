@@ -1,0 +1,166 @@
+"""`plan`: how many respondents a scheme takes, from the variance of its estimates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nbcfast.response.estimating import contributions
+from nbcfast.response.schemes import AnyScheme, Scheme
+from nbcfast.table.values import exact
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to expect from so many respondents, whatever the truth is.
+
+    Attributes
+    ----------
+    n : int
+        Respondents.
+    standard_error : float
+        The largest that the estimated share of any class or (value, class) can have.
+    accuracy_error : float or None
+        The largest that the accuracy from a disguised test set of n answers can have; for binary schemes.
+    blow_up : float
+        How many times more respondents this takes than telling the truth would.
+    """
+
+    n: int
+    standard_error: float
+    accuracy_error: float | None
+    blow_up: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "standard_error": self.standard_error,
+            "accuracy_error": self.accuracy_error,
+            "blow_up": self.blow_up,
+        }
+
+
+def plan(
+    n: int | None,
+    scheme: AnyScheme,
+    *,
+    class_name: str | None = None,
+    standard_error: Any = None,
+    accuracy: Any = None,
+) -> Plan:
+    """How well n respondents are enough, or how many are needed.
+
+    The variance of an estimated share P(E) from n answers is (E[u^2] - P(E)^2) / n, u being what an answer
+    contributes; the plan takes the largest that it has for any population, so it holds before anything is
+    known. For one attribute at theta this is (1/4 + v) / n with v = theta (1 - theta) / (2 theta - 1)^2.
+
+    Parameters
+    ----------
+    n : int or None
+        Respondents; None to be told.
+    scheme : Scheme or KaryScheme
+        What they are to do.
+    class_name : str, optional
+        The class. Without it a class outside the scheme is assumed.
+    standard_error : number, optional
+        With n=None: the largest that any estimated share may have.
+    accuracy : number, optional
+        With n=None: the largest standard error that an accuracy measured on n disguised answers may have.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> from nbcfast.response import Scheme
+    >>> scheme = Scheme("0.8", [["a", "b"]])
+    >>> plan(10_000, scheme).standard_error  # sqrt((1/4 + 4/9) / 10,000)
+    0.008333333333333333
+    >>> plan(None, scheme, standard_error="0.01").n
+    6945
+    """
+    if not isinstance(scheme, AnyScheme):
+        raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    worst = _worst(scheme, class_name)
+    of_accuracy = _worst_accuracy(scheme)
+    if n is None:
+        needed = []
+        if standard_error is not None:
+            needed.append(worst / _positive(standard_error, "standard_error") ** 2)
+        if accuracy is not None:
+            if of_accuracy is None:
+                raise ValueError("accuracy: planned for binary schemes only")
+            needed.append(of_accuracy / _positive(accuracy, "accuracy") ** 2)
+        if not needed:
+            raise ValueError("n: expected a number, or standard_error or accuracy to find it from")
+        n = max(1, *map(math.ceil, needed))
+    elif standard_error is not None or accuracy is not None:
+        raise ValueError("standard_error and accuracy go with n=None")
+    elif isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"n must be an int or None, got {type(n).__name__}")
+    elif n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    return Plan(
+        n,
+        math.sqrt(worst / n),
+        None if of_accuracy is None else math.sqrt(of_accuracy / n),
+        float(4 * worst),
+    )
+
+
+def _positive(number: Any, where: str) -> Fraction:
+    found = Fraction(exact(number, where))
+    if found <= 0:
+        raise ValueError(f"{where} must be above 0, got {number}")
+    return found
+
+
+def _worst(scheme: AnyScheme, class_name: str | None) -> Fraction:
+    """N times the largest variance of any estimated share."""
+    attributes = [name for name in scheme.columns if name != class_name]
+    found = [Fraction(1, 4)]
+    in_scheme = class_name is not None and scheme.group_of(class_name) is not None
+    k_c = scheme.size(str(class_name)) if in_scheme else 2
+    if in_scheme:
+        found.append(worst_variance(k_c, 1, scheme.shrinkage(class_name, None)))
+    for name in attributes:
+        shrinkage = scheme.shrinkage(name, class_name if in_scheme else None)
+        found.append(worst_variance(scheme.size(name), k_c, shrinkage))
+    return max(found)
+
+
+def worst_variance(k_a: int, k_c: int, shrinkage: tuple[Fraction, Fraction, Fraction]) -> Fraction:
+    """The largest E[u^2] - P^2 of a cell over all populations.
+
+    E[u^2] is linear in the shares of the truths that match the cell in both, either or no coordinate; for a
+    given P the rest is best put where it is largest, and what is left is a parabola in P.
+    """
+    u = contributions(k_a, k_c, shrinkage, inverse=True)
+    told = contributions(k_a, k_c, shrinkage, inverse=False)
+    mean_square = {}
+    for i in (0, 1) if k_a > 1 else (1,):
+        for j in (0, 1) if k_c > 1 else (1,):
+            row = Fraction(1, k_a) + (i - Fraction(1, k_a)) * shrinkage[0]
+            column = Fraction(1, k_c) + (j - Fraction(1, k_c)) * shrinkage[1]
+            both = told[i, j]
+            mean_square[i, j] = (
+                both * u[1, 1] ** 2
+                + (row - both) * u[1, 0] ** 2
+                + (column - both) * u[0, 1] ** 2
+                + (1 - row - column + both) * u[0, 0] ** 2
+            )
+    inside = mean_square.pop((1, 1))
+    outside = max(mean_square.values(), default=inside)
+    # P inside + (1 - P) outside - P^2 is largest at P = (inside - outside) / 2, or at an end.
+    peak = min(max((inside - outside) / 2, Fraction(0)), Fraction(1))
+    return peak * inside + (1 - peak) * outside - peak * peak
+
+
+def _worst_accuracy(scheme: AnyScheme) -> Fraction | None:
+    """The same of a measured accuracy: a quarter of the squared range of what an answer contributes."""
+    if not isinstance(scheme, Scheme):
+        return None
+    return math.prod((1 / (2 * group.theta - 1) ** 2 for group in scheme.groups), start=Fraction(1, 4))

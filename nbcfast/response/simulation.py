@@ -1,0 +1,261 @@
+"""`simulate`: the accuracy after many repetitions of the coins, without throwing them record by record.
+
+What naive Bayes sees are counts, and the number of liars among m equal records is Binomial(m, 1 - theta): the
+same law as that of m coins. Repetitions are therefore one draw of (patterns x repetitions) binomial numbers
+and a few matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.response.schemes import AnyScheme, KaryScheme
+from nbcfast.table import Table
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+def simulate(
+    train: Table | Mapping[str, Any],
+    test: Table | Mapping[str, Any],
+    scheme: AnyScheme,
+    class_name: str,
+    *,
+    repetitions: int = 100,
+    alpha: float = 1,
+    rng: np.random.Generator | None = None,
+) -> Floats:
+    """The accuracy on plain test records of classifiers from disguised training records, once a repetition.
+
+    The law is that of `disguise`, `estimate`, `classifier` and `predict` one after the other; scores are
+    compared as floats, which for a simulation is near enough.
+
+    Parameters
+    ----------
+    train, test : Table, or anything that Table takes
+        Plain records, weights allowed.
+    scheme : Scheme or KaryScheme
+        The latter with a column a group, and not the class.
+    class_name : str
+        The column to predict.
+    repetitions : int
+        How often all coins are thrown.
+    alpha : number
+        Smoothing.
+    rng : numpy.random.Generator, optional
+        By default one with a seed from the operating system.
+
+    Returns
+    -------
+    ndarray of float64, shape (repetitions,)
+
+    Examples
+    --------
+    >>> from nbcfast.response import Scheme
+    >>> table = Table({"a": [0, 0, 1, 1] * 50, "c": [0, 0, 1, 1] * 50})
+    >>> simulate(table, table, Scheme(1, [["a"]]), "c", repetitions=2)
+    array([1., 1.])
+    """
+    train = train if isinstance(train, Table) else Table(train)
+    test = test if isinstance(test, Table) else Table(test)
+    if repetitions < 1:
+        raise ValueError(f"repetitions must be at least 1, got {repetitions}")
+    generator = np.random.default_rng() if rng is None else rng
+    declared = scheme.declared(train)
+    attributes = [name for name in train.names if name != class_name]
+    domains = {name: declared.order(name, train.column(name).domain) for name in train.names}
+    classes = domains[class_name]
+    data = train.collapse()
+    if not data.n_rows:
+        raise ValueError("no rows")
+    assert data.weights is not None
+    n = int(data.weights.sum())
+    rows = {
+        name: data.column(name).domain.positions_in(domains[name])[data.codes(name)] for name in train.names
+    }
+    told = _Answers(rows, data.weights, {name: len(domain) for name, domain in domains.items()}, class_name)
+    draw = told.kary if isinstance(declared, KaryScheme) else told.binary
+    observed = draw(declared, attributes, repetitions, generator)
+
+    prior = _prior(declared, class_name, told.class_counts(observed, attributes, repetitions) / n)
+    with np.errstate(divide="ignore"):
+        scores_of_class = np.log(prior)
+    plain = test.select([*attributes, class_name]).collapse()
+    if not plain.n_rows:
+        raise ValueError("no rows")
+    assert plain.weights is not None
+    label = _places(plain, class_name, classes)
+    scores = np.broadcast_to(scores_of_class[np.newaxis], (plain.n_rows, len(classes), repetitions)).copy()
+    for name in attributes:
+        joint = n * _projected(declared, name, class_name, observed[name] / n)
+        total = joint.sum(axis=0, keepdims=True) + len(joint) * alpha
+        with np.errstate(divide="ignore", invalid="ignore"):
+            conditional = np.where(total > 0, (joint + alpha) / total, 1 / len(joint))
+            scores += np.log(conditional)[_places(plain, name, domains[name])]
+    # The later class wins ties.
+    best = len(classes) - 1 - np.argmax(scores[:, ::-1], axis=1)
+    right = best == label[:, np.newaxis]
+    result: Floats = (plain.weights @ right) / plain.weights.sum()
+    return result
+
+
+def _places(table: Table, name: str, domain: Any) -> npt.NDArray[np.int64]:
+    places: npt.NDArray[np.int64] = table.column(name).domain.positions_in(domain)
+    if (places < 0).any():
+        value = table.domain(name)[int(np.argmin(places))]
+        raise ValueError(
+            f"column {name!r}: value {value!r} of the test records is not in the training records"
+        )
+    return places[table.codes(name)]
+
+
+class _Answers:
+    """Counts of distinct true records, from which those of answers are drawn."""
+
+    def __init__(
+        self, rows: dict[str, npt.NDArray[Any]], weights: Counts, sizes: dict[str, int], class_name: str
+    ) -> None:
+        self.rows, self.weights, self.sizes, self.class_name = rows, weights, sizes, class_name
+
+    def class_counts(self, observed: dict[str, Counts], attributes: list[str], repetitions: int) -> Counts:
+        if attributes:
+            found: Counts = observed[attributes[0]].sum(axis=0)
+            return found
+        true = np.bincount(self.rows[self.class_name], self.weights, self.sizes[self.class_name])
+        return np.repeat(true.astype(np.int64)[:, np.newaxis], repetitions, axis=1)
+
+    def _summed(self, codes: npt.NDArray[Any], size: int, numbers: Counts) -> Counts:
+        """Sums of the rows of `numbers` with the same code."""
+        order = np.argsort(codes, kind="stable")
+        found, first = np.unique(codes[order], return_index=True)
+        result = np.zeros((size, numbers.shape[1]), np.int64)
+        result[found] = np.add.reduceat(numbers[order], first, axis=0)
+        return result
+
+    def _joint(self, rows: dict[str, npt.NDArray[Any]], name: str, numbers: Counts) -> Counts:
+        k_a, k_c = self.sizes[name], self.sizes[self.class_name]
+        codes = rows[name] * k_c + rows[self.class_name]
+        return self._summed(codes, k_a * k_c, numbers).reshape(k_a, k_c, -1)
+
+    def binary(
+        self,
+        scheme: AnyScheme,
+        attributes: list[str],
+        repetitions: int,
+        rng: np.random.Generator,
+    ) -> dict[str, Counts]:
+        rows = self.rows
+        numbers = np.repeat(self.weights[:, np.newaxis], repetitions, axis=1)
+        own = scheme.group_of(self.class_name)
+        if own is not None:
+            # First, because all other groups share the class with it.
+            group = scheme.groups[own]
+            liars = rng.binomial(numbers, float(1 - group.theta))
+            other = {name: 1 - codes if name in group.columns else codes for name, codes in rows.items()}
+            rows = {name: np.concatenate([codes, other[name]]) for name, codes in rows.items()}
+            numbers = np.concatenate([numbers - liars, liars])
+        observed = {}
+        for place, group in enumerate(scheme.groups):
+            names = [name for name in group.columns if name != self.class_name]
+            if place == own or not names:
+                continue
+            # Coins of other groups are others: what this one does depends on its columns and the class alone.
+            codes = rows[self.class_name].astype(np.int64)
+            for name in names:
+                codes = codes * self.sizes[name] + rows[name]
+            distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+            sums = self._summed(inverse.reshape(-1), len(distinct), numbers)
+            liars = rng.binomial(sums, float(1 - group.theta))
+            mine = {name: rows[name][first] for name in (*names, self.class_name)}
+            for name in names:
+                true = self._joint(mine, name, sums - liars)
+                observed[name] = true + self._joint(mine, name, liars)[::-1]
+        for name in attributes:
+            if name not in observed:
+                observed[name] = self._joint(rows, name, numbers)
+        return observed
+
+    def kary(
+        self,
+        scheme: AnyScheme,
+        attributes: list[str],
+        repetitions: int,
+        rng: np.random.Generator,
+    ) -> dict[str, Counts]:
+        assert isinstance(scheme, KaryScheme)
+        if scheme.group_of(self.class_name) is not None or any(len(g.columns) > 1 for g in scheme.groups):
+            raise ValueError("simulated are k-ary schemes with a column a group, and the class left alone")
+        observed = {}
+        for name in attributes:
+            true = self._joint(self.rows, name, self.weights[:, np.newaxis])[:, :, 0]
+            place = scheme.group_of(name)
+            if place is None:
+                observed[name] = np.repeat(true[:, :, np.newaxis], repetitions, axis=2)
+                continue
+            k, theta = len(true), scheme.groups[place].theta
+            if theta * k >= 1:
+                # Kept as it is, or replaced by any of the k values, itself among them: the same law.
+                kept = rng.binomial(
+                    true[:, :, np.newaxis], float(scheme.shrinkage(name, None)[0]), (*true.shape, repetitions)
+                )
+                pool = (true.sum(axis=0)[:, np.newaxis] - kept.sum(axis=0)).T
+                told = kept + rng.multinomial(pool, np.full(k, 1 / k)).transpose(2, 1, 0)
+            else:
+                chances = np.full((k, k), float((1 - theta) / (k - 1)))
+                np.fill_diagonal(chances, float(theta))
+                told = np.zeros((*true.shape, repetitions), np.int64)
+                for a in range(k):
+                    drawn = rng.multinomial(true[a], chances[a], (repetitions, true.shape[1]))
+                    told += drawn.transpose(2, 1, 0)
+            observed[name] = told
+        return observed
+
+
+def _prior(scheme: AnyScheme, class_name: str, shares: Floats) -> Floats:
+    k = len(shares)
+    factor = float(scheme.shrinkage(class_name, None)[0])
+    return shares if factor == 1 else _simplex(1 / k + (shares - 1 / k) / factor)
+
+
+def _projected(scheme: AnyScheme, name: str, class_name: str, shares: Floats) -> Floats:
+    """As `estimate` does, for arrays of (values, classes, repetitions)."""
+    rows, columns, both = map(float, scheme.shrinkage(name, class_name))
+    mean = shares.mean(axis=(0, 1), keepdims=True)
+    row, column = (
+        shares.mean(axis=1, keepdims=True) - mean,
+        shares.mean(axis=0, keepdims=True) - mean,
+    )
+    raw = mean + row / rows + column / columns + (shares - mean - row - column) / both
+    k_a, k_c, repetitions = raw.shape
+    own, others = scheme.group_of(name), scheme.group_of(class_name)
+    result: Floats = raw
+    if own is None and others is None:
+        return result
+    if others is None:
+        return _simplex(raw)
+    if own is None:
+        result = _simplex(raw.transpose(1, 0, 2)).transpose(1, 0, 2)
+    elif own == others and (k_a, k_c) == (2, 2):
+        result = np.empty_like(raw)
+        result[[0, 1], [0, 1]] = _simplex(raw[[0, 1], [0, 1]])
+        result[[0, 1], [1, 0]] = _simplex(raw[[0, 1], [1, 0]])
+    else:
+        result = _simplex(raw.reshape(k_a * k_c, repetitions)).reshape(raw.shape)
+    return result
+
+
+def _simplex(points: Floats) -> Floats:
+    """The nearest points with entries of at least 0 and the same sums, along the first axis."""
+    total = np.maximum(points.sum(axis=0), 0.0)
+    ordered = -np.sort(-points, axis=0)
+    shape = (len(points),) + (1,) * (points.ndim - 1)
+    shifts = (np.cumsum(ordered, axis=0) - total) / np.arange(1, len(points) + 1).reshape(shape)
+    kept = np.maximum((ordered > shifts).sum(axis=0) - 1, 0)
+    shift = np.take_along_axis(shifts, kept[np.newaxis], axis=0)
+    result: Floats = np.maximum(points - shift, 0.0)
+    return result

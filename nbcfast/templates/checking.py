@@ -1,0 +1,200 @@
+"""What can be inferred from a table, and with what confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table import Table
+from nbcfast.table.values import Value
+from nbcfast.templates.template import Template, checked, position
+
+if TYPE_CHECKING:
+    from nbcfast.table.domain import Domain
+
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Violation:
+    """A group of people of whom too many have a sensitive value.
+
+    Attributes
+    ----------
+    template : Template
+    known : mapping of name -> value
+        What the group shares.
+    support : int
+        How many people the group has.
+    count : int
+        How many of them have the sensitive value.
+    """
+
+    template: Template
+    known: Mapping[str, Value]
+    support: int
+    count: int
+
+    @property
+    def confidence(self) -> Fraction:
+        return Fraction(self.count, self.support)
+
+    def __repr__(self) -> str:
+        column, value = self.template.sensitive
+        known = ", ".join(f"{name}={shared}" for name, shared in self.known.items())
+        return f"Violation({known} -> {column}={value}: {self.count} of {self.support})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _violation, (self.template, dict(self.known), self.support, self.count)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "template": self.template.to_dict(),
+            "known": dict(self.known),
+            "support": self.support,
+            "count": self.count,
+            "confidence": str(self.confidence),
+        }
+
+
+def _violation(template: Template, known: dict[str, Value], support: int, count: int) -> Violation:
+    return Violation(template, MappingProxyType(known), support, count)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of each group of people with the same known values how many there are, and have a sensitive value."""
+
+    codes: list[npt.NDArray[Any]]
+    domains: list[Domain]
+    totals: Longs
+    hits: Longs
+
+    def above(self, limit: Fraction) -> Longs:
+        """Which groups have a larger share than `limit`."""
+        most = int(self.totals.max(initial=0))
+        above, below = at_most(limit, most)
+        if most < 1 << 31:
+            return np.flatnonzero(self.hits * below > self.totals * above)
+        return np.flatnonzero(self.hits.astype(object) * below > self.totals.astype(object) * above)
+
+    def largest(self) -> Fraction:
+        """The largest share."""
+        if not len(self.totals):
+            return Fraction(0)
+        # Floats find the candidates, as none is more than a few roundings off.
+        rough = self.hits / self.totals
+        near = np.flatnonzero(rough >= rough.max() * (1 - 1e-14))
+        return max(Fraction(int(self.hits[i]), int(self.totals[i])) for i in _distinct(self, near))
+
+
+def _distinct(shares: Shares, places: Longs) -> Longs:
+    """The first place of each pair of numbers among these places."""
+    pairs = np.stack([shares.hits[places], shares.totals[places]])
+    return places[np.unique(pairs, axis=1, return_index=True)[1]]
+
+
+def at_most(limit: Fraction, most: int) -> tuple[int, int]:
+    """The largest fraction up to `limit` whose denominator is at most `most` (1 for 0).
+
+    No share of up to `most` records lies between the two, and its parts fit where the counts do.
+    """
+    most = max(most, 1)
+    if limit.denominator <= most:
+        return limit.numerator, limit.denominator
+    # The last two convergents that fit enclose it, the second one stretched as far as it fits.
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = limit.numerator, limit.denominator
+    while True:
+        whole = n // d
+        if q0 + whole * q1 > most:
+            break
+        p0, q0, p1, q1 = p1, q1, p0 + whole * p1, q0 + whole * q1
+        n, d = d, n - whole * d
+    times = (most - q0) // q1
+    stretched = p0 + times * p1, q0 + times * q1
+    return (p1, q1) if p1 * limit.denominator <= limit.numerator * q1 else stretched
+
+
+def shares_of(table: Table, templates: Iterable[Template]) -> Iterator[tuple[Template, Shares]]:
+    """The groups of each template; those with the same columns are made of one collapsed table."""
+    wanted = list(templates)
+    done: dict[tuple[tuple[str, ...], str], Table] = {}
+    for template in wanted:
+        column = template.sensitive[0]
+        key = template.quasi, column
+        if key not in done:
+            done[key] = table.select([*template.quasi, column]).collapse()
+        distinct = done[key]
+        weights = distinct.weights
+        assert weights is not None
+        # Collapsed rows are sorted by the known values first.
+        known = [distinct.codes(name) for name in template.quasi]
+        new = np.zeros(distinct.n_rows, np.bool_)
+        new[:1] = True
+        for codes in known:
+            new[1:] |= codes[1:] != codes[:-1]
+        starts = np.flatnonzero(new)
+        hits = np.where(distinct.codes(column) == position(table, template), weights, 0)
+        yield (
+            template,
+            Shares(
+                [codes[starts] for codes in known],
+                [distinct.column(name).domain for name in template.quasi],
+                np.add.reduceat(weights, starts) if len(starts) else weights,
+                np.add.reduceat(hits, starts) if len(starts) else hits,
+            ),
+        )
+
+
+def confidences(table: Table, templates: Iterable[Template]) -> dict[Template, Fraction]:
+    """The largest share of each template over all groups."""
+    return {template: shares.largest() for template, shares in shares_of(table, templates)}
+
+
+def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
+    """Every inference from a table that is more confident than its template allows.
+
+    Parameters
+    ----------
+    table : Table or what makes one
+        A private table, or a released one: SUPPRESSED is a value like any other. Weights are counted.
+    templates : sequence of Template
+        What must not be inferred, and with what confidence.
+
+    Returns
+    -------
+    list of Violation
+        Template by template, and then in the order of the known values; empty where all templates hold.
+
+    Raises
+    ------
+    ValueError
+        If a template names no column or value of the table, or the table has no rows.
+
+    Examples
+    --------
+    >>> table = Table({"job": ["cook", "clerk", "clerk"], "ill": ["no", "no", "yes"]})
+    >>> violations(table, [Template(["job"], ("ill", "yes"), "1/3")])
+    [Violation(job=clerk -> ill=yes: 1 of 2)]
+    """
+    if not isinstance(table, Table):
+        table = Table(table)
+    listed = checked(table, templates)
+    if not table.n_rows:
+        raise ValueError("no rows")
+    found = []
+    for template, shares in shares_of(table, listed):
+        for i in shares.above(template.limit).tolist():
+            known = {
+                name: domain.values[codes[i]]
+                for name, codes, domain in zip(template.quasi, shares.codes, shares.domains, strict=True)
+            }
+            found.append(_violation(template, known, int(shares.totals[i]), int(shares.hits[i])))
+    return found

@@ -1,0 +1,290 @@
+"""What top-down disclosure gives back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table import Interval, Table
+from nbcfast.table.values import Value, exact, number_text
+
+if TYPE_CHECKING:
+    from nbcfast.templates.template import Template
+
+
+@dataclass(frozen=True, repr=False)
+class Step:
+    """One disclosure.
+
+    Attributes
+    ----------
+    attribute : str
+    value : value, or int or Fraction
+        The value that was disclosed; of a continuous attribute the first number above the cut.
+    gain, loss, score : float
+        InfoGain (or the number of records, for utility "distortion"), PrivLoss, and gain / (loss + 1).
+    templates : tuple of Template
+    """
+
+    attribute: str
+    value: Any
+    gain: float
+    loss: float
+    score: float
+    templates: tuple[Template, ...] = field(repr=False)
+    _shares: tuple[tuple[int, int], ...] = field(repr=False)
+    _cut: bool = False
+
+    @property
+    def confidences(self) -> dict[Template, Fraction]:
+        """The confidence of each template after this step."""
+        return {
+            template: Fraction(hits, total)
+            for template, (hits, total) in zip(self.templates, self._shares, strict=True)
+        }
+
+    def __str__(self) -> str:
+        if self._cut:
+            return f"{self.attribute} cut at {number_text(self.value)}"
+        return f"{self.attribute}={self.value}"
+
+    def __repr__(self) -> str:
+        return f"Step({self}; gain {self.gain:.6g}, loss {self.loss:.6g}, score {self.score:.6g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attribute": self.attribute,
+            "value": self.value,
+            "gain": self.gain,
+            "loss": self.loss,
+            "score": self.score,
+            "confidences": [str(found) for found in self.confidences.values()],
+        }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Disclosure:
+    """A table in which just so much is suppressed that its templates hold.
+
+    Attributes
+    ----------
+    table : Table
+        What may be published: suppressed values are SUPPRESSED, continuous attributes are intervals, and all
+        other columns are as they were. Its rows are in the order of the private ones; what `save` writes is
+        not.
+    templates : tuple of Template
+        Without those that a smaller limit makes superfluous.
+    confidences : mapping of Template -> Fraction
+        The largest share of the sensitive value in any group of the table.
+    masked : tuple of str
+        The columns that may be suppressed.
+    target : str or None
+    utility : {"information", "distortion"}
+    steps : tuple of Step
+        What was disclosed, in order; empty for one that was loaded.
+    suppressed : mapping of name -> tuple, or None
+        The values of each categorical masked column that are withheld. Private: it is in no file, and None
+        for one that was loaded.
+    intervals : mapping of name -> tuple of Interval
+        The intervals of each continuous column.
+    reasons : mapping of name -> mapping of value -> (Template, Fraction) or None
+        Why each suppressed value is: a template that disclosing it would break, and at least how confident
+        its inference would be. None where that would be of no use for the target, or the search was stopped.
+    complete : bool
+        False where `max_steps`, `progress` or Ctrl-C ended it early. The templates hold all the same.
+    peak_bytes : int or None
+        The most memory that the search took beside the table.
+    """
+
+    table: Table
+    templates: tuple[Template, ...]
+    confidences: Mapping[Template, Fraction]
+    masked: tuple[str, ...]
+    target: str | None
+    utility: str
+    steps: tuple[Step, ...] = ()
+    suppressed: Mapping[str, tuple[Value, ...]] | None = None
+    intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    reasons: Mapping[str, Mapping[Value, tuple[Template, Fraction] | None]] | None = None
+    complete: bool = True
+    peak_bytes: int | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _disclosure, (
+            self.table,
+            self.templates,
+            dict(self.confidences),
+            self.masked,
+            self.target,
+            self.utility,
+            self.steps,
+            None if self.suppressed is None else dict(self.suppressed),
+            dict(self.intervals),
+            None if self.reasons is None else {name: dict(why) for name, why in self.reasons.items()},
+            self.complete,
+            self.peak_bytes,
+        )
+
+    def __repr__(self) -> str:
+        lines = []
+        for template in self.templates:
+            found = number_text(exact(self.confidences[template], "confidence"))
+            lines.append(f"  {template}: {found}")
+        for name in self.masked:
+            if name in self.intervals:
+                n = len(self.intervals[name])
+                lines.append(f"  {name}: {n} {'interval' if n == 1 else 'intervals'}")
+            elif self.suppressed is not None and self.suppressed[name]:
+                values = self.suppressed[name]
+                shown = ", ".join(map(str, values[:6])) + (", ..." if len(values) > 6 else "")
+                lines.append(f"  {name}: suppressed {shown}")
+        head = (
+            f"Disclosure({self.n_rows} rows, {len(self.steps)} steps{'' if self.complete else ', stopped'})"
+        )
+        return "\n".join([head, *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the table."""
+        return {
+            "templates": [
+                {**template.to_dict(), "confidence": str(self.confidences[template])}
+                for template in self.templates
+            ],
+            "masked": list(self.masked),
+            "target": self.target,
+            "utility": self.utility,
+            "steps": [step.to_dict() for step in self.steps],
+            "suppressed": None
+            if self.suppressed is None
+            else {name: list(values) for name, values in self.suppressed.items()},
+            "intervals": {name: list(map(str, found)) for name, found in self.intervals.items()},
+            "complete": self.complete,
+        }
+
+    @property
+    def n_rows(self) -> int:
+        """People in the table."""
+        weights = self.table.weights
+        return self.table.n_rows if weights is None else int(weights.sum())
+
+    @property
+    def collapsed(self) -> Table:
+        """The distinct released rows, sorted, with how many people each stands for."""
+        return self.table.collapse()
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """All columns that some template takes for known, in the order of the table."""
+        known = {name for template in self.templates for name in template.quasi}
+        return tuple(name for name in self.table.names if name in known)
+
+    @cached_property
+    def group_ids(self) -> npt.NDArray[np.uint32]:
+        """For each row of `table` the number of its group: rows with the same released quasi-identifiers.
+
+        Groups are numbered in the order of their codes, whatever that of the rows.
+        """
+        columns = [self.table.codes(name) for name in self.quasi]
+        order = np.lexsort(tuple(columns)[::-1])
+        new = np.zeros(self.table.n_rows, np.bool_)
+        for codes in columns:
+            found = codes[order]
+            new[1:] |= found[1:] != found[:-1]
+        ids = np.empty(self.table.n_rows, np.uint32)
+        ids[order] = np.cumsum(new, dtype=np.uint32)
+        ids.flags.writeable = False
+        return ids
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        order: Literal["canonical", "shuffled"] = "canonical",
+        rng: np.random.Generator | None = None,
+        weights: str | None = None,
+        parquet: bool = False,
+    ) -> None:
+        """Write ``table.csv`` and ``certificate.json`` into the folder `path`, which is made if need be.
+
+        The file lists rows sorted, or shuffled, so that nothing is left of the order of the data. The files
+        appear whole or not at all, and only if all templates hold.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        order : {"canonical", "shuffled"}
+            The same disclosure gives the same bytes in canonical order.
+        rng : numpy.random.Generator, optional
+            For order="shuffled"; by default the operating system seeds one.
+        weights : str, optional
+            Write each distinct row once, with how many people it stands for in a column of this name.
+        parquet : bool
+            Write ``table.parquet`` too.
+
+        Raises
+        ------
+        ValueError
+            If a template does not hold, or a column cannot be written.
+        OSError
+            If a file cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> import nbcfast
+        >>> from nbcfast.templates import Template, disclose
+        >>> table = nbcfast.Table({"job": ["cook", "clerk"] * 2, "ill": ["no", "yes", "no", "no"]})
+        >>> found = disclose(table, [Template(["job"], ("ill", "yes"), "1/3")], utility="distortion")
+        >>> with TemporaryDirectory() as folder:
+        ...     found.save(folder)
+        ...     nbcfast.verify(folder).ok
+        True
+        """
+        from nbcfast.release.disclosures import save
+
+        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet)
+
+
+def _disclosure(
+    table: Table,
+    templates: tuple[Template, ...],
+    confidences: dict[Template, Fraction],
+    masked: tuple[str, ...],
+    target: str | None,
+    utility: str,
+    steps: tuple[Step, ...],
+    suppressed: dict[str, tuple[Value, ...]] | None,
+    intervals: dict[str, tuple[Interval, ...]],
+    reasons: dict[str, dict[Value, tuple[Template, Fraction] | None]] | None,
+    complete: bool,
+    peak_bytes: int | None,
+) -> Disclosure:
+    return Disclosure(
+        table,
+        templates,
+        MappingProxyType(confidences),
+        masked,
+        target,
+        utility,
+        steps,
+        None if suppressed is None else MappingProxyType(suppressed),
+        MappingProxyType(intervals),
+        None if reasons is None else _frozen(reasons),
+        complete,
+        peak_bytes,
+    )
+
+
+def _frozen(
+    reasons: dict[str, dict[Value, tuple[Template, Fraction] | None]],
+) -> Mapping[str, Mapping[Value, tuple[Template, Fraction] | None]]:
+    return MappingProxyType({name: MappingProxyType(why) for name, why in reasons.items()})

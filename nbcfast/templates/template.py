@@ -1,0 +1,159 @@
+"""`Template`: an inference that must not be too confident."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from nbcfast.table import SUPPRESSED
+from nbcfast.table.values import Value, exact, normalise, number_text
+
+if TYPE_CHECKING:
+    from nbcfast.table import Table
+
+
+@dataclass(frozen=True, repr=False)
+class Template:
+    """Of the people who share values of some columns, at most so large a part has a sensitive value.
+
+    Parameters
+    ----------
+    quasi : sequence of str
+        The columns that an adversary knows. Their order does not matter for what is meant.
+    sensitive : (str, value)
+        A column and the value of it that is not to be inferred.
+    limit : int, Fraction, str or float
+        The highest confidence allowed, 0 to 1; kept as a Fraction. A float means its shortest decimal text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `quasi` is empty, names a column twice or holds the sensitive one, or the limit is outside [0, 1].
+
+    Examples
+    --------
+    >>> Template(("job", "country"), ("bankruptcy", "Discharged"), "75%")
+    Traceback (most recent call last):
+        ...
+    ValueError: limit must be a finite number, got '75%'
+    >>> Template(("job", "country"), ("bankruptcy", "Discharged"), 0.75)
+    Template(job, country -> bankruptcy=Discharged <= 0.75)
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, Value]
+    limit: Fraction
+
+    def __init__(self, quasi: Iterable[str], sensitive: tuple[str, Any], limit: Any) -> None:
+        if isinstance(quasi, str) or not isinstance(quasi, Iterable):
+            raise TypeError(f"quasi must be a sequence of column names, got {quasi!r}")
+        names = tuple(quasi)
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"quasi must be column names, got {name!r}")
+            if names.count(name) > 1:
+                raise ValueError(f"quasi must be distinct columns, got {name!r} twice")
+        if not names:
+            raise ValueError("quasi must be at least one column, got none")
+        if not isinstance(sensitive, tuple) or len(sensitive) != 2 or not isinstance(sensitive[0], str):
+            raise TypeError(f"sensitive must be a pair (column, value), got {sensitive!r}")
+        column = sensitive[0]
+        if column in names:
+            raise ValueError(f"quasi must not hold the sensitive column, got {column!r} in {names}")
+        value = normalise([sensitive[1]], f"sensitive value of {column!r}")[1][0]
+        if value is SUPPRESSED:
+            raise ValueError(f"sensitive value of {column!r} must be a value, got SUPPRESSED")
+        number = Fraction(exact(limit, "limit"))
+        if not 0 <= number <= 1:
+            raise ValueError(f"limit must be 0 to 1, got {number_text(exact(limit, 'limit'))}")
+        object.__setattr__(self, "quasi", names)
+        object.__setattr__(self, "sensitive", (column, value))
+        object.__setattr__(self, "limit", number)
+
+    def __str__(self) -> str:
+        return f"{self.inference} <= {number_text(exact(self.limit, 'limit'))}"
+
+    def __repr__(self) -> str:
+        return f"Template({self})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Template, (self.quasi, self.sensitive, self.limit)
+
+    @property
+    def inference(self) -> str:
+        """What is inferred from what, without the limit."""
+        column, value = self.sensitive
+        return f"{', '.join(self.quasi)} -> {column}={value}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the limit as text."""
+        column, value = self.sensitive
+        return {
+            "quasi": list(self.quasi),
+            "attribute": column,
+            "value": value if isinstance(value, bool | int | float | str | None) else str(value),
+            "limit": str(self.limit),
+        }
+
+
+def templates_for(
+    quasi: Iterable[str], attribute: str, values: Iterable[Any], limit: Any
+) -> tuple[Template, ...]:
+    """A template for each of several sensitive values of one column.
+
+    Examples
+    --------
+    >>> templates_for(["job"], "bankruptcy", ["Current", "Discharged"], "1/2")
+    (Template(job -> bankruptcy=Current <= 0.5), Template(job -> bankruptcy=Discharged <= 0.5))
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"values must be a sequence of values, got {values!r}")
+    names = quasi if isinstance(quasi, str) else tuple(quasi)
+    listed = list(values)
+    if not listed:
+        raise ValueError(f"values must be at least one value of {attribute!r}, got none")
+    return tuple(Template(names, (attribute, value), limit) for value in listed)
+
+
+def checked(table: Table, templates: Any) -> tuple[Template, ...]:
+    """Templates that belong to a table: each column is there, each sensitive value in its domain."""
+    if isinstance(templates, Template) or not isinstance(templates, Iterable):
+        raise TypeError(f"templates must be a sequence of Templates, got {type(templates).__name__}")
+    listed = tuple(templates)
+    if not listed:
+        raise ValueError("templates must be at least one Template, got none")
+    for number, template in enumerate(listed):
+        if not isinstance(template, Template):
+            raise TypeError(f"templates must be Templates, got {type(template).__name__}")
+        for name in (*template.quasi, template.sensitive[0]):
+            if name not in table.names:
+                names = ", ".join(map(repr, table.names))
+                raise ValueError(f"template {number}: expected columns of {names}; got {name!r}")
+        position(table, template, f"template {number}")
+    return listed
+
+
+def position(table: Table, template: Template, where: str = "template") -> int:
+    """The code of the sensitive value in the table."""
+    name, value = template.sensitive
+    domain = table.column(name).domain
+    place = domain.index.get(value)
+    # True is 1 for a dictionary, and a column has one kind.
+    if place is None or isinstance(domain.values[place], bool) != isinstance(value, bool):
+        raise ValueError(f"{where}: {value!r} is none of the {len(domain)} values of column {name!r}")
+    return place
+
+
+def merged(templates: Iterable[Template]) -> tuple[Template, ...]:
+    """Of templates about the same inference only that with the smallest limit, where the first one stood."""
+    kept: dict[tuple[frozenset[str], tuple[str, Value]], Template] = {}
+    for template in templates:
+        key = frozenset(template.quasi), template.sensitive
+        before = kept.get(key)
+        if before is None:
+            kept[key] = template
+        elif template.limit < before.limit:
+            kept[key] = Template(before.quasi, before.sensitive, template.limit)
+    return tuple(kept.values())

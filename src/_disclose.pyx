@@ -1,0 +1,369 @@
+"""Top-down disclosure: distinct rows, and the greedy search over them."""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+import numpy as np
+
+
+cdef extern from "disclose.h" nogil:
+    ctypedef struct Memory:
+        size_t now, peak
+    ctypedef struct Attribute:
+        size_t values
+        uint32_t *cell_of
+        uint8_t *live
+    ctypedef struct Limit:
+        size_t part, hit
+        uint64_t above, below
+    ctypedef struct Search:
+        Memory memory
+        int wide
+        size_t attributes, parts, templates
+        Attribute **about
+        void **part
+        Limit *limit
+        size_t **limits_of
+        size_t *n_limits_of
+        size_t **place_of
+    ctypedef struct Chosen:
+        size_t attribute
+        int64_t value
+        double gain, loss, score
+    Search *search_new(size_t, size_t, size_t, int, int, int)
+    void search_free(Search *)
+    int set_attribute(Search *, size_t, size_t, size_t, const int64_t *, int)
+    void *part_new_narrow(Memory *, size_t, size_t, const uint16_t *, size_t, const uint16_t *, size_t,
+                          const uint32_t *, Attribute **, const uint32_t *, size_t)
+    void *part_new_wide(Memory *, size_t, size_t, const uint32_t *, size_t, const uint16_t *, size_t,
+                        const uint64_t *, Attribute **, const uint32_t *, size_t)
+    void confidence_of(const Search *, const Limit *, uint64_t *, uint64_t *)
+    void confidence_with(const Search *, const Limit *, size_t, size_t, uint64_t *, uint64_t *)
+    int within(const Limit *, uint64_t, uint64_t)
+    int advance(Search *, Chosen *)
+    int sort_keys(uint64_t *, uint64_t *, uint64_t *, uint64_t *, size_t, int)
+    size_t run_lengths(uint64_t *, const uint64_t *, uint64_t *, size_t)
+
+cdef enum:
+    MOST_ATTRIBUTES = 4096
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef int _or_codes(const code_t *codes, const uint64_t *bits, size_t size, uint64_t *keys,
+                   size_t n) noexcept nogil:
+    """Put the bits of each code into its key; -1 for a code that has none."""
+    cdef size_t i
+    cdef code_t most = 0
+    for i in range(n):
+        most = most if most > codes[i] else codes[i]
+    if n and most >= size:
+        return -1
+    for i in range(n):
+        keys[i] |= bits[codes[i]]
+    return 0
+
+
+cdef class _Columns:
+    """Columns of codes, and the bits of a key that each code stands for."""
+    cdef list codes
+    cdef list bits
+    cdef size_t n_rows
+
+    def __cinit__(self, columns, bits):
+        self.codes, self.bits = [], []
+        self.n_rows = len(columns[0]) if columns else 0
+        for codes, table in zip(columns, bits, strict=True):
+            codes = np.ascontiguousarray(codes)
+            if codes.ndim != 1 or codes.shape[0] != self.n_rows:
+                raise ValueError(f"columns: expected {self.n_rows} codes each, got shape {codes.shape}")
+            if codes.dtype not in (np.uint8, np.uint16, np.uint32):
+                raise TypeError(f"columns: expected uint8, uint16 or uint32, got {codes.dtype}")
+            self.codes.append(codes)
+            self.bits.append(np.ascontiguousarray(table, np.uint64))
+
+    cdef int keys(self, size_t start, size_t stop, uint64_t[::1] keys) except -1:
+        """The keys of some rows."""
+        cdef const uint8_t[::1] small
+        cdef const uint16_t[::1] middle
+        cdef const uint32_t[::1] large
+        cdef const uint64_t[::1] bits
+        cdef int bad = 0
+        memset(&keys[0], 0, (stop - start) * sizeof(uint64_t))
+        for number, codes in enumerate(self.codes):
+            bits = self.bits[number]
+            if bits.shape[0] == 0:
+                raise ValueError(f"columns: expected codes below 0 in column {number}")
+            if codes.dtype == np.uint8:
+                small = codes
+                with nogil:
+                    bad = _or_codes(&small[start], &bits[0], bits.shape[0], &keys[0], stop - start)
+            elif codes.dtype == np.uint16:
+                middle = codes
+                with nogil:
+                    bad = _or_codes(&middle[start], &bits[0], bits.shape[0], &keys[0], stop - start)
+            else:
+                large = codes
+                with nogil:
+                    bad = _or_codes(&large[start], &bits[0], bits.shape[0], &keys[0], stop - start)
+            if bad:
+                raise ValueError(f"columns: expected codes below {bits.shape[0]} in column {number}")
+        return 0
+
+
+def _checked_range(_Columns data not None, Py_ssize_t start, Py_ssize_t stop, weights):
+    if not 0 <= start < stop <= <Py_ssize_t> data.n_rows:
+        raise ValueError(f"rows: expected a part of 0..{data.n_rows}, got {start}..{stop}")
+    if weights is not None and len(weights) != <Py_ssize_t> data.n_rows:
+        raise ValueError(f"weights: expected {data.n_rows}, got {len(weights)}")
+
+
+def distinct(columns, bits, Py_ssize_t start, Py_ssize_t stop, weights, int n_bits):
+    """The distinct keys of rows start..stop-1, rising, and their weights."""
+    data = _Columns(columns, bits)
+    _checked_range(data, start, stop, weights)
+    keys = np.empty(stop - start, np.uint64)
+    data.keys(start, stop, keys)
+    return merged(keys, None if weights is None else weights[start:stop].astype(np.uint64), n_bits)
+
+
+def merged(keys, totals, int n_bits):
+    """Each key once, rising, and the sum of its totals (1 each for None); `keys` is overwritten."""
+    cdef uint64_t[::1] one = keys
+    cdef uint64_t[::1] room = np.empty_like(keys)
+    cdef uint64_t[::1] counted = totals
+    cdef size_t n = one.shape[0], found
+    cdef int swapped
+    cdef uint64_t *counts = NULL
+    cdef uint64_t *count_room = NULL
+    if not 0 <= n_bits <= 64:
+        raise ValueError(f"n_bits: expected 0..64, got {n_bits}")
+    if n == 0:
+        return np.empty(0, np.uint64), np.empty(0, np.uint64)
+    if totals is not None and <size_t> counted.shape[0] != n:
+        raise ValueError(f"totals: expected {n}, got {counted.shape[0]}")
+    result = np.empty(n, np.uint64)
+    cdef uint64_t[::1] sums = result
+    if totals is not None:
+        counts, count_room = &counted[0], &sums[0]
+    with nogil:
+        swapped = sort_keys(&one[0], counts, &room[0], count_room, n, n_bits)
+        if swapped and counts != NULL:
+            # The sums may stand where the totals are read: a sum never passes the totals that it is of.
+            counts = count_room
+        found = run_lengths(&room[0] if swapped else &one[0], counts, &sums[0], n)
+    final = np.asarray(room if swapped else one)
+    return final[:found].copy(), result[:found].copy()
+
+
+def tally(columns, bits, Py_ssize_t start, Py_ssize_t stop, weights, uint64_t[::1] table not None):
+    """Add the weights of rows start..stop-1 to table[key]."""
+    cdef _Columns data = _Columns(columns, bits)
+    cdef uint64_t[::1] keys
+    cdef const int64_t[::1] counted = weights
+    cdef size_t i, at, n, size = table.shape[0]
+    cdef bint weighted = weights is not None
+    cdef bint fits = True
+    _checked_range(data, start, stop, weights)
+    keys = np.empty(min(stop - start, 8192), np.uint64)
+    while start < stop:
+        n = min(stop - start, 8192)
+        data.keys(start, start + n, keys)
+        with nogil:
+            for i in range(n):
+                at = keys[i]
+                if at >= size:
+                    fits = False
+                    break
+                table[at] += counted[start + i] if weighted else 1
+        if not fits:
+            raise ValueError(f"table: expected room for key {at}, got {size}")
+        start += n
+
+
+def unpacked(const uint64_t[::1] keys not None, const int64_t[::1] shifts not None,
+             const int64_t[::1] widths not None, out not None):
+    """Write the parts of each key, of so many bits from there on, as the columns of `out`."""
+    cdef uint16_t[:, ::1] small
+    cdef uint32_t[:, ::1] large
+    cdef size_t i, j, columns = shifts.shape[0]
+    cdef uint64_t mask
+    if out.shape != (keys.shape[0], shifts.shape[0]) or widths.shape[0] != shifts.shape[0]:
+        raise ValueError(f"out: expected shape {(keys.shape[0], shifts.shape[0])}, got {out.shape}")
+    for j in range(columns):
+        if not (0 <= shifts[j] and 0 <= widths[j] < 64 and shifts[j] + widths[j] <= 64):
+            raise ValueError(f"shifts: expected parts of 64 bits, got {shifts[j]} and {widths[j]}")
+    if out.dtype == np.uint16:
+        small = out
+        with nogil:
+            for i in range(<size_t> keys.shape[0]):
+                for j in range(columns):
+                    mask = (<uint64_t> 1 << widths[j]) - 1
+                    small[i, j] = <uint16_t> (keys[i] >> (shifts[j] & 63) & mask)
+    else:
+        large = out
+        with nogil:
+            for i in range(<size_t> keys.shape[0]):
+                for j in range(columns):
+                    mask = (<uint64_t> 1 << widths[j]) - 1
+                    large[i, j] = <uint32_t> (keys[i] >> (shifts[j] & 63) & mask)
+
+
+cdef class Disclosing:
+    """The state of a search: what is disclosed, and what every candidate would do.
+
+    Parameters
+    ----------
+    counts : list of int64 arrays, shape (values, classes)
+        Of each masked attribute.
+    continuous : list of bool
+    parts : list of (attributes, codes, marks, hits, weights, groups, n_groups)
+        One for each quasi-identifier: its masked attributes; of each distinct row their codes, 1 + the
+        sensitive values that it has (0: none), its weight, and which values the other attributes have.
+    templates : list of (part, hit, above, below)
+        The limit of a confidence is above / below.
+    """
+    cdef Search *search
+    cdef list kept
+    cdef bint broken
+    cdef readonly list steps
+
+    def __cinit__(self, counts, continuous, parts, templates, bint wide, bint distortion, bint beneficial):
+        cdef const int64_t[:, ::1] table
+        cdef Py_ssize_t g, p, t
+        self.kept = [counts, parts]
+        self.steps = []
+        self.search = search_new(len(counts), len(parts), len(templates), wide, distortion, beneficial)
+        if self.search == NULL:
+            raise MemoryError
+        for g in range(len(counts)):
+            table = counts[g]
+            if table.shape[0] < 1 or table.shape[1] < 1:
+                raise ValueError(f"counts: expected values and classes, got {table.shape[0]} and {table.shape[1]}")
+            if table.shape[0] >= 0xFFFFFFFF:
+                raise ValueError(f"counts: expected fewer than 2^32 - 1 values, got {table.shape[0]}")
+            if set_attribute(self.search, g, table.shape[0], table.shape[1], &table[0, 0], continuous[g]):
+                raise MemoryError
+        for p in range(len(parts)):
+            attributes, codes, marks, hits, weights, groups, n_groups = parts[p]
+            self._part(p, attributes, codes, marks, hits, weights, groups, n_groups)
+        for t in range(len(templates)):
+            part, hit, above, below = templates[t]
+            self._template(t, part, hit, above, below)
+
+    cdef _part(self, Py_ssize_t p, attributes, codes, const uint16_t[:, ::1] marks, size_t hits, weights,
+               const uint32_t[::1] groups, size_t n_groups):
+        cdef const uint16_t[:, ::1] small
+        cdef const uint32_t[:, ::1] large
+        cdef const uint32_t[::1] light
+        cdef const uint64_t[::1] heavy
+        cdef Search *search = self.search
+        cdef size_t rows = marks.shape[0], width = len(attributes), n_marks = marks.shape[1], i, j
+        cdef Attribute *about[MOST_ATTRIBUTES]
+        cdef const uint32_t *wide_codes = NULL
+        cdef const uint16_t *codes_of = NULL
+        cdef void *made = NULL
+        if not 1 <= rows < 0xFFFFFFFF:
+            raise ValueError(f"part {p}: expected 1..2^32 - 2 distinct rows, got {rows}")
+        if width > MOST_ATTRIBUTES:
+            raise ValueError(f"part {p}: expected at most {MOST_ATTRIBUTES} attributes, got {width}")
+        if n_marks < 1 or hits < 1:
+            raise ValueError(f"part {p}: expected sensitive values, got none")
+        if codes.shape != (rows, width) or len(weights) != <Py_ssize_t> rows or <size_t> groups.shape[0] != rows:
+            raise ValueError(f"part {p}: expected arrays of {rows} rows")
+        for i in range(rows):
+            if groups[i] >= n_groups:
+                raise ValueError(f"part {p}: expected groups below {n_groups}, got {groups[i]}")
+            for j in range(n_marks):
+                if marks[i, j] > hits:
+                    raise ValueError(f"part {p}: expected marks up to {hits}, got {marks[i, j]}")
+        for j in range(width):
+            if not 0 <= attributes[j] < search.attributes:
+                raise ValueError(f"part {p}: expected attributes below {search.attributes}, got {attributes[j]}")
+            about[j] = search.about[<size_t> attributes[j]]
+            search.place_of[p][<size_t> attributes[j]] = j
+            if codes[:, j].max() >= about[j].values:
+                raise ValueError(f"part {p}: expected codes below {about[j].values} in column {j}")
+        if search.wide:
+            large, heavy = codes, weights
+            if width:
+                wide_codes = &large[0, 0]
+            with nogil:
+                made = part_new_wide(&search.memory, rows, width, wide_codes, n_marks, &marks[0, 0], hits,
+                                     &heavy[0], about, &groups[0], n_groups)
+        else:
+            small, light = codes, weights
+            if width:
+                codes_of = &small[0, 0]
+            with nogil:
+                made = part_new_narrow(&search.memory, rows, width, codes_of, n_marks, &marks[0, 0], hits,
+                                       &light[0], about, &groups[0], n_groups)
+        if made == NULL:
+            raise MemoryError
+        search.part[p] = made
+
+    cdef _template(self, Py_ssize_t t, size_t p, size_t hit, uint64_t above, uint64_t below):
+        cdef Search *search = self.search
+        cdef size_t g
+        if p >= search.parts or hit >= <size_t> self.kept[1][p][3] or below == 0:
+            raise ValueError(f"template {t}: expected a part, a sensitive value and a limit")
+        search.limit[t].part, search.limit[t].hit = p, hit
+        search.limit[t].above, search.limit[t].below = above, below
+        for g in range(search.attributes):
+            if search.place_of[p][g] != <size_t> -1:
+                search.limits_of[g][search.n_limits_of[g]] = t
+                search.n_limits_of[g] += 1
+
+    def __dealloc__(self):
+        if self.search != NULL:
+            search_free(self.search)
+
+    def confidences(self):
+        """(hits, records) of the largest confidence of each template."""
+        cdef uint64_t hits = 0, records = 0
+        found = []
+        for t in range(self.search.templates):
+            confidence_of(self.search, self.search.limit + <size_t> t, &hits, &records)
+            found.append((hits, records))
+        return found
+
+    def breaks(self, size_t attribute, size_t value):
+        """(template, hits, records) of a limit that this value broke when it was last weighed, or None."""
+        cdef Search *search = self.search
+        cdef uint64_t hits = 0, records = 0
+        cdef size_t i, t
+        if attribute >= search.attributes or value >= search.about[attribute].values:
+            raise ValueError(f"expected an attribute and a value, got {attribute} and {value}")
+        for i in range(search.n_limits_of[attribute]):
+            t = search.limits_of[attribute][i]
+            confidence_of(search, search.limit + t, &hits, &records)
+            confidence_with(search, search.limit + t, attribute, value, &hits, &records)
+            if not within(search.limit + t, hits, records):
+                return t, hits, records
+        return None
+
+    def step(self):
+        """Disclose what is best, and note it in `steps`; False where nothing is left."""
+        cdef Chosen chosen
+        cdef int done
+        if self.broken:
+            raise MemoryError
+        with nogil:
+            done = advance(self.search, &chosen)
+        if done < 0:
+            self.broken = True
+            raise MemoryError
+        if done == 0:
+            return False
+        # In one call with the step itself, so that Ctrl-C finds both or neither.
+        self.steps.append((chosen.attribute, chosen.value, chosen.gain, chosen.loss, chosen.score,
+                           self.confidences()))
+        return True
+
+    @property
+    def peak_bytes(self):
+        """The most memory that the search has held, beside its input."""
+        return self.search.memory.peak

@@ -1,0 +1,563 @@
+/* Top-down disclosure: Wang, Fung, Yu, "Handicapping attacker's confidence" (KAIS 2006).
+
+   InfoGain needs the counts of values and classes alone, so that the class is in no partition; each
+   quasi-identifier has its own partition of its own distinct rows. What a candidate x would raise a confidence
+   to is a running maximum: confidences never fall when more is disclosed, so what a leaf gave before it was
+   split stays a lower bound, and only leaves that lost or won rows are looked at again. */
+
+#ifndef NBCFAST_DISCLOSE_H
+#define NBCFAST_DISCLOSE_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FROZEN UINT32_MAX
+#define TIE 1e-12
+#define AHEAD 12 /* rows whose memory is asked for before they are needed: leaves scatter them */
+
+#if defined(__GNUC__)
+#define ASK_FOR(place) __builtin_prefetch(place)
+#else
+#define ASK_FOR(place) ((void)0)
+#endif
+
+typedef struct {
+    size_t now, peak;
+} Memory;
+
+/* Zeroed memory that is counted; NULL where there is none. */
+static void *acquire(Memory *memory, size_t bytes)
+{
+    void *block = calloc(bytes ? bytes : 1, 1);
+    if (block) {
+        memory->now += bytes;
+        if (memory->now > memory->peak)
+            memory->peak = memory->now;
+    }
+    return block;
+}
+
+static void release(Memory *memory, void *block, size_t bytes)
+{
+    if (block) {
+        memory->now -= bytes;
+        free(block);
+    }
+}
+
+/* More room; where there is none NULL, and the block stays as it was. */
+static void *enlarge(Memory *memory, void *block, size_t old, size_t bytes)
+{
+    void *moved = realloc(block, bytes);
+    if (moved) {
+        memory->now += bytes - old;
+        if (memory->now > memory->peak)
+            memory->peak = memory->now;
+    }
+    return moved;
+}
+
+/* A masked attribute. A candidate is a value of a categorical one, an interval ("cell") of a continuous one. */
+typedef struct {
+    int continuous;
+    size_t values, classes;
+    const int64_t *counts; /* values x classes */
+    size_t alive;          /* live candidates */
+    uint8_t *live;
+    double *gain;
+    size_t *listed; /* categorical: values that may be live, rising */
+    size_t n_listed;
+    int64_t *suppressed; /* categorical: of each class, records with a suppressed value */
+    int64_t *part, *rest;
+    uint32_t *cell_of;        /* continuous: of each value */
+    int64_t *low, *high, *cut; /* continuous: of each cell */
+    size_t cells;
+} Attribute;
+
+#define CODE uint16_t
+#define COUNT uint32_t
+#define WIDE uint64_t
+#define NAME(name) name##_narrow
+#include "disclose_body.h"
+#undef CODE
+#undef COUNT
+#undef WIDE
+#undef NAME
+
+#define CODE uint32_t
+#define COUNT uint64_t
+#define WIDE unsigned __int128
+#define NAME(name) name##_wide
+#include "disclose_body.h"
+#undef CODE
+#undef COUNT
+#undef WIDE
+#undef NAME
+
+typedef struct {
+    size_t part, hit;         /* where its confidence is kept */
+    uint64_t above, below;    /* its limit, above / below */
+} Limit;
+
+typedef struct {
+    Memory memory;
+    int wide, distortion, beneficial;
+    size_t attributes, parts, templates;
+    Attribute **about;
+    void **part;
+    Limit *limit;
+    size_t **limits_of;  /* of each attribute: the templates that have it in their quasi-identifier, rising */
+    size_t *n_limits_of;
+    size_t **place_of; /* parts x attributes: the place of an attribute in a part, or SIZE_MAX */
+} Search;
+
+typedef struct {
+    size_t attribute;
+    int64_t value; /* the value, or the first value after the cut */
+    double gain, loss, score;
+} Chosen;
+
+static double entropy(const int64_t *counts, size_t n, int64_t *sum)
+{
+    int64_t total = 0;
+    double result = 0.0;
+    for (size_t i = 0; i < n; i++)
+        total += counts[i];
+    for (size_t i = 0; i < n; i++)
+        if (counts[i]) {
+            double share = (double)counts[i] / (double)total;
+            result -= share * log2(share);
+        }
+    *sum = total;
+    return result;
+}
+
+/* InfoGain of splitting a whole with this entropy. The parts are added to each other first: with two values
+   left, both disclosures make the same parts, and so exactly the same gain. */
+static double gain_of(double whole, const int64_t *part, const int64_t *rest, size_t n)
+{
+    int64_t n_part, n_rest;
+    double first = entropy(part, n, &n_part), second = entropy(rest, n, &n_rest);
+    double total = (double)(n_part + n_rest);
+    return whole - ((double)n_part / total * first + (double)n_rest / total * second);
+}
+
+static size_t several(const int64_t *counts, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += counts[i] > 0;
+    return found;
+}
+
+/* Whether two scores count as equal, `best` being the higher one. */
+static inline int ties(double found, double best)
+{
+    return found >= best - TIE * (best > 1.0 ? best : 1.0);
+}
+
+static void kill_candidate(Attribute *about, size_t candidate)
+{
+    if (about->live[candidate]) {
+        about->live[candidate] = 0;
+        about->alive--;
+    }
+}
+
+/* The candidates of a categorical attribute once its suppressed values are others. */
+static void weigh_values(Search *search, Attribute *about)
+{
+    int64_t total;
+    size_t n = about->classes, kept = 0;
+    int useless = search->beneficial && several(about->suppressed, n) < 2;
+    double whole = search->distortion ? 0.0 : entropy(about->suppressed, n, &total);
+    for (size_t i = 0; i < about->n_listed; i++) {
+        size_t value = about->listed[i];
+        if (useless)
+            kill_candidate(about, value);
+        if (!about->live[value])
+            continue;
+        about->listed[kept++] = value;
+        const int64_t *part = about->counts + value * n;
+        if (search->distortion) {
+            int64_t records = 0;
+            for (size_t c = 0; c < n; c++)
+                records += part[c];
+            about->gain[value] = (double)records;
+            continue;
+        }
+        for (size_t c = 0; c < n; c++)
+            about->rest[c] = about->suppressed[c] - part[c];
+        about->gain[value] = gain_of(whole, part, about->rest, n);
+    }
+    about->n_listed = kept;
+}
+
+/* The best cut of an interval: of the highest InfoGain, or the most even one; the lowest of several. */
+static void weigh_cell(Search *search, Attribute *about, size_t cell)
+{
+    int64_t low = about->low[cell], high = about->high[cell], total;
+    size_t n = about->classes;
+    about->cut[cell] = 0;
+    about->live[cell] = 0;
+    for (size_t c = 0; c < n; c++)
+        about->rest[c] = 0;
+    for (int64_t value = low; value < high; value++)
+        for (size_t c = 0; c < n; c++)
+            about->rest[c] += about->counts[value * (int64_t)n + (int64_t)c];
+    if (high - low < 2 || (search->beneficial && several(about->rest, n) < 2))
+        return;
+    double whole = entropy(about->rest, n, &total), best = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        int64_t left = 0;
+        for (size_t c = 0; c < n; c++) {
+            about->rest[c] += pass ? about->part[c] : 0;
+            about->part[c] = 0;
+        }
+        for (int64_t cut = low + 1; cut < high; cut++) {
+            for (size_t c = 0; c < n; c++) {
+                int64_t count = about->counts[(cut - 1) * (int64_t)n + (int64_t)c];
+                about->part[c] += count;
+                about->rest[c] -= count;
+                left += count;
+            }
+            double found = search->distortion ? (double)(left < total - left ? left : total - left)
+                                              : gain_of(whole, about->part, about->rest, n);
+            if (!pass) {
+                if (cut == low + 1 || found > best)
+                    best = found;
+            } else if (ties(found, best)) {
+                about->cut[cell] = cut;
+                about->gain[cell] = search->distortion ? (double)total : found;
+                break;
+            }
+        }
+    }
+    about->live[cell] = 1;
+    about->alive++;
+}
+
+static inline void confidence_of(const Search *search, const Limit *limit, uint64_t *hits, uint64_t *total)
+{
+    if (search->wide) {
+        const uint64_t *reached = ((Part_wide *)search->part[limit->part])->reached + 2 * limit->hit;
+        *hits = reached[0];
+        *total = reached[1];
+    } else {
+        const uint32_t *reached = ((Part_narrow *)search->part[limit->part])->reached + 2 * limit->hit;
+        *hits = reached[0];
+        *total = reached[1];
+    }
+}
+
+/* The confidence once a candidate is disclosed too, where that is more than what is reached already. */
+static inline void confidence_with(const Search *search, const Limit *limit, size_t attribute, size_t candidate,
+                                   uint64_t *hits, uint64_t *total)
+{
+    size_t j = search->place_of[limit->part][attribute];
+    uint64_t more, of;
+    if (search->wide) {
+        const Part_wide *part = search->part[limit->part];
+        const uint64_t *worst = part->worst + ((part->candidate[j] + candidate) * part->hits + limit->hit) * 2;
+        more = worst[0];
+        of = worst[1];
+    } else {
+        const Part_narrow *part = search->part[limit->part];
+        const uint32_t *worst = part->worst + ((part->candidate[j] + candidate) * part->hits + limit->hit) * 2;
+        more = worst[0];
+        of = worst[1];
+    }
+    if ((unsigned __int128)more * *total > (unsigned __int128)*hits * of) {
+        *hits = more;
+        *total = of;
+    }
+}
+
+static inline int within(const Limit *limit, uint64_t hits, uint64_t total)
+{
+    return (unsigned __int128)hits * limit->below <= (unsigned __int128)limit->above * total;
+}
+
+/* The score of a candidate; 0 where it breaks a limit and so is dead for good. */
+static int score_of(const Search *search, size_t attribute, size_t candidate, double *loss, double *score)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < search->n_limits_of[attribute]; i++) {
+        const Limit *limit = search->limit + search->limits_of[attribute][i];
+        uint64_t hits, total, more, of;
+        confidence_of(search, limit, &hits, &total);
+        more = hits;
+        of = total;
+        confidence_with(search, limit, attribute, candidate, &more, &of);
+        if (!within(limit, more, of))
+            return 0;
+        sum += (double)more / (double)of - (double)hits / (double)total;
+    }
+    *loss = sum / (double)search->n_limits_of[attribute];
+    *score = search->about[attribute]->gain[candidate] / (*loss + 1.0);
+    return 1;
+}
+
+/* The candidate to disclose next; 0 where none is left. */
+static int choose(Search *search, Chosen *chosen, size_t *candidate)
+{
+    double best = 0.0, loss, score;
+    int any = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t g = 0; g < search->attributes; g++) {
+            Attribute *about = search->about[g];
+            size_t n = about->continuous ? (about->values > 0) : about->n_listed;
+            int64_t value = 0;
+            for (size_t i = 0; i < n && about->alive; i++) {
+                size_t one = about->continuous ? about->cell_of[value] : about->listed[i];
+                if (about->continuous && about->high[one] < (int64_t)about->values) {
+                    value = about->high[one]; /* the next interval, in rising order */
+                    n++;
+                }
+                if (!about->live[one])
+                    continue;
+                if (!score_of(search, g, one, &loss, &score)) {
+                    kill_candidate(about, one);
+                    continue;
+                }
+                if (!pass) {
+                    best = any && best > score ? best : score;
+                    any = 1;
+                } else if (ties(score, best)) {
+                    chosen->attribute = g;
+                    chosen->value = about->continuous ? about->cut[one] : (int64_t)one;
+                    chosen->gain = about->gain[one];
+                    chosen->loss = loss;
+                    chosen->score = score;
+                    *candidate = one;
+                    return 1;
+                }
+            }
+        }
+        if (!any)
+            return 0;
+    }
+    return 0;
+}
+
+/* Disclose what is best: 1, or 0 where nothing is left, or -1 without memory. */
+static int advance(Search *search, Chosen *chosen)
+{
+    size_t candidate;
+    if (!choose(search, chosen, &candidate))
+        return 0;
+    Attribute *about = search->about[chosen->attribute];
+    size_t low = candidate, cut = candidate + 1, high = candidate + 1, other = 0;
+    kill_candidate(about, candidate);
+    if (about->continuous) {
+        low = (size_t)about->low[candidate];
+        cut = (size_t)about->cut[candidate];
+        high = (size_t)about->high[candidate];
+        other = about->cells++;
+        about->low[other] = (int64_t)cut;
+        about->high[other] = (int64_t)high;
+        about->high[candidate] = (int64_t)cut;
+        for (size_t value = cut; value < high; value++)
+            about->cell_of[value] = (uint32_t)other;
+        weigh_cell(search, about, candidate);
+        weigh_cell(search, about, other);
+    } else {
+        for (size_t c = 0; c < about->classes; c++)
+            about->suppressed[c] -= about->counts[candidate * about->classes + c];
+        weigh_values(search, about);
+    }
+    for (size_t p = 0; p < search->parts; p++) {
+        size_t j = search->place_of[p][chosen->attribute];
+        if (j == SIZE_MAX)
+            continue;
+        int failed;
+        if (search->wide) {
+            if (about->continuous)
+                clear_wide(search->part[p], j, candidate);
+            failed = disclose_wide(search->part[p], j, low, cut, high);
+        } else {
+            if (about->continuous)
+                clear_narrow(search->part[p], j, candidate);
+            failed = disclose_narrow(search->part[p], j, low, cut, high);
+        }
+        if (failed)
+            return -1;
+    }
+    return 1;
+}
+
+static void attribute_free(Memory *memory, Attribute *about)
+{
+    if (!about)
+        return;
+    release(memory, about->live, about->values);
+    release(memory, about->gain, about->values * sizeof(double));
+    release(memory, about->listed, about->values * sizeof(size_t));
+    release(memory, about->suppressed, about->classes * sizeof(int64_t));
+    release(memory, about->part, about->classes * sizeof(int64_t));
+    release(memory, about->rest, about->classes * sizeof(int64_t));
+    release(memory, about->cell_of, about->values * sizeof(uint32_t));
+    release(memory, about->low, about->values * sizeof(int64_t));
+    release(memory, about->high, about->values * sizeof(int64_t));
+    release(memory, about->cut, about->values * sizeof(int64_t));
+    release(memory, about, sizeof(Attribute));
+}
+
+static void search_free(Search *search)
+{
+    Memory *memory = &search->memory;
+    for (size_t p = 0; p < search->parts; p++) {
+        if (search->part && search->part[p]) {
+            if (search->wide)
+                part_free_wide(search->part[p]);
+            else
+                part_free_narrow(search->part[p]);
+        }
+        if (search->place_of && search->place_of[p])
+            release(memory, search->place_of[p], search->attributes * sizeof(size_t));
+    }
+    for (size_t g = 0; g < search->attributes; g++) {
+        if (search->about)
+            attribute_free(memory, search->about[g]);
+        if (search->limits_of && search->limits_of[g])
+            release(memory, search->limits_of[g], search->templates * sizeof(size_t));
+    }
+    release(memory, search->about, search->attributes * sizeof(Attribute *));
+    release(memory, search->part, search->parts * sizeof(void *));
+    release(memory, search->limit, search->templates * sizeof(Limit));
+    release(memory, search->limits_of, search->attributes * sizeof(size_t *));
+    release(memory, search->n_limits_of, search->attributes * sizeof(size_t));
+    release(memory, search->place_of, search->parts * sizeof(size_t *));
+    free(search);
+}
+
+static Search *search_new(size_t attributes, size_t parts, size_t templates, int wide, int distortion, int beneficial)
+{
+    Search *search = calloc(1, sizeof(Search));
+    if (!search)
+        return NULL;
+    Memory *memory = &search->memory;
+    search->wide = wide;
+    search->distortion = distortion;
+    search->beneficial = beneficial;
+    search->attributes = attributes;
+    search->parts = parts;
+    search->templates = templates;
+    search->about = acquire(memory, attributes * sizeof(Attribute *));
+    search->part = acquire(memory, parts * sizeof(void *));
+    search->limit = acquire(memory, templates * sizeof(Limit));
+    search->limits_of = acquire(memory, attributes * sizeof(size_t *));
+    search->n_limits_of = acquire(memory, attributes * sizeof(size_t));
+    search->place_of = acquire(memory, parts * sizeof(size_t *));
+    int complete = search->about && search->part && search->limit && search->limits_of && search->n_limits_of &&
+                   search->place_of;
+    for (size_t p = 0; complete && p < parts; p++) {
+        search->place_of[p] = acquire(memory, attributes * sizeof(size_t));
+        complete = search->place_of[p] != NULL;
+        for (size_t g = 0; complete && g < attributes; g++)
+            search->place_of[p][g] = SIZE_MAX;
+    }
+    for (size_t g = 0; complete && g < attributes; g++) {
+        search->limits_of[g] = acquire(memory, templates * sizeof(size_t));
+        complete = search->limits_of[g] != NULL;
+    }
+    if (complete)
+        return search;
+    search_free(search);
+    return NULL;
+}
+
+static int set_attribute(Search *search, size_t g, size_t values, size_t classes, const int64_t *counts,
+                         int continuous)
+{
+    Memory *memory = &search->memory;
+    Attribute *about = search->about[g] = acquire(memory, sizeof(Attribute));
+    if (!about)
+        return -1;
+    about->continuous = continuous;
+    about->values = values;
+    about->classes = classes;
+    about->counts = counts;
+    about->live = acquire(memory, values);
+    about->gain = acquire(memory, values * sizeof(double));
+    about->listed = acquire(memory, values * sizeof(size_t));
+    about->suppressed = acquire(memory, classes * sizeof(int64_t));
+    about->part = acquire(memory, classes * sizeof(int64_t));
+    about->rest = acquire(memory, classes * sizeof(int64_t));
+    about->cell_of = acquire(memory, values * sizeof(uint32_t));
+    about->low = acquire(memory, values * sizeof(int64_t));
+    about->high = acquire(memory, values * sizeof(int64_t));
+    about->cut = acquire(memory, values * sizeof(int64_t));
+    if (!about->live || !about->gain || !about->listed || !about->suppressed || !about->part || !about->rest ||
+        !about->cell_of || !about->low || !about->high || !about->cut)
+        return -1;
+    if (continuous) {
+        about->cells = 1;
+        about->high[0] = (int64_t)values;
+        weigh_cell(search, about, 0);
+        return 0;
+    }
+    for (size_t value = 0; value < values; value++) {
+        about->live[value] = 1;
+        about->listed[value] = value;
+        for (size_t c = 0; c < classes; c++)
+            about->suppressed[c] += counts[value * classes + c];
+    }
+    about->alive = about->n_listed = values;
+    weigh_values(search, about);
+    return 0;
+}
+
+/* Sort keys by their lowest `bits` bits, and totals (or NULL) with them; 1 where the result is in the rooms. */
+static int sort_keys(uint64_t *keys, uint64_t *totals, uint64_t *key_room, uint64_t *total_room, size_t n, int bits)
+{
+    enum { DIGIT = 11 };
+    size_t first[1 << DIGIT];
+    int swapped = 0;
+    for (int shift = 0; shift < bits; shift += DIGIT) {
+        memset(first, 0, sizeof(first));
+        for (size_t i = 0; i < n; i++)
+            first[keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+        if (n && first[keys[0] >> shift & ((1 << DIGIT) - 1)] == n)
+            continue;
+        size_t sum = 0;
+        for (size_t digit = 0; digit < 1 << DIGIT; digit++) {
+            size_t count = first[digit];
+            first[digit] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++) {
+            size_t to = first[keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+            key_room[to] = keys[i];
+            if (totals)
+                total_room[to] = totals[i];
+        }
+        uint64_t *other = keys;
+        keys = key_room;
+        key_room = other;
+        other = totals;
+        totals = total_room;
+        total_room = other;
+        swapped = !swapped;
+    }
+    return swapped;
+}
+
+/* Each of the sorted keys once, with what it counts (1 each for NULL); how many there are. */
+static size_t run_lengths(uint64_t *keys, const uint64_t *counted, uint64_t *totals, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n;) {
+        uint64_t key = keys[i], total = 0;
+        for (; i < n && keys[i] == key; i++)
+            total += counted ? counted[i] : 1;
+        keys[found] = key;
+        totals[found++] = total;
+    }
+    return found;
+}
+
+#endif

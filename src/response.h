@@ -1,0 +1,376 @@
+/* Coins: random bits of exact rational probability, and lies drawn from them.
+
+   Bits come from ChaCha20 (RFC 8439) or, for simulations alone, from xoshiro256++ in eight lanes. */
+#ifndef NBCFAST_RESPONSE_H
+#define NBCFAST_RESPONSE_H
+
+#include <string.h>
+#include "columns.h"
+
+#define NBC_COIN_WORDS 512         /* words made at a time: they stay in L1 */
+#define NBC_CHACHA_LANES 16         /* blocks made side by side */
+
+typedef uint32_t nbc_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+typedef uint64_t nbc_eight_words __attribute__((vector_size(64), aligned(8), may_alias));
+
+typedef struct {
+    int seeded;
+    uint32_t key[8];
+    uint64_t counter;               /* the next block */
+    uint64_t state[4][8];           /* xoshiro256++: word by word, lane by lane */
+    uint64_t used;                  /* words of `buffer` that were given out */
+    uint64_t buffer[NBC_COIN_WORDS];
+} nbc_coins;
+
+#define NBC_ROTATE(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
+#define NBC_QUARTER(a, b, c, d)                         \
+    a += b; d ^= a; d = NBC_ROTATE(d, 16);              \
+    c += d; b ^= c; b = NBC_ROTATE(b, 12);              \
+    a += b; d ^= a; d = NBC_ROTATE(d, 8);               \
+    c += d; b ^= c; b = NBC_ROTATE(b, 7);
+#define NBC_DOUBLE_ROUND(x)                             \
+    NBC_QUARTER(x[0], x[4], x[8], x[12])                \
+    NBC_QUARTER(x[1], x[5], x[9], x[13])                \
+    NBC_QUARTER(x[2], x[6], x[10], x[14])               \
+    NBC_QUARTER(x[3], x[7], x[11], x[15])               \
+    NBC_QUARTER(x[0], x[5], x[10], x[15])               \
+    NBC_QUARTER(x[1], x[6], x[11], x[12])               \
+    NBC_QUARTER(x[2], x[7], x[8], x[13])                \
+    NBC_QUARTER(x[3], x[4], x[9], x[14])
+
+/* RFC 8439, 2.3: one block, 16 words. `nonce` has 3 words. */
+static void nbc_chacha_block(const uint32_t *key, uint32_t counter, const uint32_t *nonce, uint32_t *out)
+{
+    uint32_t start[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}, x[16];
+    memcpy(start + 4, key, 32);
+    start[12] = counter;
+    memcpy(start + 13, nonce, 12);
+    memcpy(x, start, sizeof x);
+    for (int round = 0; round < 10; round++) {
+        NBC_DOUBLE_ROUND(x)
+    }
+    for (int i = 0; i < 16; i++)
+        out[i] = x[i] + start[i];
+}
+
+/* Sixteen blocks from `counter` on. The counter has 64 bits: its upper half stands in the first word of the
+   nonce, whose other words are 0. */
+NBC_INLINE void nbc_chacha_blocks(const uint32_t *key, uint64_t counter, uint32_t *restrict out)
+{
+    static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    nbc_lanes x[16], start[16];
+    for (int i = 0; i < 4; i++)
+        start[i] = (nbc_lanes){0} + constant[i];
+    for (int i = 0; i < 8; i++)
+        start[4 + i] = (nbc_lanes){0} + key[i];
+    for (int lane = 0; lane < NBC_CHACHA_LANES; lane++) {
+        start[12][lane] = (uint32_t)(counter + (uint64_t)lane);
+        start[13][lane] = (uint32_t)((counter + (uint64_t)lane) >> 32);
+    }
+    start[14] = start[15] = (nbc_lanes){0};
+    for (int i = 0; i < 16; i++)
+        x[i] = start[i];
+    for (int round = 0; round < 10; round++) {
+        NBC_DOUBLE_ROUND(x)
+    }
+    for (int i = 0; i < 16; i++) {
+        x[i] += start[i];
+        for (int lane = 0; lane < NBC_CHACHA_LANES; lane++)
+            out[16 * lane + i] = x[i][lane];
+    }
+}
+
+NBC_CLONES static void nbc_chacha_fill(nbc_coins *coins)
+{
+    uint32_t blocks[16 * NBC_CHACHA_LANES];
+    for (int64_t at = 0; at < NBC_COIN_WORDS; at += 8 * NBC_CHACHA_LANES) {
+        nbc_chacha_blocks(coins->key, coins->counter, blocks);
+        coins->counter += NBC_CHACHA_LANES;
+        memcpy(coins->buffer + at, blocks, sizeof blocks);
+    }
+}
+
+#define NBC_ROTATE64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
+
+NBC_CLONES static void nbc_xoshiro_fill(nbc_coins *coins)
+{
+    nbc_eight_words a, b, c, d, t, r;
+    memcpy(&a, coins->state[0], 64);
+    memcpy(&b, coins->state[1], 64);
+    memcpy(&c, coins->state[2], 64);
+    memcpy(&d, coins->state[3], 64);
+    for (int64_t at = 0; at < NBC_COIN_WORDS; at += 8) {
+        r = a + d;
+        r = NBC_ROTATE64(r, 23) + a;
+        t = b << 17;
+        c ^= a;
+        d ^= b;
+        b ^= c;
+        a ^= d;
+        c ^= t;
+        d = NBC_ROTATE64(d, 45);
+        memcpy(coins->buffer + at, &r, 64);
+    }
+    memcpy(coins->state[0], &a, 64);
+    memcpy(coins->state[1], &b, 64);
+    memcpy(coins->state[2], &c, 64);
+    memcpy(coins->state[3], &d, 64);
+}
+
+static void nbc_coins_fill(nbc_coins *coins)
+{
+    if (coins->seeded)
+        nbc_xoshiro_fill(coins);
+    else
+        nbc_chacha_fill(coins);
+    coins->used = 0;
+}
+
+/* Each 32-byte seed gives its own eight lanes, through splitmix64. */
+static void nbc_coins_start(nbc_coins *coins, const uint8_t *key, int seeded)
+{
+    memset(coins, 0, sizeof *coins);
+    coins->seeded = seeded;
+    for (int i = 0; i < 8; i++)
+        coins->key[i] = (uint32_t)key[4 * i] | (uint32_t)key[4 * i + 1] << 8 | (uint32_t)key[4 * i + 2] << 16
+                        | (uint32_t)key[4 * i + 3] << 24;
+    coins->used = NBC_COIN_WORDS;
+    if (!seeded)
+        return;
+    for (int lane = 0; lane < 8; lane++)
+        for (int word = 0; word < 4; word++) {
+            uint64_t z = ((uint64_t)coins->key[2 * word] | (uint64_t)coins->key[2 * word + 1] << 32)
+                         + 0x9e3779b97f4a7c15u * (uint64_t)(4 * lane + word + 1);
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+            z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+            coins->state[word][lane] = z ^ (z >> 31);
+        }
+    coins->state[0][0] |= coins->state[1][0] | coins->state[2][0] | coins->state[3][0] ? 0 : 1;
+}
+
+/* The next eight words: a multiple of eight is always used, so that they lie together. */
+NBC_INLINE const uint64_t *nbc_coins_eight(nbc_coins *coins)
+{
+    if (coins->used + 8 > NBC_COIN_WORDS)
+        nbc_coins_fill(coins);
+    coins->used += 8;
+    return coins->buffer + coins->used - 8;
+}
+
+static uint64_t nbc_coins_word(nbc_coins *coins)
+{
+    if (coins->used + 1 > NBC_COIN_WORDS)
+        nbc_coins_fill(coins);
+    return coins->buffer[coins->used++];
+}
+
+/* The bits of num/den after the point, first to last. */
+typedef struct {
+    uint64_t digits;    /* the first 64, the first in bit 0 */
+    int exact;          /* so many of them are not 0; beyond, `rest` / den goes on, or none */
+    uint64_t rest;      /* what is left after 64 digits */
+    uint64_t den;
+} nbc_binary;
+
+/* num < den < 2^63. */
+static nbc_binary nbc_binary_of(uint64_t num, uint64_t den)
+{
+    nbc_binary binary = {0, 0, 0, den};
+    for (int i = 0; i < 64; i++) {
+        num *= 2;
+        if (num >= den) {
+            num -= den;
+            binary.digits |= (uint64_t)1 << i;
+            binary.exact = i + 1;
+        }
+    }
+    if (num)
+        binary.exact = 64;
+    binary.rest = num;
+    return binary;
+}
+
+NBC_INLINE uint64_t nbc_any(nbc_eight_words x)
+{
+    return (x[0] | x[1]) | (x[2] | x[3]) | ((x[4] | x[5]) | (x[6] | x[7]));
+}
+
+/* 512 bits, each 1 with the probability exactly: a uniform number below 1, of which as many digits are drawn as
+   it takes, is below num/den. Lanes are undecided while its digits are those of num/den. */
+NBC_INLINE nbc_eight_words nbc_coins_512(nbc_coins *coins, const nbc_binary *binary)
+{
+    nbc_eight_words open = ~(nbc_eight_words){0}, ones = {0}, random;
+    int i = 0;
+    for (; i < binary->exact; i++) {
+        memcpy(&random, nbc_coins_eight(coins), 64);
+        nbc_eight_words digit = (nbc_eight_words){0} - ((binary->digits >> i) & 1);
+        ones |= open & digit & ~random;
+        open &= ~(random ^ digit);
+        if (i >= 7 && !nbc_any(open))
+            return ones;
+    }
+    uint64_t rest = binary->rest;
+    while (rest && nbc_any(open)) {
+        memcpy(&random, nbc_coins_eight(coins), 64);
+        rest *= 2;
+        uint64_t one = rest >= binary->den;
+        rest -= one ? binary->den : 0;
+        nbc_eight_words digit = (nbc_eight_words){0} - one;
+        ones |= open & digit & ~random;
+        open &= ~(random ^ digit);
+    }
+    return ones;
+}
+
+NBC_CLONES static void nbc_coins_bits(nbc_coins *coins, uint64_t num, uint64_t den, uint64_t *out, int64_t n_words)
+{
+    if (num == 0 || num == den) {
+        memset(out, num ? 0xff : 0, (size_t)n_words * 8);
+        return;
+    }
+    nbc_binary binary = nbc_binary_of(num, den);
+    coins->used = (coins->used + 7) / 8 * 8;
+    int64_t at = 0;
+    for (; at + 8 <= n_words; at += 8) {
+        nbc_eight_words bits = nbc_coins_512(coins, &binary);
+        memcpy(out + at, &bits, 64);
+    }
+    if (at < n_words) {
+        nbc_eight_words bits = nbc_coins_512(coins, &binary);
+        memcpy(out + at, &bits, (size_t)(n_words - at) * 8);
+    }
+}
+
+/* Bit j of the lowest byte to byte j of a word. */
+NBC_INLINE uint64_t nbc_spread(uint64_t bits)
+{
+    uint64_t spread = (bits & 0xff) * 0x0101010101010101u & 0x8040201008040201u;
+    return ((spread + 0x7f7f7f7f7f7f7f7fu) | spread) >> 7 & 0x0101010101010101u;
+}
+
+/* codes of 0 and 1: those whose bit is set are reversed. */
+NBC_CLONES static void nbc_flip_codes(const uint64_t *restrict mask, const uint8_t *restrict codes,
+                                      uint8_t *restrict out, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 64 <= n; i += 64) {
+        uint64_t bits = mask[i / 64];
+        for (int byte = 0; byte < 8; byte++) {
+            uint64_t spread = nbc_spread(bits >> (8 * byte));
+            uint64_t eight;
+            memcpy(&eight, codes + i + 8 * byte, 8);
+            eight ^= spread;
+            memcpy(out + i + 8 * byte, &eight, 8);
+        }
+    }
+    for (; i < n; i++)
+        out[i] = codes[i] ^ (uint8_t)((mask[i / 64] >> (i % 64)) & 1);
+}
+
+/* A number below `bound`, uniform: Lemire's multiplication, rejecting what would favour some. */
+static uint64_t nbc_coins_below(nbc_coins *coins, uint64_t bound)
+{
+    uint64_t mask = bound - 1, word;
+    if (bound <= (uint64_t)1 << 32) {
+        uint64_t threshold = (((uint64_t)1 << 32) - bound) % bound;
+        for (;;) {
+            word = nbc_coins_word(coins) >> 32;
+            uint64_t product = word * bound;
+            if ((product & 0xffffffffu) >= threshold)
+                return product >> 32;
+        }
+    }
+    mask |= mask >> 1;
+    mask |= mask >> 2;
+    mask |= mask >> 4;
+    mask |= mask >> 8;
+    mask |= mask >> 16;
+    mask |= mask >> 32;
+    do
+        word = nbc_coins_word(coins) & mask;
+    while (word >= bound);
+    return word;
+}
+
+/* Where the bit is set another one of the `size` values, uniformly: code + 1 + u, u uniform below size - 1,
+   counted round. Codes are below size, and 2 <= size <= 256. */
+NBC_CLONES static void nbc_lie_u8(nbc_coins *coins, const uint64_t *restrict mask, const uint8_t *restrict codes,
+                                  uint8_t *restrict out, int64_t n, uint32_t size)
+{
+    const uint16_t others = (uint16_t)(size - 1), all = (uint16_t)size;
+    const uint16_t threshold = (uint16_t)((65536 - others) % others);
+    coins->used = (coins->used + 7) / 8 * 8;
+    for (int64_t start = 0; start < n; start += 64) {
+        const int64_t length = n - start < 64 ? n - start : 64;
+        uint16_t random[64], low[64], lies[64];
+        uint8_t told[64] = {0}, bits[64];
+        memcpy(random, nbc_coins_eight(coins), 64);
+        memcpy(random + 32, nbc_coins_eight(coins), 64);
+        if (length == 64)
+            memcpy(told, codes + start, 64);
+        else
+            memcpy(told, codes + start, (size_t)length);
+        uint16_t bad = 0;
+        for (int i = 0; i < 64; i++) {
+            low[i] = (uint16_t)((uint32_t)random[i] * others);
+            bad |= low[i] < threshold;
+            uint16_t value = (uint16_t)(told[i] + 1 + (uint16_t)((uint32_t)random[i] * others >> 16));
+            lies[i] = (uint16_t)(value - (value >= all ? all : 0));
+        }
+        const uint64_t word = mask[start / 64];
+        if (bad) {
+            for (int i = 0; i < 64; i++)
+                if (low[i] < threshold && (word >> i & 1)) {
+                    uint32_t value = told[i] + 1 + (uint32_t)nbc_coins_below(coins, others);
+                    lies[i] = (uint16_t)(value - (value >= size ? size : 0));
+                }
+            coins->used = (coins->used + 7) / 8 * 8;
+        }
+        for (int byte = 0; byte < 8; byte++) {
+            uint64_t spread = nbc_spread(word >> (8 * byte)) * 0xff;
+            memcpy(bits + 8 * byte, &spread, 8);
+        }
+        for (int i = 0; i < 64; i++)
+            told[i] = (uint8_t)((told[i] & ~bits[i]) | ((uint8_t)lies[i] & bits[i]));
+        if (length == 64)
+            memcpy(out + start, told, 64);
+        else
+            memcpy(out + start, told, (size_t)length);
+    }
+}
+
+#define NBC_LIE(NAME, TYPE)                                                                         \
+    static void nbc_lie_##NAME(nbc_coins *coins, const uint64_t *mask, const TYPE *codes,           \
+                               TYPE *out, int64_t n, uint64_t size)                                 \
+    {                                                                                               \
+        for (int64_t i = 0; i < n; i++) {                                                           \
+            uint64_t value = codes[i];                                                              \
+            if (mask[i / 64] >> (i % 64) & 1) {                                                     \
+                value += 1 + nbc_coins_below(coins, size - 1);                                      \
+                value -= value >= size ? size : 0;                                                  \
+            }                                                                                       \
+            out[i] = (TYPE)value;                                                                   \
+        }                                                                                           \
+    }
+NBC_LIE(u16, uint16_t)
+NBC_LIE(u32, uint32_t)
+NBC_LIE(u64, uint64_t)
+#undef NBC_LIE
+
+NBC_CLONES static int64_t nbc_ones(const uint64_t *restrict a, int64_t n)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += __builtin_popcountll(a[i]);
+    return total;
+}
+
+NBC_CLONES static int64_t nbc_common(const uint64_t *restrict a, const uint64_t *restrict b, int64_t n)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += __builtin_popcountll(a[i] & b[i]);
+    return total;
+}
+
+#endif

@@ -1,0 +1,300 @@
+"""The command line of randomised response."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nbcfast
+from nbcfast import response, verify_release
+from nbcfast.response import KaryScheme, Scheme
+
+pytest.importorskip("click")
+
+from nbcfast.cli import main
+
+
+@pytest.fixture
+def survey(tmp_path):
+    rng = np.random.default_rng(2)
+    ill = rng.random(2000) < 0.3
+    rows = zip(
+        np.where(rng.random(2000) < 0.2 + 0.5 * ill, "yes", "no"),
+        np.where(rng.random(2000) < 0.4, "yes", "no"),
+        rng.choice(["north", "south", "west"], 2000),
+        rng.integers(18, 90, 2000),
+        np.where(ill, "ill", "well"),
+        strict=True,
+    )
+    file = tmp_path / "survey.csv"
+    with open(file, "w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["smokes", "drinks", "region", "age", "health"])
+        writer.writerows(rows)
+    return file
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return left.value.code, out, err
+
+
+def test_disguise_verify_estimate(survey, tmp_path, capsys):
+    out = tmp_path / "told"
+    code, text, err = run(
+        capsys,
+        "disguise",
+        survey,
+        "--theta",
+        "0.8",
+        "--groups",
+        "smokes,drinks",
+        "--keep",
+        "health",
+        "--out",
+        out,
+    )
+    assert (code, err) == (0, "")
+    assert "not epsilon-LDP for any epsilon: whether two columns agree is published" in text
+    assert "told as they are  " in text
+    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "scheme.json", "table.csv"]
+    with open(out / "table.csv", newline="") as file:
+        lines = list(csv.reader(file))
+    assert lines[0] == ["smokes", "drinks", "health"]
+    assert lines[1:] == sorted(lines[1:])
+    assert len(lines) == 2001
+
+    code, text, _ = run(capsys, "verify", out)
+    assert code == 0
+    assert "smokes, drinks: not epsilon-LDP for any epsilon" in text
+    assert verify_release.main([str(out)]) == 0
+    assert "equivalence" not in capsys.readouterr().out
+
+    told = nbcfast.load(out)
+    assert isinstance(told, response.Disguised)
+    assert (told.n_rows, told.seeded, told.untouched) == (2000, False, ("health",))
+    expected = response.estimate(told, told.scheme, "health")
+    code, text, _ = run(capsys, "estimate", out, "--class", "health", "--json")
+    found = json.loads(text)
+    assert code == 0
+    assert found["joint"] == expected.to_dict()["joint"]
+    assert found["values"]["smokes"] == ["no", "yes"]
+    # The same from the bare table and the scheme, and the scheme from its folder.
+    for scheme in (["--scheme", out / "scheme.json"],):
+        code, text, _ = run(capsys, "estimate", out / "table.csv", *scheme, "--class", "health", "--json")
+        assert json.loads(text)["joint"] == found["joint"]
+    code, text, _ = run(capsys, "estimate", out, "--class", "health", "--test", out)
+    assert code == 0
+    assert "accuracy on the truth" in text
+    assert "smokes = yes" in text
+
+
+def test_a_coin_for_each_column_and_a_simulation(survey, tmp_path, capsys):
+    arguments = ["--theta", "4/5", "--groups", "smokes,drinks", "--each", "--seed", "7", "--json"]
+    files = []
+    for name in ("one", "two"):
+        code, text, _ = run(capsys, "disguise", survey, *arguments, "--out", tmp_path / name)
+        found = json.loads(text)
+        assert code == 0
+        assert (found["seeded"], found["privacy"]["is_ldp"], found["kept"]) == (True, True, [])
+        assert found["privacy"]["groups"][0]["odds"] == "4"
+        files.append([(tmp_path / name / file).read_bytes() for file in ("table.csv", "certificate.json")])
+    assert files[0] == files[1]
+    code, text, _ = run(capsys, "verify", tmp_path / "one")
+    assert code == 1
+    assert "a simulation: its coins came from a seed" in text
+    assert nbcfast.load(tmp_path / "one").seeded
+
+
+def test_kary_and_binarised_columns(survey, tmp_path, capsys):
+    code, _, _ = run(
+        capsys,
+        "disguise",
+        survey,
+        "--k-ary",
+        "--theta",
+        "0.6",
+        "--groups",
+        "region;health",
+        "--out",
+        tmp_path / "k",
+    )
+    assert code == 0
+    told = nbcfast.load(tmp_path / "k")
+    assert isinstance(told.scheme, KaryScheme)
+    assert told.domain("region") == ("north", "south", "west")
+    assert nbcfast.verify(tmp_path / "k").ok
+    code, _, _ = run(
+        capsys, "disguise", survey, "--binarise", "median", "--theta", "0.9", "--groups", "age,drinks",
+        "--keep", "health", "--out", tmp_path / "b",
+    )  # fmt: skip
+    assert code == 0
+    assert nbcfast.load(tmp_path / "b").domain("age") == (0, 1)
+    code, _, _ = run(
+        capsys, "disguise", survey, "--scheme", tmp_path / "k" / "scheme.json", "--out", tmp_path / "again"
+    )
+    assert code == 0
+    assert nbcfast.load(tmp_path / "again").scheme == told.scheme
+
+
+def test_plan(tmp_path, capsys):
+    code, text, _ = run(
+        capsys, "response", "plan", "--theta", "0.8", "--groups", "a,b", "--error", "0.01", "--json"
+    )
+    assert code == 0
+    assert json.loads(text)["n"] == 6945
+    Scheme("0.8", [["a", "b"]]).save(tmp_path / "s.json")
+    code, text, _ = run(capsys, "response", "plan", "--scheme", tmp_path / "s.json", "--n", "10000")
+    assert code == 0
+    assert "at most 0.00833" in text
+    for arguments, message in [
+        (["--theta", "0.8"], "expected --theta and --groups, or --scheme FILE"),
+        (["--theta", "0.8", "--groups", "a"], "expected either --n, or --error"),
+        (["--theta", "0.5", "--groups", "a", "--n", "5"], "theta must not be 1/2"),
+        (["--theta", "0.8", "--groups", "a,,b", "--n", "5"], "--groups must be names with commas"),
+    ]:
+        code, _, err = run(capsys, "response", "plan", *arguments)
+        assert code == 2
+        assert message in err
+
+
+def test_bad_input(survey, tmp_path, capsys):
+    out = ["--out", tmp_path / "x"]
+    for arguments, message in [
+        (["--theta", "0.5", "--groups", "smokes"], "theta must not be 1/2"),
+        (["--theta", "1.2", "--groups", "smokes"], "theta must be in [0, 1], got 1.2"),
+        (["--theta", "0.8", "--groups", "smokes;smokes"], "groups must not overlap, got 'smokes' twice"),
+        (["--theta", "0.8", "--groups", "age"], "column 'age' must have two values in a binary scheme"),
+        (["--theta", "0.8", "--groups", "nothing"], "nothing"),
+        (["--theta", "0.8"], "expected --theta and --groups, or --scheme FILE"),
+        (["--theta", "0.8", "--groups", "smokes", "--lie", "tuple"], "--lie tuple goes with --k-ary"),
+        (["--theta", "0.8", "--groups", "smokes", "--keep", "smokes"], "both name 'smokes'"),
+        (["--theta", "0.8", "--groups", "smokes", "--weights", "age"], "--weights: each record needs coins"),
+    ]:
+        code, _, err = run(capsys, "disguise", survey, *arguments, *out)
+        assert code == 2, arguments
+        assert message in err
+        assert not (tmp_path / "x").exists()
+    code, _, err = run(capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", "--out", tmp_path)
+    assert (code, "is there already" in err) == (2, True)
+    code, _, err = run(capsys, "estimate", survey, "--class", "health")
+    assert (code, "--scheme FILE must say" in err) == (2, True)
+
+
+@pytest.fixture
+def told(tmp_path):
+    table = nbcfast.Table({"a": ["x", "y"] * 20, "b": [1, 2, 3, None] * 10, "c": [0, 1] * 20})
+    scheme = KaryScheme("0.7", {"a": ["x", "y"], "b": [1, 2, 3, None]})
+    answers = response.disguise(table, scheme)
+    answers.save(tmp_path / "told")
+    return answers, tmp_path / "told"
+
+
+def test_answers_survive_their_files(told):
+    answers, folder = told
+    found = nbcfast.load(folder)
+    assert found.collapse() == answers.collapse()
+    assert (found.scheme, found.seeded, found.names) == (answers.scheme, False, answers.names)
+    report = nbcfast.verify(folder)
+    assert report.ok
+    assert report.disguised.collapse() == answers.collapse()
+    assert report.release is None
+    with pytest.raises(TypeError, match="kind 'disguised' is checked from its own files"):
+        nbcfast.verify(folder, answers)
+    done = subprocess.run(
+        [sys.executable, "-S", verify_release.__file__, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_attack_takes_no_answers(told, capsys):
+    code, _, err = run(capsys, "attack", told[1])
+    assert code == 2
+    assert "expected a release of `publish`, got a Disguised" in err
+
+
+def changed(folder, **fields):
+    """The certificate with other fields and a sha256 that matches."""
+    file = folder / "certificate.json"
+    document = json.loads(file.read_text())
+    document.update(fields)
+    document["sha256"] = verify_release.digest(document)
+    file.write_text(verify_release.canonical(document) + "\n")
+
+
+def test_what_verification_finds(told, capsys):
+    _, folder = told
+    original = {path: path.read_bytes() for path in folder.iterdir()}
+    scheme = json.loads((folder / "certificate.json").read_text())["scheme"]
+    columns = json.loads((folder / "certificate.json").read_text())["columns"]
+
+    def judged():
+        report = nbcfast.verify(folder)
+        assert verify_release.main([str(folder)]) == (0 if report.ok else 1)
+        text = capsys.readouterr().out + repr(report)
+        with pytest.raises(ValueError, match=r"certificate.json: "):
+            nbcfast.load(folder)
+        assert not report.ok
+        return text
+
+    more = {**scheme, "groups": [{**scheme["groups"][0], "theta": "3/5"}, scheme["groups"][1]]}
+    for fields, message in [
+        ({"privacy": ["2/1", "7/1"]}, 'the certificate says ["2/1","7/1"], and of its scheme this holds'),
+        ({"scheme": more}, "and of its scheme this holds"),
+        ({"rows": 41}, "; the certificate says 41 people"),
+        ({"columns": columns[::-1]}, "expected the columns"),
+        ({"columns": columns[:2]}, "expected the columns"),
+        ({"seeded": "no"}, "field 'seeded': expected true or false"),
+        ({"method": "other"}, "field 'method'"),
+        ({"extra": 1}, "field 'extra' is unknown"),
+        ({"scheme": {**scheme, "lie": "none"}}, "expected lie 'each' or 'tuple'"),
+        ({"scheme": {**scheme, "groups": []}}, "expected groups"),
+        ({"scheme": {**scheme, "domains": {}}}, "expected the domain of each of its columns"),
+        ({"table_sha256": "0" * 64}, "the sha256 of table.csv does not match"),
+    ]:
+        changed(folder, **fields)
+        assert message in judged(), fields
+        for path, data in original.items():
+            path.write_bytes(data)
+    table = folder / "table.csv"
+    lines = original[table].decode().splitlines()
+    import hashlib
+
+    for text, message in [
+        ("\n".join([lines[0], *lines[:0:-1]]) + "\n", "is not in order"),
+        ("\n".join([*lines[:-1], "z,1,0"]) + "\n", "'z' is no value of 'a'"),
+        ("\n".join([*lines[:-1], "x"]) + "\n", "has 1 fields, expected 3"),
+    ]:
+        table.write_text(text)
+        changed(folder, table_sha256=hashlib.sha256(text.encode()).hexdigest())
+        assert message in judged()
+        for path, data in original.items():
+            path.write_bytes(data)
+    table.write_bytes(original[table] + b"x,1,0\n")
+    assert "the sha256 of table.csv does not match" in judged()
+    table.unlink()
+    assert "No such file" in judged()
+    table.write_bytes(original[table])
+    file = folder / "certificate.json"
+    file.write_bytes(original[file].replace(b'"7/10"', b'"9/10"'))
+    assert "sha256 does not match" in judged()
+
+
+def test_a_failed_save_leaves_nothing(tmp_path):
+    scheme = KaryScheme("0.7", {"a": ["", None]})
+    told = response.disguise({"a": ["", None] * 5}, scheme)
+    with pytest.raises(ValueError, match="CSV cannot tell the empty text from a null"):
+        told.save(tmp_path / "out")
+    assert not Path(tmp_path / "out").exists()
+    empty = response.disguise(nbcfast.Table({"a": []}, domains={"a": [0, 1]}), Scheme("0.8", [["a"]]))
+    with pytest.raises(ValueError, match="not saved: no rows"):
+        empty.save(tmp_path / "out")

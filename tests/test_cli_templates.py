@@ -1,0 +1,215 @@
+"""`nbcfast disclose` and `nbcfast check`."""
+
+import json
+
+import pytest
+
+import nbcfast
+from nbcfast.cli import main
+
+pytest.importorskip("pyarrow")
+
+TABLE_1 = """Job,Country,Child,Bankruptcy,Rating,n
+Cook,US,No,Current,Bad,4
+Artist,France,No,Current,Good,1
+Artist,France,No,Current,Bad,3
+Doctor,US,Yes,Never,Good,4
+Doctor,US,Yes,Never,Bad,2
+Trader,UK,No,Discharged,Good,4
+Trader,UK,No,Never,Good,1
+Trader,Canada,No,Never,Good,1
+Clerk,Canada,No,Never,Good,3
+Clerk,Canada,No,Discharged,Good,1
+"""
+TEMPLATE = "Job,Country -> Bankruptcy=Discharged <= 75%"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def refused(run):
+    """The one line with which a command is refused."""
+
+    def refused(*arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, ""), (code, out, err)
+        assert err.count("\n") == 1
+        return err.removeprefix("nbcfast: ").rstrip()
+
+    return refused
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(TABLE_1, encoding="utf-8")
+    return path
+
+
+def test_check_is_a_gate(run, file):
+    code, out, err = run("check", file, "--weights", "n", "--template", TEMPLATE)
+    assert (code, err) == (1, "")
+    assert "Job=Trader, Country=UK" in out
+    assert "80.00%" in out
+    assert "1 inference is too confident" in out
+    code, out, err = run("check", file, "--weights", "n", "--template", TEMPLATE.replace("75%", "4/5"))
+    assert (code, err) == (0, "")
+    assert "all templates hold" in out
+
+
+def test_check_says_the_same_as_json(run, file):
+    code, out, _ = run("check", file, "--weights", "n", "--template", TEMPLATE, "--json")
+    assert code == 1
+    (found,) = json.loads(out)["violations"]
+    assert found["known"] == {"Job": "Trader", "Country": "UK"}
+    assert (found["support"], found["count"], found["confidence"]) == (5, 4, "4/5")
+    code, out, _ = run(
+        "check", file, "--weights", "n", "--template", "Job -> Bankruptcy=Discharged <= 0.8", "--json"
+    )
+    assert (code, json.loads(out)["holds"]) == (0, True)
+
+
+def test_check_names_only_the_worst(run, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("a,s\n" + "".join(f"{i},{i % 2}\n" for i in range(60)), encoding="utf-8")
+    code, out, _ = run("check", path, "--template", "a -> s=1 <= 0.5")
+    assert code == 1
+    assert "and 10 more" in out
+    assert "30 inferences are too confident" in out
+
+
+def test_disclose_says_what_is_suppressed_and_why(run, file, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out)
+    code, text, err = run("disclose", file, *arguments)
+    assert (code, err) == (0, "")
+    assert "Clerk, Trader   of no use for the target" in text
+    assert "Canada, UK" in text
+    assert "Job, Country -> Bankruptcy=Discharged would exceed 75%" in text
+    assert "50.00% (1/2)" in text
+    assert "Child, Bankruptcy, Rating" in text
+    assert run("verify", out)[0] == 0
+    assert (
+        run("check", out / "table.csv", "--template", "Job,Country -> Bankruptcy=Discharged <= 1/2")[0] == 0
+    )
+    assert (
+        run("check", out / "table.csv", "--template", "Job,Country -> Bankruptcy=Discharged <= 49%")[0] == 1
+    )
+    code, text, _ = run("verify", out)
+    assert "Job, Country -> Bankruptcy='Discharged': 1/2 <= 3/4" in text
+    assert "kind 'disclosure' is checked from its own files" in run("verify", out, "--against", file)[2]
+    with (out / "table.csv").open("a", encoding="utf-8") as table:
+        table.write("\n")
+    assert run("verify", out)[0] == 1
+
+
+def test_disclose_as_json(run, file):
+    code, out, err = run(
+        "disclose", file, "--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--json"
+    )
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert [step["value"] for step in found["steps"]] == ["Cook", "Artist", "Doctor", "US", "France"]
+    assert found["suppressed"] == {"Job": ["Clerk", "Trader"], "Country": ["Canada", "UK"]}
+    assert found["templates"][0]["confidence"] == "1/2"
+    assert found["files"] == []
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_disclose_writes_a_table_alone(run, file, tmp_path, ending):
+    out = tmp_path / f"out{ending}"
+    for counts in ((), ("--counts", "people")):
+        arguments = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out, *counts)
+        assert run("disclose", file, *arguments)[0] == 0
+        read = nbcfast.read_csv if ending == ".csv" else nbcfast.read_parquet
+        table = read(out, weights="people") if counts else read(out)
+        assert table.n_rows == (7 if counts else 24)
+        assert table.domain("Job") == ("*", "Artist", "Cook", "Doctor")
+
+
+def test_disclose_without_target_keeps_values(run, file):
+    arguments = ("--weights", "n", "--template", TEMPLATE, "--template", "Child -> Bankruptcy=Never <= 100%")
+    code, out, _ = run("disclose", file, *arguments, "--maximal", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["steps"][0]["gain"] == 18.0
+    assert found["suppressed"]["Child"] == []
+
+
+def test_disclose_with_intervals(run, tmp_path):
+    path = tmp_path / "ages.csv"
+    path.write_text("age,ill,y\n20,no,a\n30,no,a\n40,yes,b\n50,no,b\n", encoding="utf-8")
+    code, out, _ = run(
+        "disclose", path, "--template", "age -> ill=yes <= 50%", "--target", "y", "--continuous", "age"
+    )
+    assert code == 0
+    assert "in 2 intervals: (-inf, 40), [40, inf)" in out
+
+
+def test_disclose_where_nothing_helps(run, file):
+    arguments = ("--weights", "n", "--template", TEMPLATE.replace("75%", "20%"), "--target", "Rating")
+    code, out, err = run("disclose", file, *arguments)
+    assert (code, out) == (1, "")
+    assert "infeasible: even with everything suppressed 1 of 1 templates break" in err
+    assert "has 5/24" in err
+    code, out, _ = run("disclose", file, *arguments, "--json")
+    assert (code, json.loads(out)["feasible"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("Job -> Bankruptcy=Discharged", "--template must be"),
+        ("Job, Bankruptcy=Discharged <= 1", "--template must be"),
+        ("Job -> Bankruptcy=Often <= 1", "'Often' is none of its 3 values"),
+        ("Job -> Town=Rome <= 1", "with NAME one of Job, Country"),
+        ("Town -> Bankruptcy=Never <= 1", "expected columns of 'Job', "),
+        ("Job -> Bankruptcy=Never <= 101%", "the limit must be 0 to 1, or 0% to 100%, got 101%"),
+        ("Job -> Bankruptcy=Never <= much", "must be a finite number, got 'much'"),
+        ("Bankruptcy -> Bankruptcy=Never <= 1", "quasi must not hold the sensitive column"),
+        (" -> Bankruptcy=Never <= 1", "must be names with commas between them"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["check", "disclose"])
+def test_bad_templates_are_refused(refused, file, verb, template, text):
+    assert text in refused(verb, file, "--weights", "n", "--template", template)
+
+
+def test_bad_options_are_refused(refused, file, tmp_path):
+    template = ("--weights", "n", "--template", TEMPLATE)
+    assert "--counts goes with --out" in refused("disclose", file, *template, "--counts", "n")
+    assert "needs --target NAME" in refused("disclose", file, *template, "--utility", "information")
+    assert "--out must be a folder" in refused(
+        "disclose", file, *template, "--out", _existing(tmp_path / "file")
+    )
+    (tmp_path / "dir.csv").mkdir()
+    assert "--out must be a file" in refused("disclose", file, *template, "--out", tmp_path / "dir.csv")
+    assert "FILE must end in" in refused("check", tmp_path / "x.xls", "--template", TEMPLATE)
+    assert "--delimiter must be one character" in refused("check", file, *template, "--delimiter", ";;")
+    assert "are for CSV files" in refused("check", tmp_path / "x.pq", *template, "--delimiter", ";")
+    assert "which is used otherwise" in refused("disclose", file, *template, "--columns", "Job,n")
+    empty = tmp_path / "empty.csv"
+    empty.write_text("Job,Country,Bankruptcy\n", encoding="utf-8")
+    assert "no rows" in refused("check", empty, "--template", TEMPLATE)
+
+
+def test_attack_says_that_a_disclosure_is_no_release(run, refused, file, tmp_path):
+    out = tmp_path / "out"
+    run("disclose", file, "--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out)
+    assert "expected a release of `publish`, got a Disclosure" in refused("attack", out)
+
+
+def _existing(path):
+    path.write_text("", encoding="utf-8")
+    return path

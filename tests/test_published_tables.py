@@ -1,0 +1,221 @@
+"""What holds of every kind of published table: its files, what is read of them, what is refused."""
+
+import hashlib
+import json
+import os
+
+import pytest
+
+import nbcfast
+from nbcfast import response, verify_release
+from nbcfast.cli import main
+from nbcfast.skyline import anonymize
+from nbcfast.templates import Template, disclose
+
+PEOPLE = {
+    "job": ["cook", "cook", "clerk", None, "a, b", "cook"] * 2,
+    "share": [0.5, 1.0, 0.5, 1.0, 0.5, 1.0] * 2,
+    "ok": [True, False, True, True, False, False] * 2,
+    "ill": ["no", "yes", "no", "no", "yes", "no"] * 2,
+}
+
+
+def partition():
+    return anonymize(PEOPLE, ["job", "share"], "ok", [(0, 0, 0, 1)])
+
+
+def disclosure():
+    return disclose(nbcfast.Table(PEOPLE), [Template(["job"], ("ill", "yes"), "3/4")], "ok")
+
+
+def disguised():
+    domains = {"job": ["a, b", "clerk", "cook", None], "share": [0.5, 1.0], "ok": [False, True]}
+    return response.disguise(PEOPLE, response.KaryScheme("2/3", domains))
+
+
+KINDS = {"partition": partition, "disclosure": disclosure, "disguised": disguised}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def folder(kind, tmp_path):
+    KINDS[kind]().save(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def resigned(folder, change=None, table=None):
+    """Change the certificate or the bytes of the table, and put right all hashes."""
+    fields = json.loads((folder / "certificate.json").read_text())
+    if table is not None:
+        data = table((folder / "table.csv").read_bytes())
+        (folder / "table.csv").write_bytes(data)
+        fields["table_sha256"] = hashlib.sha256(data).hexdigest()
+    if change is not None:
+        change(fields)
+    fields["sha256"] = verify_release.digest(fields)
+    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+
+
+def test_each_kind_has_its_own_place(kind, folder):
+    found = nbcfast.verify(folder)
+    assert found.ok, found
+    assert found.kind == kind
+    others = {"release", *KINDS} - {kind}
+    assert getattr(found, kind) is found.published is not None
+    assert [getattr(found, other) for other in others] == [None] * 3
+    assert type(nbcfast.load(folder)) is type(found.published)
+    assert verify_release.main([str(folder)]) == 0
+
+
+def test_what_is_loaded_is_saved_alike(folder, tmp_path):
+    nbcfast.load(folder).save(tmp_path / "again")
+    for name in ("table.csv", "certificate.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_a_private_table_goes_with_releases(kind, folder, capsys):
+    with pytest.raises(TypeError, match=f"against is for releases: kind '{kind}' is checked from its own"):
+        nbcfast.verify(folder, nbcfast.Table(PEOPLE))
+    with pytest.raises(SystemExit, match="2"):
+        main(["verify", str(folder), "--against", str(folder / "table.csv")])
+    assert f"--against is for releases: kind '{kind}' is checked" in capsys.readouterr().err
+    with pytest.raises(verify_release.Refused, match=f"expected 'release'; got \"{kind}\""):
+        verify_release.parse((folder / "certificate.json").read_bytes())
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "table.csv"])
+def test_a_failed_save_leaves_what_was_there(kind, folder, tmp_path, monkeypatch, name):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    replace = os.replace
+
+    def broken(source, target):
+        if os.path.basename(target) == name and ".part" in str(source):
+            raise OSError("disk full")
+        return replace(source, target)
+
+    other = KINDS[kind]()
+    for place in (folder, tmp_path / "new" / "deep"):
+        with monkeypatch.context() as patched:
+            patched.setattr("nbcfast.release.tables.os.replace", broken)
+            with pytest.raises(OSError, match="disk full"):
+                other.save(place)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        (lambda data: data.replace(b"\n", b"\r\n"), "expected line ends"),
+        (lambda data: data[:-1], "expected line ends"),
+        (lambda data: data.replace(b"True", b'"True"', 1), "quotes only where they are needed"),
+        (lambda data: b"\xef\xbb\xbf" + data, "expected the columns"),
+        (lambda data: data.replace(b"job", b"jobs", 1), "expected the columns"),
+        (lambda data: data + data.splitlines(keepends=True)[1], "is not in order"),
+        (lambda data: data.replace(b"True", b"Tree"), "'Tree' is no value of 'ok'"),
+        (lambda data: data.replace(b"True", b"True,", 1), "fields, expected"),
+        (lambda data: data + b"\n", "has 0 fields, expected"),
+        (lambda data: data.replace(b"True", b"T\xffe", 1), "codec can't decode"),
+        (lambda data: data.replace(b"True", b'"True', 1), "table.csv"),
+        (lambda data: data[: data.index(b"\n") + 1], "table.csv has no rows"),
+        (lambda data: b"", "expected the columns"),
+    ],
+)
+def test_a_table_has_one_spelling_and_one_order(folder, capsys, table, text):
+    before = (folder / "table.csv").read_bytes()
+    resigned(folder, table=table)
+    assert (folder / "table.csv").read_bytes() != before
+    found = nbcfast.verify(folder)
+    assert [check.name for check in found.checks if not check.passed] == ["table"]
+    assert text in found.checks[-1].text
+    assert found.published is None
+    with pytest.raises(ValueError, match=r"certificate\.json: table: "):
+        nbcfast.load(folder)
+    assert verify_release.main([str(folder)]) == 1
+    assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            lambda f: f.update(kind="table"),
+            "field 'kind': expected one of 'release', 'partition', 'disclosure'",
+        ),
+        (lambda f: f.update(format=2), "field 'format': expected 1, got 2"),
+        (lambda f: f.pop("rows"), "field 'rows' is missing"),
+        (lambda f: f.update(x=1), "field 'x' is unknown"),
+        (lambda f: f.update(seeded=1), "field 'seeded': expected true or false, got 1"),
+        (lambda f: f.update(version=1), "field 'version': expected a text, got 1"),
+        (lambda f: f.update(notes=[1]), "field 'notes': expected a list of texts, got [1]"),
+        (lambda f: f.update(table_sha256="0"), "field 'table_sha256': expected 64 hexadecimal digits"),
+        (lambda f: f.update(columns=[]), "field 'columns': expected a list, got []"),
+        (lambda f: f["columns"][0].pop("name"), "expected entries with a name and cells"),
+        (lambda f: f["columns"][0]["cells"].append(["cook"]), "expected a text and its value"),
+        (lambda f: f["columns"][0].update(name=f["columns"][1]["name"]), "column"),
+        (lambda f: f.update(rows=13), "the certificate says 13"),
+    ],
+)
+def test_a_certificate_has_one_form(folder, capsys, change, text):
+    resigned(folder, change)
+    found = nbcfast.verify(folder)
+    assert not found.ok
+    assert text in repr(found)
+    assert verify_release.main([str(folder)]) == 1
+    assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["disclosure", "disguised"], indirect=True)
+@pytest.mark.parametrize(("column", "text"), [("ok", "Ja"), ("share", "0.50"), ("job", "Cook"), ("job", "")])
+def test_a_value_has_its_own_text(kind, folder, column, text):
+    def change(fields):
+        cells = next(entry["cells"] for entry in fields["columns"] if entry["name"] == column)
+        cells[0][0] = text if text else " "
+
+    resigned(folder, change)
+    assert "expected the text" in repr(nbcfast.verify(folder))
+
+
+@pytest.mark.parametrize("kind", ["partition", "disclosure"], indirect=True)
+@pytest.mark.parametrize("number", [b"0", b"01", b"-1", b"1.0", b"x", b"2305843009213693952"])
+def test_weights_are_numbers_of_people(kind, tmp_path, number):
+    KINDS[kind]().save(tmp_path, weights="n")
+    assert nbcfast.verify(tmp_path).ok
+    resigned(tmp_path, table=lambda data: data[: data.rindex(b",") + 1] + number + b"\n")
+    found = nbcfast.verify(tmp_path)
+    assert [check.name for check in found.checks if not check.passed] == ["table"]
+
+
+@pytest.mark.parametrize("kind", ["partition", "disclosure"], indirect=True)
+@pytest.mark.parametrize("order", ["canonical", "shuffled"])
+def test_a_weighted_row_stands_once_in_canonical_order(kind, tmp_path, order):
+    KINDS[kind]().save(tmp_path, weights="n", order=order)
+    people = nbcfast.load(tmp_path).n_rows
+
+    def again(fields):
+        fields["rows"] = people + int((tmp_path / "table.csv").read_text().rsplit(",", 1)[1])
+
+    resigned(tmp_path, table=lambda data: data + data.splitlines(keepends=True)[-1])
+    resigned(tmp_path, again)
+    found = nbcfast.verify(tmp_path)
+    if order == "canonical":
+        assert "is not in order" in repr(found)
+    else:
+        assert next(check.passed for check in found.checks if check.name == "table")
+
+
+def test_rationals_of_disguised_answers_are_in_lowest_terms(tmp_path):
+    disguised().save(tmp_path)
+    fields = json.loads((tmp_path / "certificate.json").read_text())
+    assert [group["theta"] for group in fields["scheme"]["groups"]] == ["2/3"] * 3
+    assert fields["privacy"] == ["6/1", "2/1", "2/1"]
+
+    lowest = 'expected a rational "num/den" in lowest terms'
+    for theta in ("0.8", "4/6", "2", "0x2/0x3", "-1/2", "3/2"):
+        resigned(tmp_path, lambda f, theta=theta: f["scheme"]["groups"][0].update(theta=theta))
+        said = repr(nbcfast.verify(tmp_path))
+        assert ("expected a theta up to 1" if theta == "3/2" else lowest) in said
