@@ -1,15 +1,15 @@
 """Chains of three views: exact, by message passing.
 
-The outer views (identity and left key; right key and value) meet in the tuples of the middle one. Inclusion and
-exclusion over how many tuples are kept at each left and each right key leaves a product over the pairs of
-keys, (2^cells - 1) for each tuple of the middle view: summed out key by key, which costs no more than the
-tree width of the pairs asks for.
+The outer views (identity and left key; right key and value) meet in the tuples of the middle one. Inclusion
+and exclusion over how many tuples are kept at each left and each right key leaves a product over the pairs
+of keys, (2^cells - 1) for each tuple of the middle view: summed out key by key, which costs no more than
+the tree width of the pairs asks for.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, prod
 from typing import Any, Literal
@@ -21,9 +21,10 @@ import numpy.typing as npt
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model
 
-Key = tuple[Literal[0, 1], Any]  # side and join value
+Key = tuple[int, Any]  # side (0 left, 1 right) and join value
 Owned = tuple[tuple[Key, int], ...]  # keys at which somebody has tuples, and how many
 Table = npt.NDArray[Any]
+Message = tuple[tuple[Key, ...], Table]
 
 MOST_WORK = 1 << 27  # bits of all entries of a message
 
@@ -61,13 +62,18 @@ class Chain:
         self.parts: dict[Key, list[tuple[Key, Key]]] = defaultdict(list)
         for pair in self.pairs:
             self.parts[self.part_of[pair[0]]].append(pair)
+        self.right_of: dict[Key, list[Key]] = _listed(self.pairs)
+        self.values_at: dict[Key, list[int]] = _listed(
+            (key, value) for value, keys in self.values.items() for key, _ in keys
+        )
         self._counts: dict[Any, Any] = {}
+        self._outcomes: dict[Any, Outcome] = {}
 
     def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
         mine = self.identities[code]
-        reached = {c for b, _ in mine for c in self._right_of[b]}
-        values = sorted({value for c in reached for value in self._values_at[c]})
+        reached = {c for b, _ in mine for c in self.right_of[b]}
+        values = sorted({value for c in reached for value in self.values_at[c]})
         parts = sorted({self.part_of[b] for b, _ in mine}, key=repr)
         if model == "unrestricted":
             return {value: self._shared(mine, self.values[value], parts) for value in values}
@@ -82,25 +88,9 @@ class Chain:
         return found
 
     def _outcome(self, share: Any) -> Outcome:
-        if ("outcome", share) not in self._counts:
-            self._counts["outcome", share] = Outcome(share, share)
-        outcome: Outcome = self._counts["outcome", share]
-        return outcome
-
-    @property
-    def _right_of(self) -> dict[Key, list[Key]]:
-        return self._made("right of", lambda: _listed(self.pairs))
-
-    @property
-    def _values_at(self) -> dict[Key, list[int]]:
-        return self._made(
-            "values at", lambda: _listed((key, value) for value, keys in self.values.items() for key, _ in keys)
-        )
-
-    def _made(self, what: str, make: Callable[[], Any]) -> Any:
-        if what not in self._counts:
-            self._counts[what] = make()
-        return self._counts[what]
+        if share not in self._outcomes:
+            self._outcomes[share] = Outcome(share, share)
+        return self._outcomes[share]
 
     def _shared(self, mine: Owned, theirs: Owned, parts: list[Key]) -> Outcome:
         rest = gmpy2.mpq(1)
@@ -123,7 +113,7 @@ class Chain:
             pairs = self.parts[part]
             keys = dict.fromkeys(key for pair in pairs for key in pair)
             states = {key: _states(self.sizes[key], at_stake.get(key, 0)) for key in keys}
-            tables = [((key,), one.weights) for key, one in states.items()]
+            tables: list[Message] = [((key,), one.weights) for key, one in states.items()]
             tables += [((b, c), self._pair(states[b], states[c], self.pairs[b, c], cut)) for b, c in pairs]
             bits = sum(self.sizes[b] * self.sizes[c] * self.pairs[b, c] for b, c in pairs)
             self._counts[name] = summed_out(tables, bits)
@@ -139,7 +129,7 @@ class Chain:
         return found
 
 
-def summed_out(tables: list[tuple[tuple[Key, ...], Table]], bits: int) -> Any:
+def summed_out(tables: list[Message], bits: int) -> Any:
     """The sum, over all states of all keys, of the product of tables over some keys each.
 
     Keys are summed out one after the other, always the one whose message is smallest.
@@ -147,13 +137,8 @@ def summed_out(tables: list[tuple[tuple[Key, ...], Table]], bits: int) -> Any:
     sizes = {key: table.shape[place] for keys, table in tables for place, key in enumerate(keys)}
     total = gmpy2.mpz(1)
     while sizes:
-
-        def message(key: Key) -> tuple[Key, ...]:
-            others = (other for keys, _ in tables if key in keys for other in keys)
-            return tuple(other for other in dict.fromkeys(others) if other != key)
-
-        key = min(sizes, key=lambda key: prod(sizes[other] for other in message(key)))
-        keys = (*message(key), key)
+        key = min(sizes, key=lambda key: prod(sizes[other] for other in _neighbours(tables, key)))
+        keys = (*_neighbours(tables, key), key)
         if prod(sizes[other] for other in keys) * bits > MOST_WORK:
             raise TooWideError
         product = np.full([1] * len(keys), gmpy2.mpz(1), object)
@@ -168,6 +153,11 @@ def summed_out(tables: list[tuple[tuple[Key, ...], Table]], bits: int) -> Any:
             total *= summed
         del sizes[key]
     return total
+
+
+def _neighbours(tables: list[Message], key: Key) -> tuple[Key, ...]:
+    others = (other for keys, _ in tables if key in keys for other in keys)
+    return tuple(other for other in dict.fromkeys(others) if other != key)
 
 
 def _spread(own: tuple[Key, ...], table: Table, keys: tuple[Key, ...]) -> Table:
@@ -187,7 +177,7 @@ def _states(size: int, mine: int) -> States:
     return States(np.array(kept), np.array(owned), np.array(weights, object))
 
 
-def _owned(side: Literal[0, 1], tuples: list[Any]) -> dict[int, Owned]:
+def _owned(side: int, tuples: list[Any]) -> dict[int, Owned]:
     found: dict[int, Counter[Key]] = defaultdict(Counter)
     for key, code in tuples:
         found[code][side, key] += 1

@@ -1,9 +1,9 @@
 """Associations of views that share one join key, without listing them.
 
-All identities with one join value, the same one, have the same associations with the same probability: what is
-kept is the identities and values of each join value, and its sizes. Identities with several join values are
-put together by a kernel: worlds of different join values are independent, so unrestricted the probability
-is 1 - prod(1 - P); restricted to one value it is 1 over the number of values that all join values have.
+Identities with the same single join value have the same associations with the same probability: what is kept
+is the identities and values of each join value, and its sizes. Identities with several join values are put
+together by a kernel: worlds of different join values are independent, so unrestricted the probability is
+1 - prod(1 - P); restricted to one value it is 1 over the number of values that all join values have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from nbcfast import _associations
 from nbcfast._threads import n_threads, over_rows
-from nbcfast.associations.results import NOT_JOINED, NO_WORLD, Cell, Found, Value
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found, Value
 from nbcfast.associations.sizes import MARGIN, Floats, Longs, Model, exceeds, single_values
 from nbcfast.skyline.groups import grouped
 from nbcfast.table import Domain
@@ -260,8 +260,7 @@ class Compact:
             return found
         # Not asked for: looked up the long way.
         entries = np.flatnonzero(self.identities.values == code)
-        found = (np.searchsorted(self.identities.offsets, entries, side="right") - 1).tolist()
-        return found
+        return list((np.searchsorted(self.identities.offsets, entries, side="right") - 1).tolist())
 
     def values_of(self, place: int) -> Codes:
         """The values of a join value."""
@@ -304,7 +303,9 @@ class Compact:
             return Cell(None, lambda: None, f"{NO_WORLD}: no value is common to all join values", keys)
         if value in common:
             share = Fraction(1, len(common))
-            return Cell(float(share), lambda: share, f"one of {len(common)} values that all join values have", keys)
+            return Cell(
+                float(share), lambda: share, f"one of {len(common)} values that all join values have", keys
+            )
         case = "a join value of the identity does not have the value" if joins else NOT_JOINED
         return Cell(0.0, lambda: Fraction(0), case, keys)
 
@@ -396,7 +397,8 @@ class Compact:
         """Columns of the join (codes and Domain), and of numbers."""
         groups = self.identities
         keys = [
-            (name, (groups.codes(name), domain)) for name, domain in zip(groups.by, groups._domains, strict=True)
+            (name, (groups.codes(name), domain))
+            for name, domain in zip(groups.by, groups._domains, strict=True)
         ]
         m, n, *more = self.sizes
         numbers: list[tuple[str, Any]] = [("identities", m), ("values", n)]

@@ -11,7 +11,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.associations.results import NOT_JOINED, NO_WORLD, Cell, Codes, Floats, Found
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
 from nbcfast.associations.sizes import Longs, fraction
 
 
@@ -19,8 +19,8 @@ from nbcfast.associations.sizes import Longs, fraction
 class Outcome:
     """Bounds of a probability as mpq numbers; None twice where no world exists.
 
-    Equal bounds are the probability. Otherwise it is enclosed far more narrowly than a float tells, and is not
-    the lower bound; or, where `sampled` (the estimate), it lies between them with the stated confidence.
+    Equal bounds are the probability. Otherwise it is enclosed far more narrowly than a float tells, and is
+    not the lower bound; or, where `sampled` (the estimate), it lies between them with the stated confidence.
     """
 
     low: Any

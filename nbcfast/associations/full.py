@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,15 @@ def full(
         *((f"tuples of view {place + 1}", size) for place, size in enumerate(sizes)),
         ("associations", groups.distinct * values.groups.distinct),
     ]
-    return Explicit(entries, len(people), "worlds of whole tuples", wanted_ids, wanted_values, (keys, numbers))
+    return Explicit(
+        entries, len(people), "worlds of whole tuples", wanted_ids, wanted_values, (keys, numbers)
+    )
 
 
 def _by_join_value(part: Part) -> Iterator[Owned]:
     offsets = part.groups.offsets.tolist()
     codes, tuples = part.groups.values.tolist(), part.tuples.tolist()
-    for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, stop in pairwise(offsets):
         yield dict(zip(codes[start:stop], tuples[start:stop], strict=True))
 
 
@@ -104,7 +107,8 @@ def _restricted(
         narrow &= exact
     for value in common:
         weights[value] = prod(
-            (table[owned[place][value]] for table, place in zip(tables, places, strict=True)), start=gmpy2.mpq(1)
+            (table[owned[place][value]] for table, place in zip(tables, places, strict=True)),
+            start=gmpy2.mpq(1),
         )
     total = sum(weights.values())
     outcomes: dict[Any, Outcome] = {}

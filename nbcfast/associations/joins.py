@@ -1,8 +1,8 @@
 """Any views: worlds are the sets of join tuples that leave no tuple of a view out.
 
-Tuples that alone cover something are in every world, those that cover nothing else are in half of them, and
-what is left falls into pieces that are independent of each other. A piece of few join tuples is enumerated, one
-that covers few view tuples is summed by inclusion and exclusion, and any other is sampled.
+Join tuples that alone cover something are in every world, those that cover nothing else are in half of them,
+and what is left falls into pieces that are independent of each other. A piece of few join tuples is
+enumerated, one that covers few view tuples is summed by inclusion and exclusion, any other is sampled.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class Join:
         What each join tuple says.
     """
 
-    def __init__(self, nodes: list[tuple[int, ...]], identities: list[int], values: list[int], sampling: Sampling):
+    def __init__(
+        self, nodes: list[tuple[int, ...]], identities: list[int], values: list[int], sampling: Sampling
+    ):
         self.nodes, self.sampling = nodes, sampling
         self.cells: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, (identity, value) in enumerate(zip(identities, values, strict=True)):
@@ -115,7 +117,9 @@ class Join:
             return {value: self._shared(frozenset(cells[value])) for value in sorted(cells)}
         apart = {}
         for value in sorted(cells):
-            apart[value] = self.taken_apart(number for other in cells if other != value for number in cells[other])
+            apart[value] = self.taken_apart(
+                number for other in cells if other != value for number in cells[other]
+            )
         possible = {value: one for value, one in apart.items() if one is not None}
         if not possible:
             return dict.fromkeys(apart, NOWHERE)
@@ -142,35 +146,35 @@ class Join:
             others_high = sum(weights[other][1] for other in weights if other != value)
             least = gmpy2.mpq(low, 1) / (low + others_high) if low else gmpy2.mpq(0)
             most = gmpy2.mpq(high, 1) / (high + others_low)
-            found[value] = self._outcome(least, most)
+            found[value] = self._outcome(least, most, (least + most) / 2)
         return found
 
-    def _outcome(self, low: Any, high: Any, sampled: bool | None = None) -> Outcome:
-        name = low, high
+    def _outcome(self, low: Any, high: Any, likely: Any) -> Outcome:
+        name = low, high, likely
         if name not in self._outcomes:
-            drawn = low != high if sampled is None else sampled
-            self._outcomes[name] = Outcome(low, high, float((low + high) / 2) if drawn else None)
+            self._outcomes[name] = Outcome(low, high, None if low == high else float(likely))
         return self._outcomes[name]
 
     def _shared(self, mine: frozenset[int]) -> Outcome:
         """1 - the product of the probabilities that none of the join tuples is in."""
         if mine & self.whole.forced:
-            return self._outcome(gmpy2.mpq(1), gmpy2.mpq(1))
-        low = high = gmpy2.mpq(1, gmpy2.mpz(1) << len(mine & self.whole.free))
+            return self._outcome(*[gmpy2.mpq(1)] * 3)
+        low = high = likely = gmpy2.mpq(1, gmpy2.mpz(1) << len(mine & self.whole.free))
         for piece in dict.fromkeys(self.place_of[number] for number in sorted(mine - self.whole.free)):
-            least, most = self._none_of(piece, mine)
-            low, high = low * least, high * most
-        return self._outcome(1 - high, 1 - low)
+            least, most, share = self._none_of(piece, mine)
+            low, high, likely = low * least, high * most, likely * share
+        return self._outcome(1 - high, 1 - low, 1 - likely)
 
-    def _none_of(self, piece: Piece, mine: frozenset[int]) -> tuple[Any, Any]:
+    def _none_of(self, piece: Piece, mine: frozenset[int]) -> tuple[Any, Any, Any]:
+        """The probability that none of some join tuples is in: bounds, and what is likeliest."""
         places = [place for place, number in enumerate(piece.tuples) if number in mine]
         if piece.is_exact:
             share = gmpy2.mpq(self._covers(piece, places), self._covers(piece, []))
-            return share, share
+            return share, share, share
         kept = self._drawn(piece)
         share = gmpy2.mpq(int(np.count_nonzero(~kept[:, places].any(axis=1))), len(kept))
         error = self._error(len(kept), self.sampled)
-        return max(share - error, gmpy2.mpq(0)), min(share + error, gmpy2.mpq(1))
+        return max(share - error, gmpy2.mpq(0)), min(share + error, gmpy2.mpq(1)), share
 
     def _error(self, n_kept: int, n_pieces: int) -> Any:
         missed = float(1 - self.sampling.confidence) / max(n_pieces, 1)
@@ -209,7 +213,7 @@ class Join:
         """Covers of a piece drawn at random, one a row."""
         if piece not in self._kept:
             wanted = self.sampling.draws(self.sampled)
-            _, kept, drawn = _covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
+            _, kept, _ = _covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
             if len(kept) < wanted:
                 kept, self.flipped = _flipped(piece, min(wanted, CHAINS), self.sampling.rng), True
             self._kept[piece] = kept
@@ -219,8 +223,8 @@ class Join:
         """Without some join tuples: what is in every world, in half of them, and the pieces of the rest."""
         out = set(removed)
         of_node: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for number, nodes in enumerate(self.nodes):
-            for view, node in enumerate(nodes):
+        for number, made_of in enumerate(self.nodes):
+            for view, node in enumerate(made_of):
                 of_node[view, node] += [] if number in out else [number]
         if not all(of_node.values()):
             return None
@@ -242,12 +246,12 @@ class Join:
         for number in sorted(touched):
             members[root(number)].append(number)
         must: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for node, numbers in open_nodes.items():
-            must[root(numbers[0])].append(node)
+        for view_node, numbers in open_nodes.items():
+            must[root(numbers[0])].append(view_node)
         pieces = []
         for head, numbers in members.items():
             place = {number: at for at, number in enumerate(numbers)}
-            nodes = [tuple(place[number] for number in open_nodes[node]) for node in must[head]]
+            nodes = [tuple(place[number] for number in open_nodes[one]) for one in must[head]]
             pieces.append(Piece(tuple(numbers), tuple(nodes), tuple(view for view, _ in must[head])))
         return Pieces(frozenset(forced), frozenset(set(parent) - touched), tuple(pieces))
 
@@ -280,8 +284,8 @@ def joined(
                 values.append((*row, *rest))
             if len(longer) > MOST_TUPLES:
                 raise ValueError(
-                    f"views: their join has more than {MOST_TUPLES:,} tuples; for tables of this size the views "
-                    "must share one join key, or be a chain of three"
+                    f"views: their join has more than {MOST_TUPLES:,} tuples; for tables of this size the "
+                    "views must share one join key, or be a chain of three"
                 )
         nodes, known = longer, values
         have += new
@@ -309,7 +313,10 @@ def _excluded(piece: Piece, without: set[int]) -> Any:
         halves[:, 1] += halves[:, 0]
     sizes = np.array([set_.bit_count() for set_ in range(1 << n)])
     signed = np.bincount(within, weights=np.where((n - sizes) % 2, -1.0, 1.0))
-    return sum((int(times) * (gmpy2.mpz(1) << power) for power, times in enumerate(signed.tolist()) if times), gmpy2.mpz(0))
+    return sum(
+        (int(times) * (gmpy2.mpz(1) << power) for power, times in enumerate(signed.tolist()) if times),
+        gmpy2.mpz(0),
+    )
 
 
 def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> tuple[Any, Bits, int]:
@@ -323,27 +330,29 @@ def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) ->
     for view, node in zip(piece.views, piece.nodes, strict=True):
         missing[view] += 2.0 ** -len(node)
     base = max(missing, key=lambda view: missing[view])
-    own = [np.array(node) for view, node in zip(piece.views, piece.nodes, strict=True) if view == base]
-    others = [np.array(node) for view, node in zip(piece.views, piece.nodes, strict=True) if view != base]
+    arrays = [(view, np.array(node)) for view, node in zip(piece.views, piece.nodes, strict=True)]
+    own = [places for view, places in arrays if view == base]
+    others = [places for view, places in arrays if view != base]
     number = gmpy2.mpz(1) << (t - sum(map(len, own)))
-    for node in own:
-        number *= (gmpy2.mpz(1) << len(node)) - 1
+    for places in own:
+        number *= (gmpy2.mpz(1) << len(places)) - 1
     kept, n_kept, drawn = [], 0, 0
     step = max(1, min(DRAWS_AT_ONCE // t, most))
     while n_kept < wanted and drawn < most:
         n = min(step, most - drawn)
         bits = rng.integers(0, 2, (n, t), dtype=np.uint8).view(np.bool_)
-        for node in own:
-            empty = np.flatnonzero(~bits[:, node].any(axis=1))
+        for places in own:
+            empty = np.flatnonzero(~bits[:, places].any(axis=1))
             while len(empty):
-                bits[np.ix_(empty, node)] = rng.integers(0, 2, (len(empty), len(node)), dtype=np.uint8)
-                empty = empty[~bits[np.ix_(empty, node)].any(axis=1)]
+                drawn_again = rng.integers(0, 2, (len(empty), len(places)), dtype=np.uint8).view(np.bool_)
+                bits[np.ix_(empty, places)] = drawn_again
+                empty = empty[~drawn_again.any(axis=1)]
         drawn += n
-        for node in others:
-            bits = bits[bits[:, node].any(axis=1)]
+        for places in others:
+            bits = bits[bits[:, places].any(axis=1)]
         kept.append(bits)
         n_kept += len(bits)
-        if drawn >= min(most, 2 * DRAWS_AT_ONCE // t + 4096) and n_kept < FEWEST_KEPT * drawn:
+        if drawn >= min(most, 4096) and n_kept < FEWEST_KEPT * drawn:
             break
     # Where draws are counted, all of them are: to stop at the wanted number would favour it.
     found = np.concatenate(kept) if kept else np.zeros((0, t), np.bool_)

@@ -73,7 +73,8 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
     first, second = min(pairs, key=lambda pair: (attribute in given[pair[0]]) + (identity in given[pair[1]]))
     order = [first, second, *(place for place in range(len(given)) if place not in (first, second))]
     shared = {
-        (a, b): tuple(name for name in given[a] if name in given[b]) for a, b in combinations(sorted(order), 2)
+        (a, b): tuple(name for name in given[a] if name in given[b])
+        for a, b in combinations(sorted(order), 2)
     }
     parts = []
     for place, key in zip(order, [identity, attribute, *[None] * len(order)], strict=False):

@@ -211,10 +211,14 @@ class Rows:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = [self.names, *(tuple(map(_text, self[place].values())) for place in range(min(len(self), SHOWN)))]
+        shown = [
+            self.names,
+            *(tuple(map(_text, self[place].values())) for place in range(min(len(self), SHOWN))),
+        ]
         widths = [max(len(row[place]) for row in shown) for place in range(len(self.names))]
         lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in shown
         ]
         if len(self) > SHOWN:
             lines.append(f"... {len(self):,} rows")

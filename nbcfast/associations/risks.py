@@ -262,5 +262,3 @@ def _listed(
         join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
         entries = enumerate_outcomes(join, model, people, progress)
     return Explicit(entries, len(people), case, wanted_ids, wanted_values), join
-
-

@@ -39,6 +39,7 @@ def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
     m, n : int or array_like of int
         At least 0; m n at most 10^8. Arrays broadcast.
     model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or one given identity has a single one.
 
     Returns
     -------
@@ -67,6 +68,7 @@ def interesting_covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
     m, n : int or array_like of int
         At least 1.
     model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or one given identity has a single one.
 
     Returns
     -------
@@ -179,7 +181,7 @@ def fraction(quotient: Any) -> Fraction:
 
 
 def enclosed(m: int, n: int, bits: int) -> tuple[Any, Any]:
-    """mpq bounds of the unrestricted probability, 2^-bits apart at most, equal where they are exact.
+    """Bounds (mpq) of the unrestricted probability, 2^-bits apart at most, equal where they are exact.
 
     The probability is never the lower one of two different bounds: it falls strictly towards the first term
     of its series (its second term is positive and outweighs the rest for t > 64).

@@ -82,14 +82,14 @@ def star_float(sizes: Sizes) -> float:
 
 
 def star_enclosed(*sizes_and_bits: int) -> tuple[Any, Any]:
-    """mpq bounds of the probability of sizes and then bits: `tuples_enclosed` with one tuple each."""
+    """Bounds (mpq) of the probability of sizes and then bits: `tuples_enclosed` with one tuple each."""
     *sizes, bits = sizes_and_bits
     found = reduced(tuple(sizes))
     return enclosed(*found, bits) if len(found) == 2 else tuples_enclosed(found, (1, 1), bits)
 
 
 def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> tuple[Any, Any]:
-    """mpq bounds of the probability that an identity and a value with so many tuples share a cell.
+    """Bounds (mpq) of the probability that an identity and a value with so many tuples share a cell.
 
     Equal where it is worked out, else about 2^-bits apart: let every cell be in with probability 1/2. None of
     the c cells of the two is in with probability 2^-c, and a tuple is left out with probability 2^-(its
@@ -116,7 +116,7 @@ def single_weights(sizes: Sizes, a: int, owned: list[int], bits: int) -> tuple[l
     """Worlds in which an identity with a tuples has only one value, for values with so many tuples.
 
     And whether they are exact. Where that is too much work, each is over the same number and up to a factor
-    of 1 - 2^-bits: the a tuples need a choice each among the value's cells, everything else is covered anyhow.
+    of 1 - 2^-bits: the a tuples need a choice each among the value's cells, all else is covered anyhow.
     """
     m, n, *others = sizes
     middle = prod(others)
@@ -166,9 +166,7 @@ def _kept(
             return [(1, 1, 0)]
         mine = own[place]
         return [
-            (sign * other, more, one)
-            for other, one in kept(mine)
-            for sign, more in kept(sizes[place] - mine)
+            (sign * other, more, one) for other, one in kept(mine) for sign, more in kept(sizes[place] - mine)
         ]
 
     further = [[(1, 1)] if place == largest else kept(sizes[place]) for place in range(2, len(sizes))]

@@ -45,7 +45,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    for more in ("adversaries", "skyline_verbs"):  # whose verbs register themselves
+    for more in ("adversaries", "skyline_verbs", "risk_verbs"):  # whose verbs register themselves
         import_module(f"nbcfast.cli.{more}")
     try:
         with verbs.make_context("nbcfast", arguments) as context:

@@ -57,7 +57,9 @@ def projected_views(views, identity, attribute, worlds="projected"):
         key = (identity, attribute, None)[min(number, 2)]
         found.append(
             tuple(
-                name for name in views[place] if worlds == "full" or number > 1 or name in others or name == key
+                name
+                for name in views[place]
+                if worlds == "full" or number > 1 or name in others or name == key
             )
         )
     return found
@@ -106,7 +108,10 @@ def risk(rows, views, identity, attribute, model="unrestricted", worlds="project
     values = {row[attribute] for row in rows}
     result = {}
     for person in people:
-        sets = [{tuples[place][attribute] for place in world if tuples[place][identity] == person} for world in found]
+        sets = [
+            {tuples[place][attribute] for place in world if tuples[place][identity] == person}
+            for world in found
+        ]
         if model == "restricted":
             sets = [one for one in sets if len(one) == 1]
         for value in values:
