@@ -102,7 +102,7 @@ def test_the_parts_of_lemma_5_2_cannot_be_swapped():
     assert Fraction(2, 6) == Fraction(
         interesting_covers(2, 3, model="restricted"), covers(2, 3, model="restricted")
     )
-    assert (8, 16) == (interesting_covers(3, 2, model="restricted"), covers(3, 2, model="restricted"))
+    assert (interesting_covers(3, 2, model="restricted"), covers(3, 2, model="restricted")) == (8, 16)
 
 
 def test_every_small_float_is_the_exact_one_rounded():
@@ -112,7 +112,7 @@ def test_every_small_float_is_the_exact_one_rounded():
 
 
 def test_bounds_of_the_series_hold_at_every_size():
-    """q (1 - (s-1)/2 rho^(t-1)) <= P <= q / (1 - s rho^t), and what we return of it beyond SMALL."""
+    """Q (1 - (s-1)/2 rho^(t-1)) <= P <= q / (1 - s rho^t), and what we return of it beyond SMALL."""
     for s, t in [(2, 2), (2, 65), (3, 66), (5, 40), (20, 65), (65, 65), (66, 200), (64, 65), (100, 100)]:
         q = Fraction(2 ** (s - 1), 2**s - 1)
         rho = Fraction(2 ** (s - 1) - 1, 2**s - 1)
@@ -422,7 +422,12 @@ def test_large_tables_equal_the_rules_step_by_step(threads, model):
                 expected[i, p] = 1 - rest
     rows = {(row["i"], row["p"]): row["probability"] for row in found.table()}
     assert list(rows) == sorted(expected)
-    assert rows == pytest.approx(expected, rel=1e-14)
+    assert {pair for pair, one in rows.items() if one is None} == {
+        pair for pair, one in expected.items() if one is None
+    }
+    assert [one or 0 for one in rows.values()] == pytest.approx(
+        [expected[pair] or 0 for pair in rows], rel=1e-14
+    )
     assert found.n_associations == len(expected)
     some = {pair: one for pair, one in expected.items() if one is not None and one > 0.8}
     assert {(row["i"], row["p"]) for row in found.above("0.8")} == set(some)
@@ -646,7 +651,7 @@ def test_enumeration_equals_inclusion_and_exclusion(monkeypatch):
 @pytest.mark.parametrize("flips", [False, True])
 def test_sampling_is_as_near_as_it_says(monkeypatch, model, flips):
     views = [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")]
-    data = random_table(3, 9, 3)
+    data = random_table(23, 8, 3)
     expected = risk(data, views, "i", "p", model=model)
     assert (expected.method, expected.confidence) == ("enumeration", None)
     monkeypatch.setattr(joins, "ENUMERATED", 0)
@@ -715,7 +720,7 @@ def advised_by_hand(rows, names, threshold):
 def test_advise_finds_all_splits(seed, threshold):
     rng = random.Random(seed)
     rows = [{name: rng.randrange(3) for name in "abc"} | {"i": k, "p": rng.randrange(4)} for k in range(12)]
-    found = advise(columns(rows), "i", "p", "abc".split() if False else ["a", "b", "c"], threshold=threshold)
+    found = advise(columns(rows), "i", "p", ["a", "b", "c"], threshold=threshold)
     expected = advised_by_hand(rows, ("a", "b", "c"), Fraction(threshold))
     assert {split.views: (split.worst, split.let_out) for split in found} == expected
     assert [split.let_out for split in found] == sorted((split.let_out for split in found), reverse=True)

@@ -29,8 +29,11 @@ Message = tuple[tuple[Key, ...], Table]
 MOST_WORK = 1 << 27  # bits of all entries of a message
 
 
-class TooWideError(Exception):
+class TooWideError(ValueError):
     """The pairs of keys are too entangled, or too many tuples share them."""
+
+    def __init__(self) -> None:
+        super().__init__("views: too many tuples of the chain share their keys to be worked out")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Chain:
 
     def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
-        mine = self.identities[code]
+        mine = self.identities.get(code, ())
         reached = {c for b, _ in mine for c in self.right_of[b]}
         values = sorted({value for c in reached for value in self.values_at[c]})
         parts = sorted({self.part_of[b] for b, _ in mine}, key=repr)

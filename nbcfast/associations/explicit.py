@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import gmpy2
 import numpy as np
@@ -13,6 +14,9 @@ import numpy.typing as npt
 
 from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
 from nbcfast.associations.sizes import Longs, fraction
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,10 @@ class Explicit:
 
     Parameters
     ----------
-    entries : iterable of (identity, value, outcome)
-        By code; those of the join, each once.
-    n_identities : int
+    outcomes : callable
+        From the code of an identity to value -> outcome, of all values that it has in the join.
+    identities : list of int
+        Those that are asked for, rising; others are only looked up.
     case : str
         How they were found.
     by_join_value
@@ -74,14 +79,19 @@ class Explicit:
 
     def __init__(
         self,
-        entries: Iterable[tuple[int, int, Outcome]],
-        n_identities: int,
+        outcomes: Callable[[int], Mapping[int, Outcome]],
+        identities: list[int],
         case: str,
         wanted_ids: npt.NDArray[np.bool_],
         wanted_values: npt.NDArray[np.bool_],
         by_join_value: tuple[list[tuple[str, Any]], list[tuple[str, Any]]] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        listed = sorted(entries, key=lambda entry: entry[:2])
+        listed = []
+        for done, code in enumerate(identities):
+            listed += [(code, *entry) for entry in sorted(outcomes(code).items(), key=itemgetter(0))]
+            if progress is not None:
+                progress(done + 1, len(identities))
         places: dict[int, int] = {}
         self.outcomes: list[Outcome] = []
         kinds = np.zeros(len(listed), np.int64)
@@ -95,7 +105,8 @@ class Explicit:
         self.values: Codes = np.array([entry[1] for entry in listed], np.uint32)
         self.probabilities: Floats = np.array([outcome.probability for outcome in self.outcomes])
         self.asked = wanted_ids[self.identities] & wanted_values[self.values]
-        self.n_identities = n_identities
+        self.n_identities = len(identities)
+        self._find = outcomes
         self.case = case
         self._by_join_value = by_join_value
 
@@ -142,22 +153,22 @@ class Explicit:
         return int(np.count_nonzero(self._above(threshold)))
 
     def cover(self, code: int) -> Codes:
-        found: Codes = self.values[self._rows(code)]
-        return found
+        return np.array(sorted(self._of(code)), np.uint32)
 
-    def _rows(self, code: int) -> slice:
+    def _of(self, code: int) -> Mapping[int, Outcome]:
+        """Value -> outcome of an identity, whether it is asked for or not."""
         start, stop = np.searchsorted(self.identities, [code, code + 1])
-        return slice(int(start), int(stop))
+        if start == stop:
+            return self._find(code)
+        kinds = self.kinds[start:stop].tolist()
+        return dict(zip(self.values[start:stop].tolist(), map(self.outcomes.__getitem__, kinds), strict=True))
 
     def cell(self, code: int, value: int) -> Cell:
-        rows = self._rows(code)
-        at = rows.start + int(np.searchsorted(self.values[rows], value))
-        if at < rows.stop and self.values[at] == value:
-            outcome = self.outcomes[self.kinds[at]]
-            case = self.case
-        else:  # no join tuple has both: 0, if there is any world
-            stuck = rows.stop > rows.start and self.outcomes[self.kinds[rows.start]].low is None
-            outcome, case = (NOWHERE, "") if stuck else (NEVER, NOT_JOINED)
+        outcomes, case = self._of(code), self.case
+        outcome = outcomes.get(value)
+        if outcome is None:  # no join tuple has both: 0, if there is any world
+            stuck = any(other.low is None for other in outcomes.values())
+            outcome, case = (NOWHERE if stuck else NEVER), NOT_JOINED
         if outcome.low is None:
             return Cell(None, lambda: None, f"{NO_WORLD}: the identity cannot have a single value", [])
         interval = None if outcome.sampled is None else (float(outcome.low), float(outcome.high))

@@ -45,11 +45,6 @@ def full(
     each = [tuple(int(size[place]) for size in sizes) for place in range(len(owned))]
     people = [code for code in sorted(held) if wanted_ids[code]]
     find = _unrestricted if model == "unrestricted" else _restricted
-    entries = []
-    for done, code in enumerate(people):
-        entries += [(code, value, outcome) for value, outcome in find(held[code], owned, each)]
-        if progress is not None:
-            progress(done + 1, len(people))
     groups = identities.groups
     keys = [
         (name, (groups.codes(name), domain)) for name, domain in zip(groups.by, groups._domains, strict=True)
@@ -61,7 +56,13 @@ def full(
         ("associations", groups.distinct * values.groups.distinct),
     ]
     return Explicit(
-        entries, len(people), "worlds of whole tuples", wanted_ids, wanted_values, (keys, numbers)
+        lambda code: dict(find(held[code], owned, each)) if code in held else {},
+        people,
+        "worlds of whole tuples",
+        wanted_ids,
+        wanted_values,
+        (keys, numbers),
+        progress,
     )
 
 

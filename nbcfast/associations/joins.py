@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gmpy2
 import numpy as np
@@ -21,9 +21,6 @@ import numpy.typing as npt
 from nbcfast.associations.chains import rows
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model
-
-if TYPE_CHECKING:
-    from nbcfast._threads import Progress
 
 MOST_TUPLES = 1 << 14  # of a join that is worked with
 ENUMERATED = 20  # join tuples of a piece
@@ -112,7 +109,7 @@ class Join:
 
     def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
-        cells = self.cells[code]
+        cells = self.cells.get(code, {})
         if model == "unrestricted":
             return {value: self._shared(frozenset(cells[value])) for value in sorted(cells)}
         apart = {}
@@ -379,16 +376,3 @@ def _flipped(piece: Piece, n: int, rng: np.random.Generator) -> Bits:
             counts[of_tuple[place]] += after.astype(np.int32) - bits[place]
             bits[place] = after
     return np.ascontiguousarray(bits.T)
-
-
-def enumerate_outcomes(
-    source: Any, model: Model, people: Iterable[int], progress: Progress | None
-) -> list[tuple[int, int, Outcome]]:
-    """(identity, value, outcome) of a Chain or Join, for some identities."""
-    listed = list(people)
-    found = []
-    for done, code in enumerate(listed):
-        found += [(code, value, outcome) for value, outcome in source.outcomes(model, code).items()]
-        if progress is not None:
-            progress(done + 1, len(listed))
-    return found

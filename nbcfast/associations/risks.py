@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nbcfast.associations.chains import TooWideError, chain_of
 from nbcfast.associations.compact import Compact
-from nbcfast.associations.explicit import Explicit
+from nbcfast.associations.explicit import Explicit, Outcome
 from nbcfast.associations.full import full
-from nbcfast.associations.joins import Join, Sampling, enumerate_outcomes, joined
+from nbcfast.associations.joins import Join, Sampling, joined
 from nbcfast.associations.projections import (
     Columns,
     Layout,
@@ -249,16 +251,12 @@ def _listed(
         distinct(columns, part, threads, progress) for columns, part in zip(parts, plan.parts, strict=True)
     ]
     people = [code for code in np.unique(tuples[0].codes[plan.identity]).tolist() if wanted_ids[code]]
-    join = entries = None
-    case = "a chain of three views"
     if plan.shape == "chain":
-        try:
+        with suppress(TooWideError):
             chain = chain_of(tuples, plan.parts, plan.identity, plan.attribute)
-            entries = enumerate_outcomes(chain, model, people, progress)
-        except TooWideError:
-            entries = None
-    if entries is None:
-        case = "worlds of the join"
-        join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
-        entries = enumerate_outcomes(join, model, people, progress)
-    return Explicit(entries, len(people), case, wanted_ids, wanted_values), join
+            find: Callable[[int], Mapping[int, Outcome]] = partial(chain.outcomes, model)
+            case = "a chain of three views"
+            return Explicit(find, people, case, wanted_ids, wanted_values, None, progress), None
+    join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
+    find = partial(join.outcomes, model)
+    return Explicit(find, people, "worlds of the join", wanted_ids, wanted_values, None, progress), join
