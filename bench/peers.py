@@ -230,6 +230,12 @@ def adversaries_job(options: Options) -> Iterator[Row]:
     yield from adversaries(options.rounds)
 
 
+def associations_job(options: Options) -> Iterator[Row]:
+    from peers_associations import associations
+
+    yield from associations(options.rounds, max(options.rows))
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -243,6 +249,7 @@ JOBS = {
     "skyline": skyline_job,
     "partitions": partitions_job,
     "adversaries": adversaries_job,
+    "associations": associations_job,
 }
 
 

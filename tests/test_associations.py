@@ -21,7 +21,7 @@ FIGURE_1 = {
     "name": ["George", "John", "Kate", "Bill", "Alan"],
     "age": [45, 45, 45, 30, 27],
     "job": ["Manager", "Manager", "Lawyer", "Lawyer", "Clerk"],
-    "problem": ["HIV", "Flu", "Obesity", "Cold", "Cold"],
+    "problem": ["HIV", "Cold", "Obesity", "Cold", "Cold"],
 }
 VIEWS_1 = [("name", "age"), ("age", "problem")]
 TWO_JOINS = {"who": ["i", "x", "i", "y"], "key": [1, 1, 2, 2], "what": ["p", "q", "p", "r"]}
@@ -287,7 +287,7 @@ def test_figure_1():
     found = risk(FIGURE_1, VIEWS_1, "name", "problem")
     single = risk(FIGURE_1, VIEWS_1, "name", "problem", model="restricted")
     for name in ("George", "John", "Kate"):
-        for problem in ("HIV", "Flu", "Obesity"):
+        for problem in ("HIV", "Cold", "Obesity"):
             assert found.of(name, problem).exact == Fraction(161, 265)
             assert single.of(name, problem).exact == Fraction(1, 3)
     for name in ("Bill", "Alan"):
@@ -328,8 +328,6 @@ def test_worlds_of_whole_tuples():
         for (name, values), extra in zip(FIGURE_1.items(), ["Sue", 45, "Professor", "Cold"], strict=True)
     }
     views = [("name", "age"), ("age", "job", "problem")]
-    # Of the three at 45 two jobs go with Cold once the note's table is taken: George's group has Cold twice.
-    more["problem"] = ["HIV", "Cold", "Obesity", "Cold", "Cold", "Cold"]
     projected = risk(more, views, "name", "problem")
     single = risk(more, views, "name", "problem", model="restricted")
     assert projected.of("George", "HIV").exact == Fraction(1265, 2161)
@@ -368,9 +366,9 @@ def test_identity_or_attribute_inside_the_join_is_known():
 def test_no_common_column_is_one_group():
     found = risk(FIGURE_1, [("name", "age"), ("job", "problem")], "name", "problem")
     assert found.join == ()
-    assert {row["probability"] for row in found.table()} == {probability(5, 4)}
+    assert {row["probability"] for row in found.table()} == {probability(5, 3)}
     assert list(found.by_join_value()) == [
-        {"identities": 5, "values": 4, "associations": 20, "probability": probability(5, 4)}
+        {"identities": 5, "values": 3, "associations": 15, "probability": probability(5, 3)}
     ]
 
 
@@ -396,11 +394,11 @@ def test_columns_of_no_view_duplicates_weights_and_order_do_not_matter():
 def test_large_tables_equal_the_rules_step_by_step(threads, model):
     rng = np.random.default_rng(8)
     data = {
-        "i": rng.integers(0, 3_000, 20_000),
-        "a": rng.integers(0, 400, 20_000),
-        "p": rng.integers(0, 60, 20_000),
+        "i": rng.integers(0, 1_000, 6_000),
+        "a": rng.integers(0, 150, 6_000),
+        "p": rng.integers(0, 60, 6_000),
     }
-    data["a"][data["i"] % 3 > 0] = data["i"][data["i"] % 3 > 0] % 400
+    data["a"][data["i"] % 3 > 0] = data["i"][data["i"] % 3 > 0] % 150
     found = risk(data, [("i", "a"), ("a", "p")], "i", "p", model=model, threads=threads)
     people, values, joins_ = {}, {}, {}
     for i, a, p in zip(*(data[name].tolist() for name in "iap"), strict=True):
@@ -425,9 +423,8 @@ def test_large_tables_equal_the_rules_step_by_step(threads, model):
     assert {pair for pair, one in rows.items() if one is None} == {
         pair for pair, one in expected.items() if one is None
     }
-    assert [one or 0 for one in rows.values()] == pytest.approx(
-        [expected[pair] or 0 for pair in rows], rel=1e-14
-    )
+    numbers = [expected[pair] or 0 for pair in rows]
+    assert [one or 0 for one in rows.values()] == pytest.approx(numbers, rel=1e-14)
     assert found.n_associations == len(expected)
     some = {pair: one for pair, one in expected.items() if one is not None and one > 0.8}
     assert {(row["i"], row["p"]) for row in found.above("0.8")} == set(some)
@@ -468,7 +465,7 @@ def test_where_is_the_secret_query():
         assert found.n_associations == found.n_above(0) == len(asked)
         assert (found.n_identities, len(found.worst())) == (1, len(asked))
         # Others can still be looked up.
-        assert found.of("Bill", "Cold").probability == 1
+        assert found.of("Bill", "Cold").probability == everything["Bill", "Cold"]["probability"]
 
 
 @given(st.integers(0, 10**6), st.sampled_from(MODELS))
@@ -545,7 +542,7 @@ def test_streams_and_files_equal_the_table(tmp_path):
     data = pa.table(
         {
             "name": [f"n{i}" for i in rng.integers(0, 300, 4_000)],
-            "age": pa.array(rng.integers(0, 40, 4_000).tolist()[:-1] + [None]),
+            "age": pa.array([*rng.integers(0, 40, 3_999).tolist(), None]),
             "job": rng.integers(0, 5, 4_000),
             "ill": [["flu", "cold", "gout", "none"][i] for i in rng.integers(0, 4, 4_000)],
         }
@@ -631,7 +628,7 @@ def test_a_chain_is_the_join_enumerated(monkeypatch):
 
 
 def test_enumeration_equals_inclusion_and_exclusion(monkeypatch):
-    for seed in range(8):
+    for seed in range(4):
         data = random_table(seed, 7, 3)
         for model in MODELS:
             monkeypatch.setattr(joins, "EXCLUDED", 0)
@@ -666,13 +663,16 @@ def test_sampling_is_as_near_as_it_says(monkeypatch, model, flips):
     assert found.confidence == Fraction(999, 1000)
     for row in expected.table():
         one = found.of(row["i"], row["p"])
+        if row["probability"] is None:
+            assert one.probability is None
+            continue
         low, high = one.interval or (one.probability, one.probability)
         assert low - 1e-12 <= row["probability"] <= high + 1e-12
         assert one.interval is None or one.exact is None
         assert one.probability == pytest.approx(row["probability"], abs=0.05)
     rows = list(found.table())
     assert {"low", "high"} < set(rows[0])
-    reaching = {(row["i"], row["p"]) for row in rows if row["high"] > 0.9}
+    reaching = {(row["i"], row["p"]) for row in rows if row["high"] is not None and row["high"] > 0.9}
     assert {(row["i"], row["p"]) for row in found.above("0.9")} == reaching
 
 
@@ -749,7 +749,7 @@ def test_advise_refuses():
         advise(FIGURE_1, "name", "problem", "age")
     with pytest.raises(ValueError, match="got 'age' twice"):
         advise(FIGURE_1, "name", "problem", ["age", "age"])
-    with pytest.raises(ValueError, match="expected a column of .* got 'pet'"):
+    with pytest.raises(ValueError, match=r"expected a column of .* got 'pet'"):
         advise(FIGURE_1, "name", "problem", ["pet"])
     assert advise({"i": [1], "a": [1], "p": [1]}, "i", "p", ["a"]) == ()
 
@@ -786,7 +786,7 @@ def test_probabilities_that_round_to_one_half_say_so():
 
 
 def test_probabilities_never_round_to_one():
-    data = {"i": [0, *range(1, 71)] + [0] * 69, "a": [0, *range(70)] + list(range(1, 70)), "p": [9] * 140}
+    data = {"i": [0, *range(1, 71)] + [0] * 69, "a": [0, *range(70), *range(1, 70)], "p": [9] * 140}
     data["p"][1:71] = [k % 3 for k in range(70)]
     found = risk(data, [("i", "a"), ("a", "p")], "i", "p")
     rows = [row for row in found.table() if row["i"] == 0 and row["p"] == 9]
@@ -850,7 +850,7 @@ def test_bad_names_and_values():
     found = risk(FIGURE_1, VIEWS_1, "name", "problem")
     with pytest.raises(ValueError, match="column 'name': expected one of its 5 values, got 'Zoe'"):
         found.of("Zoe", "HIV")
-    with pytest.raises(ValueError, match=r"column 'problem': expected one of its 4 values, got \['HIV'\]"):
+    with pytest.raises(ValueError, match=r"column 'problem': expected one of its 3 values, got \['HIV'\]"):
         found.of("George", ["HIV"])
     numbers = risk({"i": [0, 1], "a": [0, 0], "p": [0, 1]}, [("i", "a"), ("a", "p")], "i", "p")
     with pytest.raises(ValueError, match="got True"):

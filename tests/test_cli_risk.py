@@ -45,7 +45,7 @@ def test_risk_lists_the_worst(run, file):
     lines = [line.split() for line in out.splitlines()]
     assert ["common", "columns", "age"] in lines
     assert ["associations", "11", "of", "5", "identities"] in lines
-    assert [line for line in lines if line[-1:] == ["0.607547"]][0] == ["George", "Flu", "0.607547"]
+    assert next(line for line in lines if line[-1:] == ["0.607547"]) == ["George", "Flu", "0.607547"]
     assert lines.index(["Alan", "Cold", "1"]) < lines.index(["Bill", "Cold", "1"])
     assert "is above 1/2 however many share a join value" in out
 
@@ -118,11 +118,11 @@ def test_risk_advises(run, file):
     [
         (VIEWS[:2] + VIEWS[4:], "--view must be given at least twice, got 1"),
         (
-            VIEWS[:4] + ("--identity", "pet", "--attribute", "problem"),
+            (*VIEWS[:4], "--identity", "pet", "--attribute", "problem"),
             "--identity: expected a column of a view",
         ),
         (
-            VIEWS[:4] + ("--identity", "name", "--attribute", "pet"),
+            (*VIEWS[:4], "--identity", "name", "--attribute", "pet"),
             "--attribute: expected a column of a view",
         ),
         (("--view", "name,problem", "--view", "age,job", *VIEWS[4:]), "are in one view alone"),
