@@ -1,9 +1,9 @@
-"""Chains of three views: exact, by message passing.
+"""Chains of views: exact, by message passing.
 
-The outer views (identity and left key; right key and value) meet in the tuples of the middle one. Inclusion
-and exclusion over how many tuples are kept at each left and each right key leaves a product over the pairs
-of keys, (2^cells - 1) for each tuple of the middle view: summed out key by key, which costs no more than
-the tree width of the pairs asks for.
+The identity's view and the one next to it meet in the tuples of that one: (2^cells - 1) choices for each,
+where the cells are what is kept of the identity's tuples times what is kept of the paths on to the
+attribute's. All other views go by inclusion and exclusion over what is kept of them, summed out join value
+by join value. That costs no more than the tree width of the join values asks for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb, prod
 from typing import Any, Literal
 
@@ -21,11 +22,12 @@ import numpy.typing as npt
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model
 
-Key = tuple[int, Any]  # side (0 left, 1 right) and join value
+Key = tuple[int, Any]  # how far from the left end, and join value
 Owned = tuple[tuple[Key, int], ...]  # keys at which somebody has tuples, and how many
 Table = npt.NDArray[Any]
 Message = tuple[tuple[Key, ...], Table]
 
+MOST_WAYS = 1 << 16  # of keeping paths on from a join value
 MOST_WORK = 1 << 27  # bits of all entries of a message
 
 
@@ -46,26 +48,36 @@ class States:
 
 
 class Chain:
-    """Three views as counts.
+    """Views as counts.
 
     Parameters
     ----------
     left, right : list of (join value, identity) and of (join value, value)
         One for each tuple of the outer views.
-    middle : list of (left join value, right join value)
-        One for each tuple of the middle view.
+    between : list of list of (join value, join value)
+        One for each tuple of each view between them, from left to right.
     """
 
-    def __init__(self, left: list[Any], right: list[Any], middle: list[Any]) -> None:
-        self.sizes: Counter[Key] = Counter([(0, key) for key, _ in left] + [(1, key) for key, _ in right])
-        self.pairs = Counter(((0, b), (1, c)) for b, c in middle)
+    def __init__(self, left: list[Any], right: list[Any], between: list[list[Any]]) -> None:
+        last = len(between)
+        self.sizes: Counter[Key] = Counter([(0, key) for key, _ in left] + [(last, key) for key, _ in right])
+        levels = [
+            Counter(((level, b), (level + 1, c)) for b, c in tuples) for level, tuples in enumerate(between)
+        ]
+        self.pairs = levels[0]
+        self.links: dict[Key, dict[Key, int]] = defaultdict(
+            dict
+        )  # join value -> the next ones, and by how many
+        for level in levels[1:]:
+            for (b, c), tuples in level.items():
+                self.links[b][c] = tuples
         self.identities = _owned(0, left)
-        self.values = _owned(1, right)
-        self.part_of = _components(self.sizes, self.pairs)
-        self.parts: dict[Key, list[tuple[Key, Key]]] = defaultdict(list)
-        for pair in self.pairs:
-            self.parts[self.part_of[pair[0]]].append(pair)
-        self.right_of: dict[Key, list[Key]] = _listed(self.pairs)
+        self.values = _owned(last, right)
+        everywhere = [pair for level in levels for pair in level]
+        keys = dict.fromkeys(key for pair in everywhere for key in pair)
+        self.part_of = _components(keys, everywhere)
+        self.members: dict[Key, list[Key]] = _listed((self.part_of[key], key) for key in keys)
+        self.next: dict[Key, list[Key]] = dict(_listed(everywhere))
         self.values_at: dict[Key, list[int]] = _listed(
             (key, value) for value, keys in self.values.items() for key, _ in keys
         )
@@ -75,8 +87,7 @@ class Chain:
     def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
         mine = self.identities.get(code, ())
-        reached = {c for b, _ in mine for c in self.right_of[b]}
-        values = sorted({value for c in reached for value in self.values_at[c]})
+        values = sorted({value for key in self._ends(mine) for value in self.values_at[key]})
         parts = sorted({self.part_of[b] for b, _ in mine}, key=repr)
         if model == "unrestricted":
             return {value: self._shared(mine, self.values[value], parts) for value in values}
@@ -112,15 +123,35 @@ class Chain:
         )
         name = part, mine, theirs, cut
         if name not in self._counts:
-            at_stake = dict([*mine, *theirs])
-            pairs = self.parts[part]
-            keys = dict.fromkeys(key for pair in pairs for key in pair)
-            states = {key: _states(self.sizes[key], at_stake.get(key, 0)) for key in keys}
-            tables: list[Message] = [((key,), one.weights) for key, one in states.items()]
+            states, tables = self._states(part, dict([*mine, *theirs]))
+            pairs = [(b, c) for b in self.members[part] if b[0] == 0 for c in self.next[b]]
             tables += [((b, c), self._pair(states[b], states[c], self.pairs[b, c], cut)) for b, c in pairs]
-            bits = sum(self.sizes[b] * self.sizes[c] * self.pairs[b, c] for b, c in pairs)
+            bits = sum(
+                int(states[b].kept.max()) * int(states[c].kept.max()) * self.pairs[b, c] for b, c in pairs
+            )
             self._counts[name] = summed_out(tables, bits)
         return self._counts[name]
+
+    def _states(self, part: Key, at_stake: dict[Key, int]) -> tuple[dict[Key, States], list[Message]]:
+        """What can be kept at each join value, from right to left, and in how many ways."""
+        states: dict[Key, States] = {}
+        tables: list[Message] = []
+        for key in sorted(self.members[part], key=lambda key: -key[0]):
+            links = self.links.get(key)
+            if links is None:
+                states[key] = _ends_kept(self.sizes[key], at_stake.get(key, 0))
+                tables.append(((key,), states[key].weights))
+            else:
+                states[key], table = _paths_kept([(states[other], tuples) for other, tuples in links.items()])
+                tables.append(((key, *links), table))
+        return states, tables
+
+    def _ends(self, mine: Owned) -> set[Key]:
+        """The join values at the right end that somebody's tuples lead to."""
+        keys = {key for key, _ in mine}
+        while any(key in self.next for key in keys):
+            keys = {other for key in keys for other in self.next.get(key, [key])}
+        return keys
 
     def _pair(self, b: States, c: States, tuples: int, cut: str) -> Table:
         if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
@@ -169,7 +200,32 @@ def _spread(own: tuple[Key, ...], table: Table, keys: tuple[Key, ...]) -> Table:
     return table.transpose(order).reshape(shape)
 
 
-def _states(size: int, mine: int) -> States:
+def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Table]:
+    """How many paths are kept on from a join value, where each link has so many tuples.
+
+    And the signed number of ways, by that and by what is kept at the other end of each link.
+    """
+    if prod(len(states.kept) * (tuples + 1) for states, tuples in links) > MOST_WAYS:
+        raise TooWideError
+    ways: Counter[tuple[int, int, tuple[int, ...]]] = Counter({(0, 0, ()): 1})
+    for states, tuples in links:
+        longer: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
+        for (kept, mine, places), number in ways.items():
+            for place, (more, own) in enumerate(zip(states.kept.tolist(), states.mine.tolist(), strict=True)):
+                for used in range(tuples + 1):
+                    sign = (-1) ** (tuples - used) * comb(tuples, used)
+                    longer[kept + used * more, mine + used * own, (*places, place)] += number * sign
+        ways = longer
+    distinct = sorted({(kept, mine) for kept, mine, _ in ways})
+    number_of = {state: number for number, state in enumerate(distinct)}
+    table = np.full((len(distinct), *(len(states.kept) for states, _ in links)), gmpy2.mpz(0), object)
+    for (kept, mine, places), number in ways.items():
+        table[(number_of[kept, mine], *places)] = gmpy2.mpz(number)
+    numbers = np.array(distinct, np.int64)
+    return States(numbers[:, 0], numbers[:, 1], np.full(len(distinct), gmpy2.mpz(1), object)), table
+
+
+def _ends_kept(size: int, mine: int) -> States:
     kept, owned, weights = [], [], []
     for one in range(mine + 1):
         for more in range(size - mine + 1):
@@ -209,14 +265,17 @@ def _components(keys: Any, pairs: Any) -> dict[Key, Key]:
 
 
 def chain_of(parts: Sequence[Any], names: Sequence[tuple[str, ...]], identity: str, attribute: str) -> Chain:
-    """The counts of three views; `parts` are their distinct tuples, the middle one last."""
-    first, second, middle = parts
-    left = [name for name in names[0] if name in names[2]]
-    right = [name for name in names[1] if name in names[2]]
+    """The counts of a chain; `parts` are the distinct tuples of its ends, then of the views between."""
+    first, last, *between = parts
+    path = [names[0], *names[2:], names[1]]
+    shared = [[name for name in a if name in b] for a, b in pairwise(path)]
     return Chain(
-        list(zip(rows(first, left), first.codes[identity].tolist(), strict=True)),
-        list(zip(rows(second, right), second.codes[attribute].tolist(), strict=True)),
-        list(zip(rows(middle, left), rows(middle, right), strict=True)),
+        list(zip(rows(first, shared[0]), first.codes[identity].tolist(), strict=True)),
+        list(zip(rows(last, shared[-1]), last.codes[attribute].tolist(), strict=True)),
+        [
+            list(zip(rows(part, before), rows(part, after), strict=True))
+            for part, (before, after) in zip(between, pairwise(shared), strict=True)
+        ],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nbcfast.skyline.groups import Codes, Groups
 
 Names = tuple[str, ...]
+
+MOST_BETWEEN = 6  # views, all of whose orders are tried
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Layout:
     join : tuple of str, or None
         The columns that every two views share, where that is the same for all pairs.
     shape : {"star", "chain", "other"}
-        Chain: three views, and what the outer ones share is in the middle one.
+        Chain: from the identity's view to the attribute's there is a path of all views in which what two of
+        them share is in all between them. The further parts are then in that order.
     """
 
     identity: str
@@ -71,11 +74,13 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
         )
     # Of several, the views that have only one of the two.
     first, second = min(pairs, key=lambda pair: (attribute in given[pair[0]]) + (identity in given[pair[1]]))
-    order = [first, second, *(place for place in range(len(given)) if place not in (first, second))]
-    shared = {
-        (a, b): tuple(name for name in given[a] if name in given[b])
-        for a, b in combinations(sorted(order), 2)
-    }
+    further = [place for place in range(len(given)) if place not in (first, second)]
+    shared = [
+        tuple(name for name in given[a] if name in given[b]) for a, b in combinations(range(len(given)), 2)
+    ]
+    star = all(set(one) == set(shared[0]) for one in shared)
+    path = None if star else _path(given, first, further, second)
+    order = [first, second, *(further if path is None else path)]
     parts = []
     for place, key in zip(order, [identity, attribute, *[None] * len(order)], strict=False):
         others = {name for other in order if other != place for name in given[other]}
@@ -86,12 +91,19 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
                 if worlds == "full" or key is None or name in others or name == key
             )
         )
-    join = next(iter(shared.values()))
-    star = all(set(one) == set(join) for one in shared.values())
-    shape = "star" if star else "other"
-    if not star and len(given) == 3 and set(given[first]) & set(given[second]) <= set(given[order[2]]):
-        shape = "chain"
-    return Layout(identity, attribute, given, tuple(parts), join if star else None, shape)
+    shape = "star" if star else "other" if path is None else "chain"
+    return Layout(identity, attribute, given, tuple(parts), shared[0] if star else None, shape)
+
+
+def _path(views: tuple[Names, ...], first: int, further: list[int], last: int) -> list[int] | None:
+    """An order of the further views that makes a chain of all."""
+    if len(further) > MOST_BETWEEN:
+        return None
+    for between in permutations(further):
+        sets = [set(views[place]) for place in (first, *between, last)]
+        if all(sets[a] & sets[c] <= sets[b] for a, b, c in combinations(range(len(sets)), 3)):
+            return list(between)
+    return None
 
 
 def _checked_views(views: Any) -> tuple[Names, ...]:

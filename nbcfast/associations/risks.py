@@ -105,7 +105,7 @@ def risk(
     None (NaN in arrays) where the restricted model has no world: an identity that is alone at a join value
     with several values, or has no value in common at all its join values.
 
-    Three views in a chain are exact by message passing. Of any other views the worlds are sets of join
+    Views in a chain are exact by message passing. Of any other views the worlds are sets of join
     tuples: exact where pieces of at most 20 join tuples (or 14 view tuples) are left once those are set
     apart that must be in every world, else sampled. `Risk.method` and `Risk.confidence` say which. "flips"
     in the method are Markov chains whose mixing is not proven.
@@ -255,7 +255,7 @@ def _listed(
         with suppress(TooWideError):
             chain = chain_of(tuples, plan.parts, plan.identity, plan.attribute)
             find: Callable[[int], Mapping[int, Outcome]] = partial(chain.outcomes, model)
-            case = "a chain of three views"
+            case = f"a chain of {len(tuples)} views"
             return Explicit(find, people, case, wanted_ids, wanted_values, None, progress), None
     join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
     find = partial(join.outcomes, model)
