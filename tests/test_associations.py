@@ -66,6 +66,12 @@ def test_table_of_numbers_of_worlds():
         assert (interesting_covers(*pair, model="restricted"), covers(*pair, model="restricted")) == expected
 
 
+@pytest.mark.parametrize(("m", "n"), [(210, 200), (201, 250), (90, 700), (40, 1500), (200, 200)])
+def test_large_numbers_of_worlds(m, n):
+    assert covers(m, n) == covers(n, m) == reference.covers(n, m)
+    assert interesting_covers(m, n) == reference.interesting_covers(n, m)
+
+
 def test_covers_without_anybody():
     assert [covers(0, 0), covers(0, 3), covers(3, 0)] == [1, 0, 0]
     assert covers(0, 0, model="restricted") == 1

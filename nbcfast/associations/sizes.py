@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 Longs = npt.NDArray[np.int64]
 
 SMALL = 64  # beyond, the first term of the series is exact to 2^-59
+PACKED_BITS = 40_000  # of a power, from which its digits are packed where they overlap so often at most:
+PACKED_DIGITS = 8
 MOST_BITS = 10**8  # of a number of worlds: 12 MB
 FIRST_BITS = 128  # to which a probability is enclosed where a float does not decide
 LAST_BITS = 1 << 14
@@ -247,25 +249,43 @@ def _unrestricted(m: int, n: int) -> Any:
     if s == 0:
         return gmpy2.mpz(t == 0)
     total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
-    power = gmpy2.mpz(1) << s
+    power = _powers(s, t)
     for j in range(s):
-        term = binomial * (power - 1) ** t
+        term = binomial * power(s - j)
         total = total - term if j & 1 else total + term
         binomial = binomial * (s - j) // (j + 1)
-        power >>= 1
     return total
 
 
 def _interesting(m: int, n: int) -> Any:
     s, t = _sides(m, n)
     total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
-    power = gmpy2.mpz(1) << s
+    power = _powers(s, t - 1)
     for b in range(s):
-        term = ((power - 1) ** (t - 1) << (s - b - 1)) * binomial
+        term = (power(s - b) << (s - b - 1)) * binomial
         total = total - term if b & 1 else total + term
         binomial = binomial * (s - 1 - b) // (b + 1)
-        power >>= 1
     return total
+
+
+def _powers(s: int, t: int) -> Callable[[int], Any]:
+    """k -> (2^k - 1)^t for k up to s.
+
+    The digits of that to the base 2^k are the binomials of t, so large ones are written down instead of
+    multiplied: every r-th binomial, each in r k bits, and the r numbers that makes added up.
+    """
+    if s * t < PACKED_BITS:
+        return lambda k: ((gmpy2.mpz(1) << k) - 1) ** t
+    binomials = [gmpy2.bincoef(t, i) for i in range(t + 1)] if t <= PACKED_DIGITS * s else []
+
+    def power(k: int) -> Any:
+        if k * PACKED_DIGITS < t or not binomials:
+            return ((gmpy2.mpz(1) << k) - 1) ** t
+        step = 2 * -(-t // (2 * k))  # even: one sign a number
+        signed = [gmpy2.pack(binomials[first::step], k * step) << (k * first) for first in range(step)]
+        return sum(signed[t % 2 :: 2]) - sum(signed[1 - t % 2 :: 2])
+
+    return power
 
 
 def _one_value(m: int, n: int) -> Any:
