@@ -32,5 +32,5 @@ class Joiner:
         places: _Longs,
         values: _Codes,
         probabilities: _Floats,
-        common: _Flags,
+        times: _Codes,
     ) -> None: ...

@@ -90,10 +90,10 @@ cdef class Joiner:
                 worst[i] = _complement(least) if n else 0.0
 
     def fill(self, int64_t start, int64_t stop, const int64_t[::1] places not None,
-             uint32_t[::1] values not None, double[::1] probabilities not None, uint8_t[::1] common not None):
+             uint32_t[::1] values not None, double[::1] probabilities not None, uint32_t[::1] times not None):
         """For identities start..stop-1 the wanted values in their order, from places[i] on: value, probability
-        and whether all join values have it."""
-        cdef int64_t i, j, k, n_joins, room = min(values.shape[0], probabilities.shape[0], common.shape[0])
+        and how many join values have it."""
+        cdef int64_t i, j, k, room = min(values.shape[0], probabilities.shape[0], times.shape[0])
         cdef uint32_t p
         cdef bint fits = True
         self._check(start, stop)
@@ -103,7 +103,6 @@ cdef class Joiner:
             for i in range(start, stop):
                 self._put_together(i)
                 qsort(self.found, self.n_found, sizeof(uint32_t), _rising)
-                n_joins = self.id_offsets[i + 1] - self.id_offsets[i]
                 k = places[i]
                 for j in range(self.n_found):
                     p = self.found[j]
@@ -113,7 +112,7 @@ cdef class Joiner:
                         else:
                             values[k] = p
                             probabilities[k] = _complement(self.products[p])
-                            common[k] = self.times[p] == n_joins
+                            times[k] = self.times[p]
                             k += 1
                     self.times[p] = 0
         if not fits:

@@ -932,15 +932,15 @@ def test_the_kernel_writes_only_where_there_is_room():
     worst = np.zeros(1)
     made.scan(0, 1, *longs, worst)
     assert ([one.tolist() for one in longs], worst.tolist()) == ([[2], [1], [1]], [1 - 0.125])
-    values, probabilities, common = np.zeros(2, np.uint32), np.zeros(2), np.zeros(2, np.uint8)
-    made.fill(0, 1, np.array([0, 2]), values, probabilities, common)
-    assert (values.tolist(), probabilities.tolist(), common.tolist()) == ([0, 1], [0.5, 0.875], [0, 1])
+    values, probabilities, times = np.zeros(2, np.uint32), np.zeros(2), np.zeros(2, np.uint32)
+    made.fill(0, 1, np.array([0, 2]), values, probabilities, times)
+    assert (values.tolist(), probabilities.tolist(), times.tolist()) == ([0, 1], [0.5, 0.875], [1, 2])
     with pytest.raises(ValueError, match="no room for the values"):
-        made.fill(0, 1, np.array([0, 1]), values, probabilities, common)
+        made.fill(0, 1, np.array([0, 1]), values, probabilities, times)
     with pytest.raises(ValueError, match="no room for the values"):
-        made.fill(0, 1, np.array([-1, 1]), values, probabilities, common)
+        made.fill(0, 1, np.array([-1, 1]), values, probabilities, times)
     with pytest.raises(ValueError, match="no places for 1 identities"):
-        made.fill(0, 1, np.array([0]), values, probabilities, common)
+        made.fill(0, 1, np.array([0]), values, probabilities, times)
     with pytest.raises(ValueError, match="no room for the results"):
         made.scan(0, 1, *longs, np.zeros(0))
     for start, stop in ((0, 2), (-1, 1), (1, 0)):

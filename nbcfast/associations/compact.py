@@ -32,6 +32,7 @@ Flags = npt.NDArray[np.bool_]
 Sizes = tuple[int, ...]
 
 IDENTITIES = 1 << 14  # that a thread puts together in one go
+MOST_HALVES = 64  # join values of a pair that are counted for a decision
 BLOCK = 1 << 22  # associations that are listed at a time
 
 
@@ -225,15 +226,31 @@ class Compact:
     def _joins_above(self, threshold: Fraction) -> Flags:
         level = float(threshold)
         found: Flags = self.probabilities > level
-        for place in np.flatnonzero(np.abs(self.probabilities - level) <= MARGIN).tolist():
-            found[place] = self._above([place], float(self.probabilities[place]), threshold)
+        near = np.flatnonzero(np.abs(self.probabilities - level) <= MARGIN)
+        if len(near):
+            sizes = np.stack([size[near] for size in self.sizes], axis=1)
+            _, firsts, places = np.unique(sizes, axis=0, return_index=True, return_inverse=True)
+            verdicts = [
+                self._above([place], float(self.probabilities[place]), threshold)
+                for place in near[firsts].tolist()
+            ]
+            found[near] = np.array(verdicts)[places.reshape(-1)]
         return found & (self.asked > 0)
 
     def _decided(self, found: Found, threshold: Fraction) -> Flags:
         """Which associations of identities with several join values are above."""
         level = float(threshold)
         keep: Flags = found.probabilities > level
-        for place in np.flatnonzero(np.abs(found.probabilities - level) <= MARGIN).tolist():
+        near = np.abs(found.probabilities - level) <= MARGIN
+        if self.model == "restricted":
+            for probability in np.unique(found.probabilities[near]).tolist():
+                keep[found.probabilities == probability] = self._above([], probability, threshold)
+            return keep
+        # Each join value that has both leaves less than half of the doubt.
+        least = next((n for n in range(1, MOST_HALVES) if threshold <= 1 - Fraction(1, 2**n)), MOST_HALVES)
+        if least < MOST_HALVES:
+            keep |= found.times >= least
+        for place in np.flatnonzero(near & ~keep).tolist():
             pair = int(found.identities[place]), int(found.values[place])
             keep[place] = self._above(self.joins_of_pair(*pair), float(found.probabilities[place]), threshold)
         return keep
@@ -366,6 +383,7 @@ class Compact:
                 values, probabilities = values[wanted], probabilities[wanted]
             found.values[at] = values
             found.probabilities[at] = probabilities
+            found.times[at] = 1
 
     def _list_several(self, found: Found, places: Longs, offsets: Longs, at: Longs) -> None:
         several = self.several
@@ -377,10 +395,10 @@ class Compact:
         lengths = several.unions[places]
         own = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         values, probabilities = np.zeros(int(own[-1]), np.uint32), np.zeros(int(own[-1]))
-        common = np.zeros(int(own[-1]), np.uint8)
+        times = np.zeros(int(own[-1]), np.uint32)
         over_rows(
             lambda: self._joiner(chosen),
-            lambda joiner, start, stop: joiner.fill(start, stop, own, values, probabilities, common),
+            lambda joiner, start, stop: joiner.fill(start, stop, own, values, probabilities, times),
             len(places),
             threads=n_threads(self.threads, 16 * len(values)),
             most_rows=IDENTITIES,
@@ -388,10 +406,12 @@ class Compact:
         if self.model == "restricted":
             shares = np.where(self._stuck, np.nan, 1 / np.maximum(several.common, 1))[places]
             share = np.repeat(shares, lengths)
-            probabilities = np.where((common == 1) | np.isnan(share), share, 0.0)
+            common = times == np.repeat(degrees, lengths)
+            probabilities = np.where(common | np.isnan(share), share, 0.0)
         into = np.repeat(offsets[:-1][at], lengths) + np.arange(len(values)) - np.repeat(own[:-1], lengths)
         found.values[into] = values
         found.probabilities[into] = probabilities
+        found.times[into] = times
 
     def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
         """Columns of the join (codes and Domain), and of numbers."""

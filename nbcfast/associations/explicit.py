@@ -132,7 +132,8 @@ class Explicit:
                 for ends in zip(*((one.low, one.high) for one in self.outcomes), strict=True)
             )
             bounds = lows[kinds], highs[kinds]
-        return Found(self.identities[which], self.values[which], self.probabilities[kinds], bounds)
+        times = np.zeros(len(kinds), np.uint32)
+        return Found(self.identities[which], self.values[which], self.probabilities[kinds], times, bounds)
 
     def listed(self) -> Found:
         return self._found(self.asked)

@@ -35,16 +35,20 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Associations as arrays of codes; NaN is no world. `bounds`: intervals, where any were sampled."""
+    """Associations as arrays of codes; NaN is no world.
+
+    `times`: how many join values have both, where it is known. `bounds`: intervals, where any were sampled.
+    """
 
     identities: Codes
     values: Codes
     probabilities: Floats
+    times: Codes
     bounds: tuple[Floats, Floats] | None = None
 
     @classmethod
     def empty(cls, n: int) -> Found:
-        return cls(np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n))
+        return cls(np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n), np.zeros(n, np.uint32))
 
     @classmethod
     def joined(cls, pieces: list[Found]) -> Found:
@@ -56,6 +60,7 @@ class Found:
             np.concatenate([piece.identities for piece in pieces]),
             np.concatenate([piece.values for piece in pieces]),
             np.concatenate([piece.probabilities for piece in pieces]),
+            np.concatenate([piece.times for piece in pieces]),
         )
 
     def __len__(self) -> int:
@@ -63,7 +68,9 @@ class Found:
 
     def chosen(self, which: Any) -> Found:
         bounds = None if self.bounds is None else (self.bounds[0][which], self.bounds[1][which])
-        return Found(self.identities[which], self.values[which], self.probabilities[which], bounds)
+        return Found(
+            self.identities[which], self.values[which], self.probabilities[which], self.times[which], bounds
+        )
 
     def best(self, n: int) -> Found:
         """The n greatest, by probability and then in their order; without those that have no world."""

@@ -209,8 +209,8 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
     """
     if any(1 in one[:2] for one in sizes):
         return threshold < 1
-    # Between two views every factor 1 - P is below 1/2.
-    if all(len(one) == 2 for one in sizes) and threshold <= 1 - Fraction(1, 2 ** len(sizes)):
+    # Every factor 1 - P is below 1/2: that all is covered only makes a cell likelier (Harris' inequality).
+    if threshold <= 1 - Fraction(1, 2 ** len(sizes)):
         return True
     rest = gmpy2.mpq(1 - threshold)
     bits = FIRST_BITS
@@ -269,7 +269,7 @@ def _interesting(m: int, n: int) -> Any:
 
 
 def _powers(s: int, t: int) -> Callable[[int], Any]:
-    """k -> (2^k - 1)^t for k up to s.
+    """From k to (2^k - 1)^t, for k up to s.
 
     The digits of that to the base 2^k are the binomials of t, so large ones are written down instead of
     multiplied: every r-th binomial, each in r k bits, and the r numbers that makes added up.
