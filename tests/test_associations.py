@@ -2,6 +2,8 @@
 
 import pickle
 import random
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import permutations
 from math import comb
@@ -525,6 +527,20 @@ def test_exceeds_near_the_first_term(pairs):
     assert not sizes.exceeds(pairs, 1 - rest + Fraction(1, 4), sizes.enclosed)
 
 
+def test_thresholds_of_several_join_values_are_decided_together():
+    n = 150 * 90  # 75 people and 90 values a join value, then again with 60 of the values
+    data = {"i": np.arange(2 * n) % 150, "a": np.arange(2 * n) % 2, "p": np.arange(2 * n) // 150 % 90}
+    data["a"][n:] += 2
+    data["p"][n:] %= 60
+    found = risk(data, [("i", "a"), ("a", "p")], "i", "p")
+    twice = [row for row in found.table() if row["p"] < 60]
+    assert len(found.of(0, 59).joins) == 2
+    assert {row["probability"] for row in twice} == {0.75}  # above it by less than a float tells
+    assert found.n_above("3/4") == len(found.above("3/4")) == len(twice)
+    assert found.n_above(Fraction(3, 4) + Fraction(1, 2**200)) == len(twice) < found.n_associations
+    assert found.n_above(Fraction(3, 4) + Fraction(1, 2**50)) == 0
+
+
 def test_a_restricted_threshold_is_exact():
     data = {"i": list(range(7)), "a": [0] * 7, "p": list(range(7))}
     found = risk(data, [("i", "a"), ("a", "p")], "i", "p", model="restricted")
@@ -946,6 +962,17 @@ def test_the_kernel_writes_only_where_there_is_room():
     for start, stop in ((0, 2), (-1, 1), (1, 0)):
         with pytest.raises(ValueError, match=r"identities must be within 0\.\.1"):
             made.scan(start, stop, *longs, worst)
+
+
+def test_the_room_is_entered_when_it_is_asked_for():
+    script = (
+        "import sys, nbcfast; assert 'nbcfast.associations' not in sys.modules; "
+        "from nbcfast import associations; "
+        "associations.risk({'i': [1], 'a': [1], 'p': [1]}, [('i', 'a'), ('a', 'p')], 'i', 'p').worst(); "
+        "print(*sorted({'pyarrow', 'pandas', 'polars', 'click', 'concurrent.futures'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
 
 
 def test_views_in_any_order():
