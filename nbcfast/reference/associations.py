@@ -66,11 +66,15 @@ def projected_views(views, identity, attribute, worlds="projected"):
 
 
 def roles(views, identity, attribute):
-    """The first two different views of which one has the identity and one the attribute."""
-    for first, second in product(range(len(views)), repeat=2):
-        if first != second and identity in views[first] and attribute in views[second]:
-            return first, second
-    raise ValueError("identity and attribute are in one view")
+    """Two different views, one with the identity and one with the attribute, if possible without the other."""
+    pairs = [
+        (first, second)
+        for first, second in product(range(len(views)), repeat=2)
+        if first != second and identity in views[first] and attribute in views[second]
+    ]
+    if not pairs:
+        raise ValueError("identity and attribute are in one view")
+    return min(pairs, key=lambda pair: (attribute in views[pair[0]]) + (identity in views[pair[1]]))
 
 
 def join(rows, views):
