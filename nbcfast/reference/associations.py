@@ -66,7 +66,7 @@ def projected_views(views, identity, attribute, worlds="projected"):
 
 
 def roles(views, identity, attribute):
-    """Two different views, one with the identity and one with the attribute, if possible without the other."""
+    """Two different views, one with the identity, one with the attribute; if possible, not with both."""
     pairs = [
         (first, second)
         for first, second in product(range(len(views)), repeat=2)
