@@ -68,8 +68,8 @@ def risk(
         The columns whose association is private, in two different views.
     model : {"unrestricted", "restricted"}
         Whether an identity may have several values, or the one in question is known to have a single one.
-        The unrestricted probability is 0 or above 1/2 however many people share a join value; the restricted
-        one measures hiding.
+        The unrestricted probability is 0 or at least 1/2 however many people share a join value (between two
+        views above it); the restricted one measures hiding.
     worlds : {"projected", "full"}
         Of the tuples of the identity's and the attribute's view only the join columns and the identity or
         attribute count (the paper's graph), or whole tuples do (its Definition 3.2). Further views always

@@ -18,8 +18,8 @@ from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file
 
 ADVICE = 10  # splits that are shown
 HALF = (
-    "The unrestricted probability of an association in the join is above 1/2 however many share a join "
-    "value; --model restricted measures how well it hides."
+    "The unrestricted probability of an association in the join is never below 1/2, however many share a "
+    "join value; --model restricted measures how well it hides."
 )
 
 
