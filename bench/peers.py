@@ -242,6 +242,12 @@ def response_job(options: Options) -> Iterator[Row]:
     yield from randomised_response(options.rounds, options.rows)
 
 
+def associations_job(options: Options) -> Iterator[Row]:
+    from peers_associations import associations
+
+    yield from associations(options.rounds, max(options.rows))
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -257,6 +263,7 @@ JOBS = {
     "adversaries": adversaries_job,
     "templates": templates_job,
     "response": response_job,
+    "associations": associations_job,
 }
 
 

@@ -50,7 +50,7 @@ NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    for more in ("adversaries", "skyline_verbs", "template_verbs", "response_verbs"):
+    for more in ("adversaries", "skyline_verbs", "template_verbs", "response_verbs", "risk_verbs"):
         import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves
     try:
         with verbs.make_context("nbcfast", arguments) as context:

@@ -1,0 +1,286 @@
+"""Chains of views: exact, by message passing.
+
+The identity's view and the one next to it meet in the tuples of that one: (2^cells - 1) choices for each,
+where the cells are what is kept of the identity's tuples times what is kept of the paths on to the
+attribute's. All other views go by inclusion and exclusion over what is kept of them, summed out join value
+by join value. That costs no more than the tree width of the join values asks for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb, prod
+from typing import Any, Literal
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
+from nbcfast.associations.sizes import Model
+
+Key = tuple[int, Any]  # how far from the left end, and join value
+Owned = tuple[tuple[Key, int], ...]  # keys at which somebody has tuples, and how many
+Table = npt.NDArray[Any]
+Message = tuple[tuple[Key, ...], Table]
+
+MOST_WAYS = 1 << 16  # of keeping paths on from a join value
+MOST_WORK = 1 << 27  # bits of all entries of a message
+
+
+class TooWideError(ValueError):
+    """The pairs of keys are too entangled, or too many tuples share them."""
+
+    def __init__(self) -> None:
+        super().__init__("views: too many tuples of the chain share their keys to be worked out")
+
+
+@dataclass(frozen=True)
+class States:
+    """What can be kept at a key: of all its tuples, of those at stake, and the signed number of ways."""
+
+    kept: Table
+    mine: Table
+    weights: Table
+
+
+class Chain:
+    """Views as counts.
+
+    Parameters
+    ----------
+    left, right : list of (join value, identity) and of (join value, value)
+        One for each tuple of the outer views.
+    between : list of list of (join value, join value)
+        One for each tuple of each view between them, from left to right.
+    """
+
+    def __init__(self, left: list[Any], right: list[Any], between: list[list[Any]]) -> None:
+        last = len(between)
+        self.sizes: Counter[Key] = Counter([(0, key) for key, _ in left] + [(last, key) for key, _ in right])
+        levels = [
+            Counter(((level, b), (level + 1, c)) for b, c in tuples) for level, tuples in enumerate(between)
+        ]
+        self.pairs = levels[0]
+        self.links: dict[Key, dict[Key, int]] = defaultdict(
+            dict
+        )  # join value -> the next ones, and by how many
+        for level in levels[1:]:
+            for (b, c), tuples in level.items():
+                self.links[b][c] = tuples
+        self.identities = _owned(0, left)
+        self.values = _owned(last, right)
+        everywhere = [pair for level in levels for pair in level]
+        keys = dict.fromkeys(key for pair in everywhere for key in pair)
+        self.part_of = _components(keys, everywhere)
+        self.members: dict[Key, list[Key]] = _listed((self.part_of[key], key) for key in keys)
+        self.next: dict[Key, list[Key]] = dict(_listed(everywhere))
+        self.values_at: dict[Key, list[int]] = _listed(
+            (key, value) for value, keys in self.values.items() for key, _ in keys
+        )
+        self._counts: dict[Any, Any] = {}
+        self._outcomes: dict[Any, Outcome] = {}
+
+    def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
+        """Value -> outcome, of the values that an identity may have."""
+        mine = self.identities.get(code, ())
+        values = sorted({value for key in self._ends(mine) for value in self.values_at[key]})
+        parts = sorted({self.part_of[b] for b, _ in mine}, key=repr)
+        if model == "unrestricted":
+            return {value: self._shared(mine, self.values[value], parts) for value in values}
+        weights = {value: self._weight(mine, self.values[value], parts) for value in values}
+        total = sum(weights.values())
+        if total == 0:
+            return dict.fromkeys(values, NOWHERE)
+        found = {}
+        for value, weight in weights.items():
+            share = gmpy2.mpq(weight, total)
+            found[value] = self._outcome(share) if weight else NEVER
+        return found
+
+    def _outcome(self, share: Any) -> Outcome:
+        if share not in self._outcomes:
+            self._outcomes[share] = Outcome(share, share)
+        return self._outcomes[share]
+
+    def _shared(self, mine: Owned, theirs: Owned, parts: list[Key]) -> Outcome:
+        rest = gmpy2.mpq(1)
+        for part in parts:
+            without = self._count(part, mine, theirs, "shared")
+            rest *= gmpy2.mpq(without, self._count(part, (), (), "shared"))
+        return self._outcome(1 - rest)
+
+    def _weight(self, mine: Owned, theirs: Owned, parts: list[Key]) -> Any:
+        return prod((self._count(part, mine, theirs, "others") for part in parts), start=gmpy2.mpz(1))
+
+    def _count(self, part: Key, mine: Owned, theirs: Owned, cut: Literal["shared", "others"]) -> Any:
+        """Worlds of a component without the cells of an identity with a value, or with all other values."""
+        mine, theirs = (
+            tuple(entry for entry in owned if self.part_of[entry[0]] == part) for owned in (mine, theirs)
+        )
+        name = part, mine, theirs, cut
+        if name not in self._counts:
+            states, tables = self._states(part, dict([*mine, *theirs]))
+            pairs = [(b, c) for b in self.members[part] if b[0] == 0 for c in self.next[b]]
+            tables += [((b, c), self._pair(states[b], states[c], self.pairs[b, c], cut)) for b, c in pairs]
+            bits = sum(
+                int(states[b].kept.max()) * int(states[c].kept.max()) * self.pairs[b, c] for b, c in pairs
+            )
+            self._counts[name] = summed_out(tables, bits)
+        return self._counts[name]
+
+    def _states(self, part: Key, at_stake: dict[Key, int]) -> tuple[dict[Key, States], list[Message]]:
+        """What can be kept at each join value, from right to left, and in how many ways."""
+        states: dict[Key, States] = {}
+        tables: list[Message] = []
+        for key in sorted(self.members[part], key=lambda key: -key[0]):
+            links = self.links.get(key)
+            if links is None:
+                states[key] = _ends_kept(self.sizes[key], at_stake.get(key, 0))
+                tables.append(((key,), states[key].weights))
+            else:
+                states[key], table = _paths_kept([(states[other], tuples) for other, tuples in links.items()])
+                tables.append(((key, *links), table))
+        return states, tables
+
+    def _ends(self, mine: Owned) -> set[Key]:
+        """The join values at the right end that somebody's tuples lead to."""
+        keys = {key for key, _ in mine}
+        while any(key in self.next for key in keys):
+            keys = {other for key in keys for other in self.next.get(key, [key])}
+        return keys
+
+    def _pair(self, b: States, c: States, tuples: int, cut: str) -> Table:
+        if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
+            raise TooWideError
+        fewer = c.mine if cut == "shared" else c.kept - c.mine
+        cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.mine, fewer)
+        choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in np.unique(cells).tolist()}
+        found: Table = np.vectorize(choices.__getitem__, otypes=[object])(cells)
+        return found
+
+
+def summed_out(tables: list[Message], bits: int) -> Any:
+    """The sum, over all states of all keys, of the product of tables over some keys each.
+
+    Keys are summed out one after the other, always the one whose message is smallest.
+    """
+    sizes = {key: table.shape[place] for keys, table in tables for place, key in enumerate(keys)}
+    total = gmpy2.mpz(1)
+    while sizes:
+        key = min(sizes, key=lambda key: prod(sizes[other] for other in _neighbours(tables, key)))
+        keys = (*_neighbours(tables, key), key)
+        if prod(sizes[other] for other in keys) * bits > MOST_WORK:
+            raise TooWideError
+        product = np.full([1] * len(keys), gmpy2.mpz(1), object)
+        for own, table in tables:
+            if key in own:
+                product = product * _spread(own, table, keys)
+        tables = [(own, table) for own, table in tables if key not in own]
+        summed = product.sum(axis=-1)
+        if len(keys) > 1:
+            tables.append((keys[:-1], summed))
+        else:
+            total *= summed
+        del sizes[key]
+    return total
+
+
+def _neighbours(tables: list[Message], key: Key) -> tuple[Key, ...]:
+    others = (other for keys, _ in tables if key in keys for other in keys)
+    return tuple(other for other in dict.fromkeys(others) if other != key)
+
+
+def _spread(own: tuple[Key, ...], table: Table, keys: tuple[Key, ...]) -> Table:
+    order = sorted(range(len(own)), key=lambda place: keys.index(own[place]))
+    shape = [table.shape[own.index(key)] if key in own else 1 for key in keys]
+    return table.transpose(order).reshape(shape)
+
+
+def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Table]:
+    """How many paths are kept on from a join value, where each link has so many tuples.
+
+    And the signed number of ways, by that and by what is kept at the other end of each link.
+    """
+    if prod(len(states.kept) * (tuples + 1) for states, tuples in links) > MOST_WAYS:
+        raise TooWideError
+    ways: Counter[tuple[int, int, tuple[int, ...]]] = Counter({(0, 0, ()): 1})
+    for states, tuples in links:
+        longer: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
+        for (kept, mine, places), number in ways.items():
+            for place, (more, own) in enumerate(zip(states.kept.tolist(), states.mine.tolist(), strict=True)):
+                for used in range(tuples + 1):
+                    sign = (-1) ** (tuples - used) * comb(tuples, used)
+                    longer[kept + used * more, mine + used * own, (*places, place)] += number * sign
+        ways = longer
+    distinct = sorted({(kept, mine) for kept, mine, _ in ways})
+    number_of = {state: number for number, state in enumerate(distinct)}
+    table = np.full((len(distinct), *(len(states.kept) for states, _ in links)), gmpy2.mpz(0), object)
+    for (kept, mine, places), number in ways.items():
+        table[(number_of[kept, mine], *places)] = gmpy2.mpz(number)
+    numbers = np.array(distinct, np.int64)
+    return States(numbers[:, 0], numbers[:, 1], np.full(len(distinct), gmpy2.mpz(1), object)), table
+
+
+def _ends_kept(size: int, mine: int) -> States:
+    kept, owned, weights = [], [], []
+    for one in range(mine + 1):
+        for more in range(size - mine + 1):
+            sign = (-1) ** (size - more - one)
+            kept.append(more + one)
+            owned.append(one)
+            weights.append(gmpy2.mpz(sign * comb(mine, one) * comb(size - mine, more)))
+    return States(np.array(kept), np.array(owned), np.array(weights, object))
+
+
+def _owned(side: int, tuples: list[Any]) -> dict[int, Owned]:
+    found: dict[int, Counter[Key]] = defaultdict(Counter)
+    for key, code in tuples:
+        found[code][side, key] += 1
+    return {code: tuple(sorted(keys.items())) for code, keys in found.items()}
+
+
+def _listed(pairs: Any) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for one, other in pairs:
+        found[one].append(other)
+    return found
+
+
+def _components(keys: Any, pairs: Any) -> dict[Key, Key]:
+    """For each key the first one of those that pairs connect it to."""
+    parent = {key: key for key in keys}
+
+    def root(key: Key) -> Key:
+        while parent[key] != key:
+            parent[key] = key = parent[parent[key]]
+        return key
+
+    for one, other in pairs:
+        parent[root(one)] = root(other)
+    return {key: root(key) for key in keys}
+
+
+def chain_of(parts: Sequence[Any], names: Sequence[tuple[str, ...]], identity: str, attribute: str) -> Chain:
+    """The counts of a chain; `parts` are the distinct tuples of its ends, then of the views between."""
+    first, last, *between = parts
+    path = [names[0], *names[2:], names[1]]
+    shared = [[name for name in a if name in b] for a, b in pairwise(path)]
+    return Chain(
+        list(zip(rows(first, shared[0]), first.codes[identity].tolist(), strict=True)),
+        list(zip(rows(last, shared[-1]), last.codes[attribute].tolist(), strict=True)),
+        [
+            list(zip(rows(part, before), rows(part, after), strict=True))
+            for part, (before, after) in zip(between, pairwise(shared), strict=True)
+        ],
+    )
+
+
+def rows(columns: Any, names: Sequence[str]) -> list[tuple[int, ...]]:
+    """The codes of some columns, row by row."""
+    n_rows = len(next(iter(columns.codes.values())))
+    listed = [columns.codes[name].tolist() for name in names]
+    return list(zip(*listed, strict=True)) if listed else [()] * n_rows

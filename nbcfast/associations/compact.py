@@ -1,0 +1,427 @@
+"""Associations of views that share one join key, without listing them.
+
+Identities with the same single join value have the same associations with the same probability: what is kept
+is the identities and values of each join value, and its sizes. Identities with several join values are put
+together by a kernel: worlds of different join values are independent, so unrestricted the probability is
+1 - prod(1 - P); restricted to one value it is 1 over the number of values that all join values have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _associations
+from nbcfast._threads import n_threads, over_rows
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found, Value
+from nbcfast.associations.sizes import MARGIN, Floats, Longs, Model, exceeds, single_values
+from nbcfast.skyline.groups import grouped
+from nbcfast.table import Domain
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.skyline.groups import Groups
+
+Codes = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.bool_]
+Sizes = tuple[int, ...]
+
+IDENTITIES = 1 << 14  # that a thread puts together in one go
+MOST_HALVES = 64  # join values of a pair that are counted for a decision
+BLOCK = 1 << 22  # associations that are listed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Several:
+    """The identities with several join values: codes, CSR of join values, and what a scan finds."""
+
+    codes: Longs
+    offsets: Longs
+    joins: Codes
+    unions: Longs
+    common: Longs
+    wanted_common: Longs
+    worst: Floats
+
+
+class Compact:
+    """Associations by join value.
+
+    Parameters
+    ----------
+    identities, values : Groups
+        By the same join values in the same order; each pair counts once.
+    sizes : list of ndarray
+        Of each join value: identities, values, tuples of the third view, ...
+    probabilities : callable
+        From sizes to floats, unrestricted.
+    enclose : callable
+        From one join value's sizes, and bits, to exact bounds; unrestricted.
+    exact : callable
+        From one join value's sizes to a Fraction; unrestricted.
+    wanted_ids, wanted_values : ndarray of bool, by code
+    """
+
+    def __init__(
+        self,
+        identities: Groups,
+        values: Groups,
+        sizes: list[Longs],
+        model: Model,
+        probabilities: Callable[[list[Longs]], Floats],
+        enclose: Callable[..., Any],
+        exact: Callable[[Sizes], Fraction],
+        wanted_ids: Flags,
+        wanted_values: Flags,
+        threads: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.identities, self.values, self.sizes = identities, values, sizes
+        self.model: Model = model
+        self.enclose, self.exact = enclose, exact
+        self.wanted_ids, self.wanted_values = wanted_ids, wanted_values
+        self.threads = threads
+        self._known: dict[Any, bool] = {}
+        self.unrestricted = probabilities(sizes) if model == "unrestricted" else np.zeros(len(sizes[0]))
+        self.probabilities = self.unrestricted if model == "unrestricted" else single_values(*sizes[:2])
+        places = np.repeat(np.arange(identities.n_groups, dtype=np.uint32), identities.distinct)
+        self.degrees = np.bincount(identities.values, minlength=len(wanted_ids))
+        self.join_of = np.zeros(len(wanted_ids), np.uint32)
+        self.join_of[identities.values] = places
+        self.single = (self.degrees == 1) & wanted_ids
+        asked = wanted_values[values.values].astype(np.int64)
+        self.asked = np.add.reduceat(asked, values.offsets[:-1])  # wanted values of each join value
+        self.several = self._several(places, progress)
+
+    def _several(self, places: Codes, progress: Progress | None) -> Several:
+        chosen = (self.degrees > 1) & self.wanted_ids
+        ids, joins = self.identities.values, places
+        if not chosen.all():
+            mine = chosen[ids]
+            ids, joins = ids[mine], places[mine]
+        codes = np.flatnonzero(chosen)
+        n = len(codes)
+        if n:
+            people = Domain("int", np.arange(len(chosen)), (), False)
+            values = Domain("int", np.arange(self.identities.n_groups), (), False)
+            found = grouped([ids], [people], joins, values, ("identity",), "join value", threads=self.threads)
+            offsets, joins = found.offsets, found.values
+        else:
+            offsets = np.zeros(1, np.int64)
+        unions, common, wanted_common = (np.zeros(n, np.int64) for _ in range(3))
+        worst = np.zeros(n)
+        several = Several(codes, offsets, joins, unions, common, wanted_common, worst)
+        if n:
+            work = int(np.add.reduceat(self.sizes[1][joins], offsets[:-1]).sum())
+            over_rows(
+                lambda: self._joiner(several),
+                lambda joiner, start, stop: joiner.scan(start, stop, unions, common, wanted_common, worst),
+                n,
+                threads=n_threads(self.threads, 8 * work),
+                progress=progress,
+                most_rows=IDENTITIES,
+            )
+        return several
+
+    def _joiner(self, several: Several) -> _associations.Joiner:
+        return _associations.Joiner(
+            several.offsets,
+            several.joins,
+            self.values.offsets,
+            self.values.values,
+            1 - self.unrestricted,
+            self.wanted_values.view(np.uint8),
+        )
+
+    @property
+    def n_identities(self) -> int:
+        return int(np.count_nonzero((self.degrees > 0) & self.wanted_ids))
+
+    @property
+    def n_associations(self) -> int:
+        return int(self.asked @ self._singles_of()) + int(self.several.unions.sum())
+
+    def _singles_of(self) -> Longs:
+        """How many of the identities with one join value have each."""
+        found: Longs = np.bincount(self.join_of[self.single], minlength=len(self.asked)).astype(np.int64)
+        return found
+
+    @property
+    def n_without_world(self) -> int:
+        if self.model == "unrestricted":
+            return 0
+        return int(self._singles_of()[np.isnan(self.probabilities)].sum()) + int(self._stuck.sum())
+
+    @property
+    def _stuck(self) -> Flags:
+        """The identities with several join values that have no restricted world."""
+        several = self.several
+        if not len(several.codes):
+            return np.zeros(0, np.bool_)
+        alone = np.isnan(self.probabilities)[several.joins]
+        found: Flags = np.logical_or.reduceat(alone, several.offsets[:-1]) | (several.common == 0)
+        return found
+
+    def _best(self) -> tuple[Floats, Floats]:
+        """The greatest probability of each single identity (by code), and of each with several join values.
+
+        -1 without any association that is asked for, or without a world.
+        """
+        best = np.where(self.asked > 0, self.probabilities, -1.0)
+        singles = np.where(self.single, np.nan_to_num(best, nan=-1.0)[self.join_of], -1.0)
+        several = self.several
+        if self.model == "unrestricted":
+            return singles, np.where(several.unions > 0, several.worst, -1.0)
+        some = np.where(several.wanted_common > 0, 1 / np.maximum(several.common, 1), 0.0)
+        return singles, np.where(self._stuck | (several.unions == 0), -1.0, some)
+
+    def worst(self, n: int) -> Found:
+        """The n greatest probabilities; of equal ones the first identities, and their first values."""
+        singles, several = self._best()
+        best = singles
+        best[self.several.codes] = several
+        some = np.flatnonzero(best >= 0)
+        if len(some) > n:
+            least = np.partition(best[some], len(some) - n)[len(some) - n]
+            higher = some[best[some] > least]
+            some = np.sort(np.concatenate([higher, some[best[some] == least][: n - len(higher)]]))
+        step = max(1, BLOCK // max(len(self.wanted_values), 1))
+        pieces = [self.listed(some[start : start + step]).best(n) for start in range(0, len(some), step)]
+        return Found.joined(pieces).best(n)
+
+    def above(self, threshold: Fraction) -> Found:
+        """All associations above a threshold, by identity and value."""
+        singles, several = self._choices(threshold)
+        found = self.listed(np.sort(np.concatenate([singles, self.several.codes[several]])))
+        if not len(several):
+            return found
+        of_several = self.degrees[found.identities] > 1
+        keep = np.ones(len(found), np.bool_)
+        keep[of_several] = self._decided(found.chosen(of_several), threshold)
+        return found.chosen(keep)
+
+    def n_above(self, threshold: Fraction) -> int:
+        joins = self._joins_above(threshold)
+        _, several = self._choices(threshold)
+        total = int((self.asked * self._singles_of())[joins].sum())
+        if not len(several):
+            return total
+        for start in range(0, len(several), IDENTITIES):
+            found = self.listed(self.several.codes[several[start : start + IDENTITIES]])
+            total += int(self._decided(found, threshold).sum())
+        return total
+
+    def _choices(self, threshold: Fraction) -> tuple[Longs, Longs]:
+        """Single identities that are above, and places of those with several join values that may be."""
+        singles = np.flatnonzero(self.single)
+        singles = singles[self._joins_above(threshold)[self.join_of[singles]]]
+        _, several = self._best()
+        return singles, np.flatnonzero(several > float(threshold) - MARGIN)
+
+    def _joins_above(self, threshold: Fraction) -> Flags:
+        level = float(threshold)
+        found: Flags = self.probabilities > level
+        near = np.flatnonzero(np.abs(self.probabilities - level) <= MARGIN)
+        if len(near):
+            sizes = np.stack([size[near] for size in self.sizes], axis=1)
+            _, firsts, places = np.unique(sizes, axis=0, return_index=True, return_inverse=True)
+            verdicts = [
+                self._above([place], float(self.probabilities[place]), threshold)
+                for place in near[firsts].tolist()
+            ]
+            found[near] = np.array(verdicts)[places.reshape(-1)]
+        return found & (self.asked > 0)
+
+    def _decided(self, found: Found, threshold: Fraction) -> Flags:
+        """Which associations of identities with several join values are above."""
+        level = float(threshold)
+        keep: Flags = found.probabilities > level
+        near = np.abs(found.probabilities - level) <= MARGIN
+        if self.model == "restricted":
+            for probability in np.unique(found.probabilities[near]).tolist():
+                keep[found.probabilities == probability] = self._above([], probability, threshold)
+            return keep
+        # Each join value that has both leaves less than half of the doubt.
+        least = next((n for n in range(1, MOST_HALVES) if threshold <= 1 - Fraction(1, 2**n)), MOST_HALVES)
+        if least < MOST_HALVES:
+            keep |= found.times >= least
+        for place in np.flatnonzero(near & ~keep).tolist():
+            pair = int(found.identities[place]), int(found.values[place])
+            keep[place] = self._above(self.joins_of_pair(*pair), float(found.probabilities[place]), threshold)
+        return keep
+
+    def _above(self, joins: list[int], probability: float, threshold: Fraction) -> bool:
+        if self.model == "restricted":  # 1 over a whole number, or 0
+            return (Fraction(1, round(1 / probability)) if probability else Fraction(0)) > threshold
+        sizes = tuple(sorted(self.sizes_of(place) for place in joins))
+        if (sizes, threshold) not in self._known:
+            self._known[sizes, threshold] = exceeds(sizes, threshold, self.enclose)
+        return self._known[sizes, threshold]
+
+    def sizes_of(self, place: int) -> Sizes:
+        return tuple(int(size[place]) for size in self.sizes)
+
+    def joins_of(self, code: int) -> list[int]:
+        """The join values of an identity."""
+        if self.degrees[code] <= 1:
+            return [int(self.join_of[code])] if self.degrees[code] else []
+        several = self.several
+        place = int(np.searchsorted(several.codes, code))
+        if place < len(several.codes) and several.codes[place] == code:
+            found: list[int] = several.joins[several.offsets[place] : several.offsets[place + 1]].tolist()
+            return found
+        # Not asked for: looked up the long way.
+        entries = np.flatnonzero(self.identities.values == code)
+        return list((np.searchsorted(self.identities.offsets, entries, side="right") - 1).tolist())
+
+    def values_of(self, place: int) -> Codes:
+        """The values of a join value."""
+        return self.values.values[self.values.offsets[place] : self.values.offsets[place + 1]]
+
+    def joins_of_pair(self, code: int, value: int) -> list[int]:
+        found = []
+        for place in self.joins_of(code):
+            values = self.values_of(place)
+            at = int(np.searchsorted(values, value))
+            if at < len(values) and values[at] == value:
+                found.append(place)
+        return found
+
+    def cover(self, code: int) -> Codes:
+        """The values that an identity may have."""
+        places = self.joins_of(code)
+        if not places:
+            return np.zeros(0, np.uint32)
+        return np.unique(np.concatenate([self.values_of(place) for place in places]))
+
+    def cell(self, code: int, value: int) -> Cell:
+        """All that there is to say of one association."""
+        joins, mine = self.joins_of_pair(code, value), self.joins_of(code)
+        keys = [self.identities.key(place) for place in joins]
+        if self.model == "unrestricted":
+            if not joins:
+                return Cell(0.0, lambda: Fraction(0), NOT_JOINED, keys)
+            return self._product(joins, len(mine), keys)
+        if not mine:
+            return Cell(None, lambda: None, f"{NO_WORLD}: the identity has no row", keys)
+        alone = [place for place in mine if np.isnan(self.probabilities[place])]
+        if alone:
+            n = self.sizes_of(alone[0])[1]
+            return Cell(None, lambda: None, f"{NO_WORLD}: alone with {n} values at a join value", keys)
+        common = set(self.values_of(mine[0]).tolist())
+        for place in mine[1:]:
+            common &= set(self.values_of(place).tolist())
+        if not common:
+            return Cell(None, lambda: None, f"{NO_WORLD}: no value is common to all join values", keys)
+        if value in common:
+            share = Fraction(1, len(common))
+            return Cell(
+                float(share), lambda: share, f"one of {len(common)} values that all join values have", keys
+            )
+        case = "a join value of the identity does not have the value" if joins else NOT_JOINED
+        return Cell(0.0, lambda: Fraction(0), case, keys)
+
+    def _product(self, joins: list[int], n_joins: int, keys: list[dict[str, Value]]) -> Cell:
+        rest = 1.0
+        for place in joins:
+            rest *= 1 - float(self.probabilities[place])
+            rest = max(rest, 1e-300) if rest else rest
+        # The same float as in lists.
+        probability = 1 - rest
+        if probability >= 1 and rest > 0:
+            probability = float(np.nextafter(1.0, 0.0))
+
+        def exactly() -> Fraction:
+            product = Fraction(1)
+            for place in joins:
+                product *= 1 - self.exact(self.sizes_of(place))
+            return 1 - product
+
+        if n_joins == 1:
+            m, n, *more = self.sizes_of(joins[0])
+            case = f"{m} x {n} at the one join value" + "".join(f" x {size}" for size in more)
+        else:
+            case = f"at {len(joins)} of {n_joins} join values"
+        return Cell(probability, exactly, case, keys)
+
+    def listed(self, codes: Longs | None = None) -> Found:
+        """All associations that are asked for, of some identities or of all: by identity and value."""
+        if codes is None:
+            codes = np.flatnonzero((self.degrees > 0) & self.wanted_ids)
+        several = self.degrees[codes] > 1
+        places = np.searchsorted(self.several.codes, codes[several])
+        lengths = np.zeros(len(codes), np.int64)
+        lengths[~several] = self.asked[self.join_of[codes[~several]]]
+        lengths[several] = self.several.unions[places]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        found = Found.empty(int(offsets[-1]))
+        found.identities[:] = np.repeat(codes, lengths)
+        if several.any():
+            self._list_several(found, places, offsets, np.flatnonzero(several))
+        self._list_singles(found, codes[~several], offsets[:-1][~several])
+        return found
+
+    def _list_singles(self, found: Found, codes: Longs, places: Longs) -> None:
+        joins = self.join_of[codes]
+        for start in range(0, len(codes), BLOCK // 64):
+            part = slice(start, start + BLOCK // 64)
+            lengths = self.values.distinct[joins[part]]
+            within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            values = self.values.values[np.repeat(self.values.offsets[:-1][joins[part]], lengths) + within]
+            at = np.repeat(places[part], lengths) + within
+            probabilities = np.repeat(self.probabilities[joins[part]], lengths)
+            if not self.wanted_values.all():
+                wanted = self.wanted_values[values]
+                counts = self.asked[joins[part]]
+                within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+                at = np.repeat(places[part], counts) + within
+                values, probabilities = values[wanted], probabilities[wanted]
+            found.values[at] = values
+            found.probabilities[at] = probabilities
+            found.times[at] = 1
+
+    def _list_several(self, found: Found, places: Longs, offsets: Longs, at: Longs) -> None:
+        several = self.several
+        degrees = np.diff(several.offsets)[places]
+        id_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+        within = np.arange(int(id_offsets[-1])) - np.repeat(id_offsets[:-1], degrees)
+        joins = several.joins[np.repeat(several.offsets[:-1][places], degrees) + within]
+        chosen = Several(several.codes[places], id_offsets, joins, *(np.zeros(0),) * 4)  # type: ignore[arg-type]
+        lengths = several.unions[places]
+        own = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        values, probabilities = np.zeros(int(own[-1]), np.uint32), np.zeros(int(own[-1]))
+        times = np.zeros(int(own[-1]), np.uint32)
+        over_rows(
+            lambda: self._joiner(chosen),
+            lambda joiner, start, stop: joiner.fill(start, stop, own, values, probabilities, times),
+            len(places),
+            threads=n_threads(self.threads, 16 * len(values)),
+            most_rows=IDENTITIES,
+        )
+        if self.model == "restricted":
+            shares = np.where(self._stuck, np.nan, 1 / np.maximum(several.common, 1))[places]
+            share = np.repeat(shares, lengths)
+            common = times == np.repeat(degrees, lengths)
+            probabilities = np.where(common | np.isnan(share), share, 0.0)
+        into = np.repeat(offsets[:-1][at], lengths) + np.arange(len(values)) - np.repeat(own[:-1], lengths)
+        found.values[into] = values
+        found.probabilities[into] = probabilities
+        found.times[into] = times
+
+    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+        """Columns of the join (codes and Domain), and of numbers."""
+        groups = self.identities
+        keys = [
+            (name, (groups.codes(name), domain))
+            for name, domain in zip(groups.by, groups._domains, strict=True)
+        ]
+        m, n, *more = self.sizes
+        numbers: list[tuple[str, Any]] = [("identities", m), ("values", n)]
+        numbers += [(f"tuples of view {place + 3}", size) for place, size in enumerate(more)]
+        numbers += [("associations", m * n), ("probability", self.probabilities)]
+        return keys, numbers

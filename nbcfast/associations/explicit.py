@@ -1,0 +1,182 @@
+"""Associations that are listed one by one, each pointing at what is known of its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
+from nbcfast.associations.sizes import Longs, fraction
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Bounds of a probability as mpq numbers; None twice where no world exists.
+
+    Equal bounds are the probability. Otherwise it is enclosed far more narrowly than a float tells, and is
+    not the lower bound; or, where `sampled` (the estimate), it lies between them with the stated confidence.
+    """
+
+    low: Any
+    high: Any
+    sampled: float | None = None
+
+    @property
+    def probability(self) -> float:
+        """As a float, NaN without a world; 0.0 and 1.0 only where they are exact."""
+        if self.low is None:
+            return float("nan")
+        if self.sampled is not None:
+            return self.sampled
+        found = float((self.low + self.high) / 2)
+        if found >= 1 and self.low != 1:
+            return float(np.nextafter(1.0, 0.0))
+        return float(np.nextafter(0.0, 1.0)) if found == 0 and self.high != 0 else found
+
+    @property
+    def exact(self) -> Fraction | None:
+        return None if self.low is None or self.low != self.high else fraction(self.low)
+
+    def exceeds(self, threshold: Any) -> bool:
+        if self.low is None:
+            return False
+        if self.sampled is not None or self.low == self.high or self.high <= threshold:
+            return bool(self.high > threshold)
+        if self.low >= threshold:
+            return True
+        raise ValueError("threshold: a probability agrees with it to 100 bits; choose a shorter number")
+
+
+NOWHERE = Outcome(None, None)
+NEVER = Outcome(gmpy2.mpq(0), gmpy2.mpq(0))
+
+
+class Explicit:
+    """Associations in a list.
+
+    Parameters
+    ----------
+    outcomes : callable
+        From the code of an identity to value -> outcome, of all values that it has in the join.
+    identities : list of int
+        Those that are asked for, rising; others are only looked up.
+    case : str
+        How they were found.
+    by_join_value
+        What `Compact.by_join_value` gives, or None.
+    wanted_ids, wanted_values : ndarray of bool, by code
+    """
+
+    def __init__(
+        self,
+        outcomes: Callable[[int], Mapping[int, Outcome]],
+        identities: list[int],
+        case: str,
+        wanted_ids: npt.NDArray[np.bool_],
+        wanted_values: npt.NDArray[np.bool_],
+        by_join_value: tuple[list[tuple[str, Any]], list[tuple[str, Any]]] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        listed = []
+        for done, code in enumerate(identities):
+            listed += [(code, *entry) for entry in sorted(outcomes(code).items(), key=itemgetter(0))]
+            if progress is not None:
+                progress(done + 1, len(identities))
+        places: dict[int, int] = {}
+        self.outcomes: list[Outcome] = []
+        kinds = np.zeros(len(listed), np.int64)
+        for number, (_, _, outcome) in enumerate(listed):
+            if id(outcome) not in places:
+                places[id(outcome)] = len(self.outcomes)
+                self.outcomes.append(outcome)
+            kinds[number] = places[id(outcome)]
+        self.kinds: Longs = kinds
+        self.identities: Codes = np.array([entry[0] for entry in listed], np.uint32)
+        self.values: Codes = np.array([entry[1] for entry in listed], np.uint32)
+        self.probabilities: Floats = np.array([outcome.probability for outcome in self.outcomes])
+        self.asked = wanted_ids[self.identities] & wanted_values[self.values]
+        self.n_identities = len(identities)
+        self._find = outcomes
+        self.case = case
+        self._by_join_value = by_join_value
+
+    @property
+    def sampled(self) -> bool:
+        return any(outcome.sampled is not None for outcome in self.outcomes)
+
+    @property
+    def n_associations(self) -> int:
+        return int(np.count_nonzero(self.asked))
+
+    @property
+    def n_without_world(self) -> int:
+        stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
+        return len(np.unique(self.identities[self.asked & stuck[self.kinds]]))
+
+    def _found(self, which: Any) -> Found:
+        kinds = self.kinds[which]
+        bounds = None
+        if self.sampled:
+            lows, highs = (
+                np.array([np.nan if end is None else float(end) for end in ends])
+                for ends in zip(*((one.low, one.high) for one in self.outcomes), strict=True)
+            )
+            bounds = lows[kinds], highs[kinds]
+        times = np.zeros(len(kinds), np.uint32)
+        return Found(self.identities[which], self.values[which], self.probabilities[kinds], times, bounds)
+
+    def listed(self) -> Found:
+        return self._found(self.asked)
+
+    def worst(self, n: int) -> Found:
+        return self.listed().best(n)
+
+    def _above(self, threshold: Fraction) -> npt.NDArray[np.bool_]:
+        level = gmpy2.mpq(threshold)
+        higher = np.array([outcome.exceeds(level) for outcome in self.outcomes], np.bool_)
+        found: npt.NDArray[np.bool_] = self.asked & higher[self.kinds] if len(higher) else self.asked
+        return found
+
+    def above(self, threshold: Fraction) -> Found:
+        return self._found(self._above(threshold))
+
+    def n_above(self, threshold: Fraction) -> int:
+        return int(np.count_nonzero(self._above(threshold)))
+
+    def cover(self, code: int) -> Codes:
+        return np.array(sorted(self._of(code)), np.uint32)
+
+    def _of(self, code: int) -> Mapping[int, Outcome]:
+        """Value -> outcome of an identity, whether it is asked for or not."""
+        start, stop = np.searchsorted(self.identities, [code, code + 1])
+        if start == stop:
+            return self._find(code)
+        kinds = self.kinds[start:stop].tolist()
+        return dict(zip(self.values[start:stop].tolist(), map(self.outcomes.__getitem__, kinds), strict=True))
+
+    def cell(self, code: int, value: int) -> Cell:
+        outcomes, case = self._of(code), self.case
+        outcome = outcomes.get(value)
+        if outcome is None:  # no join tuple has both: 0, if there is any world
+            stuck = any(other.low is None for other in outcomes.values())
+            outcome, case = (NOWHERE if stuck else NEVER), NOT_JOINED
+        if outcome.low is None:
+            return Cell(None, lambda: None, f"{NO_WORLD}: the identity cannot have a single value", [])
+        interval = None if outcome.sampled is None else (float(outcome.low), float(outcome.high))
+        exact = (lambda: None) if outcome.sampled is not None else (lambda: outcome.exact)
+        return Cell(outcome.probability, exact, case, [], interval)
+
+    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+        if self._by_join_value is None:
+            raise ValueError("by_join_value: the views do not all share one join key")
+        return self._by_join_value

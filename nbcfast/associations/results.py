@@ -1,0 +1,457 @@
+"""What `risk` finds: `Risk`, one `Association`, and `Rows` of many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table import Domain
+from nbcfast.table.values import exact as exactly
+
+Value = Any
+Codes = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+NO_WORLD = "no world"
+NOT_JOINED = "not in the join: no join value has both"
+SHOWN = 10  # rows that a repr shows
+
+
+class Cell(NamedTuple):
+    """One association as a core finds it."""
+
+    probability: float | None
+    exact: Callable[[], Fraction | None]
+    case: str
+    joins: list[dict[str, Value]]
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Associations as arrays of codes; NaN is no world.
+
+    `times`: how many join values have both, where it is known. `bounds`: intervals, where any were sampled.
+    """
+
+    identities: Codes
+    values: Codes
+    probabilities: Floats
+    times: Codes
+    bounds: tuple[Floats, Floats] | None = None
+
+    @classmethod
+    def empty(cls, n: int) -> Found:
+        return cls(np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n), np.zeros(n, np.uint32))
+
+    @classmethod
+    def joined(cls, pieces: list[Found]) -> Found:
+        if len(pieces) == 1:
+            return pieces[0]
+        if not pieces:
+            return cls.empty(0)
+        return cls(
+            np.concatenate([piece.identities for piece in pieces]),
+            np.concatenate([piece.values for piece in pieces]),
+            np.concatenate([piece.probabilities for piece in pieces]),
+            np.concatenate([piece.times for piece in pieces]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.identities)
+
+    def chosen(self, which: Any) -> Found:
+        bounds = None if self.bounds is None else (self.bounds[0][which], self.bounds[1][which])
+        return Found(
+            self.identities[which], self.values[which], self.probabilities[which], self.times[which], bounds
+        )
+
+    def best(self, n: int) -> Found:
+        """The n greatest, by probability and then in their order; without those that have no world."""
+        some = self.chosen(~np.isnan(self.probabilities))
+        order = np.argsort(-some.probabilities, kind="stable")
+        return some.chosen(order[:n])
+
+
+class Core(Protocol):
+    """Where the associations are held: by join value, or one by one."""
+
+    @property
+    def n_identities(self) -> int: ...
+    @property
+    def n_associations(self) -> int: ...
+    @property
+    def n_without_world(self) -> int: ...
+    def worst(self, n: int) -> Found: ...
+    def above(self, threshold: Fraction) -> Found: ...
+    def n_above(self, threshold: Fraction) -> int: ...
+    def listed(self) -> Found: ...
+    def cell(self, code: int, value: int) -> Cell: ...
+    def cover(self, code: int) -> Codes: ...
+    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]: ...
+
+
+@dataclass(frozen=True)
+class Association:
+    """How likely an identity has a value, from the views.
+
+    Attributes
+    ----------
+    identity, value
+    probability : float or None
+        0.0 only where it is exactly 0, 1.0 only where it is exactly 1; None where no world exists.
+    case : str
+        What decided: the sizes at the one join value, several join values, not in the join, no world.
+    cover : tuple
+        The association cover: all values that the identity may have.
+    joins : tuple of dict
+        The join values that have both: column -> value.
+    interval : (float, float) or None
+        Where it was sampled, what holds the probability with the stated confidence.
+    """
+
+    identity: Value
+    value: Value
+    probability: float | None
+    case: str
+    cover: tuple[Value, ...]
+    joins: tuple[dict[str, Value], ...]
+    interval: tuple[float, float] | None
+    _exact: Callable[[], Fraction | None] = field(repr=False, compare=False)
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The probability as a Fraction; None without a world, or where it was sampled."""
+        return self._exact()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "identity": self.identity,
+            "value": self.value,
+            "probability": self.probability,
+            "case": self.case,
+            "cover": list(self.cover),
+            "joins": [dict(key) for key in self.joins],
+            "interval": None if self.interval is None else list(self.interval),
+        }
+
+    def __repr__(self) -> str:
+        pair = f"{self.identity!r} has {self.value!r}"
+        return f"Association({pair}: {probability_text(self.probability)}, {self.case})"
+
+
+class Rows:
+    """A table of results: rows are dicts, columns arrays.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    __slots__ = ("_columns", "_n_rows", "names")
+
+    def __init__(self, columns: list[tuple[str, Any]], n_rows: int) -> None:
+        # A column is an array of numbers, NaN for None, or codes with their Domain.
+        self._columns = dict(columns)
+        self._n_rows = n_rows
+        self.names = tuple(self._columns)
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __iter__(self) -> Iterator[dict[str, Value]]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, place: int) -> dict[str, Value]:
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"row must be {-len(self)}..{len(self) - 1}, got {place}")
+        return {name: _plain(column, place) for name, column in self._columns.items()}
+
+    def column(self, name: str) -> tuple[Value, ...]:
+        """The values of a column."""
+        if name not in self._columns:
+            raise ValueError(f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}")
+        return tuple(_plain(self._columns[name], place) for place in range(len(self)))
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """The numbers of a column (NaN for None), or its codes."""
+        if name not in self._columns:
+            raise ValueError(f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}")
+        column = self._columns[name]
+        return np.asarray(column[0] if isinstance(column, tuple) else column)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table; values are dictionary columns, None is null."""
+        from nbcfast.table import arrow
+
+        pa = arrow.load_pyarrow()
+        arrays = []
+        for name, column in self._columns.items():
+            if isinstance(column, tuple):
+                codes, domain = column
+                texts = domain.kind == "interval" or any(map(_is_suppressed, domain.tail))
+                codes = np.ascontiguousarray(codes)
+                arrays.append(arrow.to_arrow_column(codes, domain.values, texts, f"column {name!r}"))
+            else:
+                arrays.append(pa.array(column, from_pandas=True))  # NaN is null
+        return pa.Table.from_arrays(arrays, names=list(self.names))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Column -> values."""
+        return {name: list(self.column(name)) for name in self.names}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = [
+            self.names,
+            *(tuple(map(_text, self[place].values())) for place in range(min(len(self), SHOWN))),
+        ]
+        widths = [max(len(row[place]) for row in shown) for place in range(len(self.names))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in shown
+        ]
+        if len(self) > SHOWN:
+            lines.append(f"... {len(self):,} rows")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk:
+    """How likely each private association is, for somebody who sees the views.
+
+    Attributes
+    ----------
+    identity, attribute : str
+    views : tuple of tuple of str
+    join : tuple of str, or None
+        The columns that all views share; None where it is not the same for every two of them.
+    model : {"unrestricted", "restricted"}
+    worlds : {"projected", "full"}
+    method : str
+        "join values" (closed form), "chain", "enumeration", or "sampling" where any of it was sampled.
+    confidence : Fraction or None
+        Where it was sampled, with which probability each interval holds its probability.
+    n_identities : int
+        Identities that are asked for.
+    n_associations : int
+        Pairs of them and values that some join tuple has: all others have probability 0.
+    n_without_world : int
+        Identities of which the model leaves no world.
+    """
+
+    identity: str
+    attribute: str
+    views: tuple[tuple[str, ...], ...]
+    join: tuple[str, ...] | None
+    model: str
+    worlds: str
+    method: str
+    confidence: Fraction | None
+    n_identities: int
+    n_associations: int
+    n_without_world: int
+    _core: Core
+    _domains: tuple[Domain, Domain]
+
+    def of(self, identity: Value, value: Value) -> Association:
+        """One association.
+
+        Raises
+        ------
+        ValueError
+            If the identity or the value is not in its column.
+        """
+        code = _position(self._domains[0], identity, self.identity)
+        at = _position(self._domains[1], value, self.attribute)
+        cell = self._core.cell(code, at)
+        return Association(
+            identity,
+            value,
+            cell.probability,
+            cell.case,
+            self.cover(identity),
+            tuple(cell.joins),
+            cell.interval,
+            cell.exact,
+        )
+
+    def cover(self, identity: Value) -> tuple[Value, ...]:
+        """The association cover: the values that an identity may have, in the order of their domain."""
+        code = _position(self._domains[0], identity, self.identity)
+        values = self._domains[1].values
+        return tuple(values[at] for at in self._core.cover(code).tolist())
+
+    def by_join_value(self) -> Rows:
+        """A row for each join value: its identities, values, associations (m n) and their probability.
+
+        The probability of identities with this join value alone; of `worlds="full"` the greatest. It does not
+        heed `where`.
+
+        Raises
+        ------
+        ValueError
+            If the views do not all share one join key.
+        """
+        keys, numbers = self._core.by_join_value()
+        return Rows([*keys, *_renamed(numbers, [name for name, _ in keys])], len(numbers[0][1]))
+
+    def worst(self, n: int = 10) -> Rows:
+        """The n likeliest associations; of equally likely ones the first identities and values."""
+        if isinstance(n, bool) or not isinstance(n, int):
+            raise TypeError(f"n must be an int, got {n!r}")
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}")
+        return self._rows(self._core.worst(n))
+
+    def above(self, threshold: Any) -> Rows:
+        """All associations with a probability above the threshold, decided exactly; by identity and value.
+
+        Where probabilities are sampled, those whose interval reaches above it.
+        """
+        return self._rows(self._core.above(check_threshold(threshold)))
+
+    def n_above(self, threshold: Any) -> int:
+        """How many associations are above the threshold, without listing them."""
+        return self._core.n_above(check_threshold(threshold))
+
+    def table(self) -> Rows:
+        """All associations of the join that are asked for: identity, value, probability."""
+        return self._rows(self._core.listed())
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow table; a probability without a world is null."""
+        return self.table().to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary, and the worst associations."""
+        return {
+            "identity": self.identity,
+            "attribute": self.attribute,
+            "views": [list(view) for view in self.views],
+            "join": None if self.join is None else list(self.join),
+            "model": self.model,
+            "worlds": self.worlds,
+            "method": self.method,
+            "confidence": None if self.confidence is None else str(self.confidence),
+            "identities": self.n_identities,
+            "associations": self.n_associations,
+            "without_world": self.n_without_world,
+            "worst": list(self.worst()),
+        }
+
+    def _rows(self, found: Found) -> Rows:
+        columns = [
+            (self.identity, (found.identities, self._domains[0])),
+            (self.attribute, (found.values, self._domains[1])),
+        ]
+        numbers = [("probability", found.probabilities)]
+        if found.bounds is not None:
+            numbers += zip(("low", "high"), found.bounds, strict=True)
+        return Rows([*columns, *_renamed(numbers, [self.identity, self.attribute])], len(found))
+
+    def __repr__(self) -> str:
+        views = ", ".join(f"({', '.join(view)})" for view in self.views)
+        worst = self._core.worst(1)
+        highest = probability_text(float(worst.probabilities[0])) if len(worst) else "none"
+        sampled = "" if self.confidence is None else f" at {self.confidence} confidence"
+        return (
+            f"Risk({self.attribute} of {self.identity} from {views}: {self.n_associations} associations, "
+            f"worst {highest}, {self.model}, by {self.method}{sampled})"
+        )
+
+
+def check_threshold(threshold: Any) -> Fraction:
+    level = Fraction(exactly(threshold, "threshold"))
+    if not 0 <= level <= 1:
+        raise ValueError(f"threshold must be 0..1, got {threshold!r}")
+    return level
+
+
+def probability_text(probability: float | None) -> str:
+    """Six digits that never round to 0, 1 or, from above, 1/2."""
+    if probability is None or math.isnan(probability):
+        return NO_WORLD
+    text = f"{probability:.6g}"
+    return text if float(text) == probability or float(text) not in (0, 0.5, 1) else repr(probability)
+
+
+def _position(domain: Domain, value: Value, name: str) -> int:
+    try:
+        found = domain.index.get(value)
+    except TypeError:
+        found = None
+    if found is None or isinstance(value, bool) != (type(domain.values[found]) is bool):
+        raise ValueError(f"column {name!r}: expected one of its {len(domain)} values, got {value!r}")
+    return found
+
+
+def _renamed(columns: list[tuple[str, Any]], taken: list[str]) -> list[tuple[str, Any]]:
+    """Columns of numbers whose names the data has already get an underscore."""
+    found = []
+    for name, column in columns:
+        while name in taken:
+            name += "_"
+        found.append((name, column))
+    return found
+
+
+def _is_suppressed(value: Value) -> bool:
+    return value is not None
+
+
+def _plain(column: Any, place: int) -> Value:
+    if isinstance(column, tuple):
+        codes, domain = column
+        return domain.values[int(codes[place])]
+    number = column[place].item()
+    return None if isinstance(number, float) and math.isnan(number) else number
+
+
+def _text(value: Value) -> str:
+    return probability_text(value) if isinstance(value, float) else str(value)
+
+
+def check_where(where: Any, identity: str, attribute: str, domains: tuple[Domain, Domain]) -> list[Any]:
+    """Which identities and which values are asked for, by code."""
+    if where is None:
+        where = {}
+    if not isinstance(where, Mapping):
+        raise TypeError(f"where must be a mapping of column -> value or values, got {where!r}")
+    for name in where:
+        if name not in (identity, attribute):
+            raise ValueError(f"where: expected {identity!r} or {attribute!r}, got {name!r}")
+    found = []
+    for name, domain in zip((identity, attribute), domains, strict=True):
+        if name not in where:
+            found.append(np.ones(len(domain), np.bool_))
+            continue
+        asked = where[name]
+        if callable(asked):
+            found.append(np.fromiter((bool(asked(value)) for value in domain.values), np.bool_, len(domain)))
+            continue
+        several = isinstance(asked, (list, tuple, set, frozenset, np.ndarray, range))
+        mask = np.zeros(len(domain), np.bool_)
+        for value in asked if several else [asked]:
+            mask[_position(domain, value.item() if isinstance(value, np.generic) else value, name)] = True
+        found.append(mask)
+    return found

@@ -1,0 +1,262 @@
+"""`risk`: all associations of a table at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nbcfast.associations.chains import TooWideError, chain_of
+from nbcfast.associations.compact import Compact
+from nbcfast.associations.explicit import Explicit, Outcome
+from nbcfast.associations.full import full
+from nbcfast.associations.joins import Join, Sampling, joined
+from nbcfast.associations.projections import (
+    Columns,
+    Layout,
+    distinct,
+    layout,
+    side,
+    tuples_a_join_value,
+)
+from nbcfast.associations.results import Core, Risk, check_where
+from nbcfast.associations.sizes import Model, check_model
+from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
+from nbcfast.table import Table
+from nbcfast.table.values import exact as exactly
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+Worlds = Literal["projected", "full"]
+
+
+def risk(
+    table: Any,
+    views: Iterable[Iterable[str]],
+    identity: str,
+    attribute: str,
+    *,
+    model: Model = "unrestricted",
+    worlds: Worlds = "projected",
+    where: Mapping[str, Any] | None = None,
+    error: Any = "0.01",
+    confidence: Any = "0.95",
+    rng: np.random.Generator | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Risk:
+    r"""How likely each identity has each value of a private attribute, for somebody who sees the views.
+
+    All worlds that give the same views are equally likely. Two views, or more that all share one join key,
+    take one pass and closed forms, whatever their size.
+
+    Parameters
+    ----------
+    table : Table, a stream of Arrow batches, or a path
+        A stream (anything with ``__arrow_c_stream__``, or an iterable of record batches) and a .csv or
+        .parquet file are read batch by batch, in memory of the order of the views. A mapping of columns is
+        made a Table. Weights are ignored: views are sets.
+    views : iterable of iterables of str
+        The columns of each published view, at least two.
+    identity, attribute : str
+        The columns whose association is private, in two different views.
+    model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or the one in question is known to have a single one.
+        The unrestricted probability is 0 or at least 1/2 however many people share a join value (between two
+        views above it); the restricted one measures hiding.
+    worlds : {"projected", "full"}
+        Of the tuples of the identity's and the attribute's view only the join columns and the identity or
+        attribute count (the paper's graph), or whole tuples do (its Definition 3.2). Further views always
+        count by whole tuples.
+    where : mapping, optional
+        The secret query: the identity and the attribute column -> a value, values, or a callable of a value
+        that are asked for. The views, and with them the probabilities, stay those of the whole table.
+    error, confidence : number
+        Where worlds must be sampled: how far an unrestricted probability may be off, and with which
+        probability it is not (of a piece of worlds that is not too rare; the interval says how far).
+    rng : numpy.random.Generator, optional
+        For sampling; by default seeded by the operating system.
+    threads : int, optional
+        By default all cores the process may use. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(done, all): rows of each view, then identities.
+
+    Returns
+    -------
+    Risk
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, a column is missing, there are fewer than two views, or identity and attribute
+        are in one view alone.
+
+    Notes
+    -----
+    With m identities and n values at the one join value of an identity the probability is
+    `probability(m, n)`. With several join values it is 1 - prod(1 - P) over those that have the value,
+    restricted 1 over the number of values that all of them have. It is 0 where no join value has both, and
+    None (NaN in arrays) where the restricted model has no world: an identity that is alone at a join value
+    with several values, or has no value in common at all its join values.
+
+    Views in a chain are exact by message passing. Of any other views the worlds are sets of join
+    tuples: exact where pieces of at most 20 join tuples (or 14 view tuples) are left once those are set
+    apart that must be in every world, else sampled. `Risk.method` and `Risk.confidence` say which. "flips"
+    in the method are Markov chains whose mixing is not proven.
+
+    Nulls are ordinary values.
+
+    Examples
+    --------
+    >>> people = Table(
+    ...     {
+    ...         "name": ["George", "John", "Bill"],
+    ...         "age": [45, 45, 30],
+    ...         "problem": ["HIV", "Cold", "Cold"],
+    ...     }
+    ... )
+    >>> found = risk(people, [("name", "age"), ("age", "problem")], "name", "problem")
+    >>> found.of("George", "HIV").exact, found.of("Bill", "Cold").exact, found.of("Bill", "HIV").exact
+    (Fraction(5, 7), Fraction(1, 1), Fraction(0, 1))
+    >>> found.by_join_value()
+    age  identities  values  associations  probability
+    30   1           1       1             1
+    45   2           2       4             0.714286
+    >>> [row["name"] for row in found.above("0.8")]
+    ['Bill']
+    """
+    check_model(model)
+    if worlds not in ("projected", "full"):
+        raise ValueError(f"worlds must be 'projected' or 'full', got {worlds!r}")
+    plan = layout(views, identity, attribute, worlds)
+    sampling = _sampling(error, confidence, rng)
+    parts = _read(table, plan, threads, progress)
+    domains = parts[0].domains[identity], parts[1].domains[attribute]
+    wanted_ids, wanted_values = check_where(where, identity, attribute, domains)
+    drawn: Fraction | None = None
+    core: Core
+    if plan.shape == "star":
+        core = _star(plan, parts, model, worlds, wanted_ids, wanted_values, threads, progress)
+        method = "join values"
+    else:
+        explicit, join = _listed(plan, parts, model, wanted_ids, wanted_values, sampling, threads, progress)
+        core, method = explicit, "chain" if join is None else "enumeration"
+        if explicit.sampled:
+            drawn = sampling.confidence
+            method = "sampling" if join is None or not join.flipped else "sampling with flips"
+    return Risk(
+        identity,
+        attribute,
+        plan.views,
+        plan.join,
+        model,
+        worlds,
+        method,
+        drawn,
+        core.n_identities,
+        core.n_associations,
+        core.n_without_world,
+        core,
+        domains,
+    )
+
+
+def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
+    numbers = []
+    for number, where in ((error, "error"), (confidence, "confidence")):
+        exact = Fraction(exactly(number, where))
+        if not 0 < exact < 1:
+            raise ValueError(f"{where} must be between 0 and 1, got {number!r}")
+        numbers.append(exact)
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator, got {type(rng).__name__}")
+    return Sampling(numbers[0], numbers[1], np.random.default_rng() if rng is None else rng)
+
+
+def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
+    """The columns of each part: all of one table, or the distinct tuples of a stream's."""
+    if isinstance(table, (str, bytes, os.PathLike)):
+        from nbcfast.associations.streams import read
+        from nbcfast.skyline.sources import Source
+
+        return read(Source(table), plan.parts, threads, progress)
+    if not isinstance(table, Table):
+        if not isinstance(table, Mapping):
+            from nbcfast.associations.streams import read
+            from nbcfast.skyline.streams import Stream
+
+            return read(Stream(table), plan.parts, threads, progress)
+        table = Table(table)
+    for view in plan.views:  # also those that nothing is asked of
+        for name in view:
+            table.column(name)
+    columns = Columns.of(table, plan.names)
+    return [columns] * len(plan.parts)
+
+
+def _star(
+    plan: Layout,
+    parts: list[Columns],
+    model: Model,
+    worlds: Worlds,
+    wanted_ids: Any,
+    wanted_values: Any,
+    threads: int | None,
+    progress: Progress | None,
+) -> Core:
+    join = plan.join
+    assert join is not None
+    identities = side(parts[0], plan.parts[0], join, plan.identity, threads, progress)
+    values = side(parts[1], plan.parts[1], join, plan.attribute, threads, progress)
+    further = [
+        tuples_a_join_value(columns, part, join, threads, progress)
+        for columns, part in zip(parts[2:], plan.parts[2:], strict=True)
+    ]
+    if worlds == "full":
+        sizes = [identities.sizes, values.sizes, *further]
+        return full(identities, values, sizes, model, wanted_ids, wanted_values, progress)
+    sizes = [identities.groups.distinct, values.groups.distinct, *further]
+    return Compact(
+        identities.groups,
+        values.groups,
+        sizes,
+        model,
+        star_probabilities,
+        star_enclosed,
+        star_probability,
+        wanted_ids,
+        wanted_values,
+        threads,
+        progress,
+    )
+
+
+def _listed(
+    plan: Layout,
+    parts: list[Columns],
+    model: Model,
+    wanted_ids: Any,
+    wanted_values: Any,
+    sampling: Sampling,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[Explicit, Join | None]:
+    tuples = [
+        distinct(columns, part, threads, progress) for columns, part in zip(parts, plan.parts, strict=True)
+    ]
+    people = [code for code in np.unique(tuples[0].codes[plan.identity]).tolist() if wanted_ids[code]]
+    if plan.shape == "chain":
+        with suppress(TooWideError):
+            chain = chain_of(tuples, plan.parts, plan.identity, plan.attribute)
+            find: Callable[[int], Mapping[int, Outcome]] = partial(chain.outcomes, model)
+            case = f"a chain of {len(tuples)} views"
+            return Explicit(find, people, case, wanted_ids, wanted_values, None, progress), None
+    join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
+    find = partial(join.outcomes, model)
+    return Explicit(find, people, "worlds of the join", wanted_ids, wanted_values, None, progress), join

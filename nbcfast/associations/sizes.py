@@ -1,0 +1,337 @@
+"""How many worlds a complete bipartite graph has, and how many of them hold one edge.
+
+m identities and n values share a join value. A world is a set of edges (who has what) that leaves nobody and
+nothing out. Wang and Lakshmanan, WPES 2006, section 5; the series for huge sizes is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import prod
+from typing import Any, Literal, get_args
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+Model = Literal["unrestricted", "restricted"]
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+
+SMALL = 64  # beyond, the first term of the series is exact to 2^-59
+PACKED_BITS = 40_000  # of a power, from which its digits are packed where they overlap so often at most:
+PACKED_DIGITS = 8
+MOST_BITS = 10**8  # of a number of worlds: 12 MB
+FIRST_BITS = 128  # to which a probability is enclosed where a float does not decide
+LAST_BITS = 1 << 14
+EXACT_BITS = 1 << 22  # a product of probabilities is worked out exactly up to here
+MARGIN = 1e-12  # floats that are so far from a threshold decide
+
+
+def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
+    """How many worlds m identities and n values have: the edge covers of a complete bipartite graph.
+
+    Unrestricted, sum_j (-1)^j C(n,j) (2^(n-j) - 1)^m. Restricted, one given identity has a single value:
+    n times `interesting_covers`.
+
+    Parameters
+    ----------
+    m, n : int or array_like of int
+        At least 0; m n at most 10^8. Arrays broadcast.
+    model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or one given identity has a single one.
+
+    Returns
+    -------
+    int, or ndarray of int objects
+
+    Examples
+    --------
+    >>> covers(2, 2), covers(3, 3)
+    (7, 265)
+    >>> covers(3, 3, model="restricted")
+    96
+    """
+    one = _unrestricted if check_model(model) == "unrestricted" else _restricted
+    return _each(lambda m, n: int(one(m, n)), m, n, 0)
+
+
+def interesting_covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
+    """How many of the worlds of m identities and n values hold one given edge.
+
+    Unrestricted, sum_b (-1)^b C(n-1,b) 2^(n-b-1) (2^(n-b) - 1)^(m-1) (lemma 5.2). Restricted, the identity
+    of that edge has no other one: U(m-1,n) + U(m-1,n-1) (lemma 5.4, in which the parts must be read as m on
+    the side of the identity).
+
+    Parameters
+    ----------
+    m, n : int or array_like of int
+        At least 1.
+    model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or one given identity has a single one.
+
+    Returns
+    -------
+    int, or ndarray of int objects
+
+    Examples
+    --------
+    >>> interesting_covers(2, 2), interesting_covers(3, 3)
+    (5, 161)
+    >>> interesting_covers(2, 3, model="restricted"), interesting_covers(3, 2, model="restricted")
+    (2, 8)
+    """
+    one = _interesting if check_model(model) == "unrestricted" else _one_value
+    return _each(lambda m, n: int(one(m, n)), m, n, 1)
+
+
+def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = False) -> Any:
+    """How likely an identity has a value where m identities and n values share a join value.
+
+    Parameters
+    ----------
+    m, n : int or array_like of int
+        Identities and values, at least 1. Arrays broadcast.
+    model : {"unrestricted", "restricted"}
+        Whether an identity may have several values, or the one in question is known to have a single one.
+    exact : bool
+        A Fraction, in big integers; m n at most 10^8.
+
+    Returns
+    -------
+    float or Fraction, or an ndarray of them
+        Floats have a relative error of at most 1e-15. Restricted, with m = 1 < n, there is no world: None,
+        NaN in an array of floats.
+
+    Notes
+    -----
+    The unrestricted probability never falls to 1/2, however many share the join value: an edge is in about
+    half of the worlds, and leaving nobody out makes that a little more. It measures whether an association
+    is known, not how well it hides. The restricted one, 1/n, measures hiding.
+
+    Where max(m, n) > 64 only the first term of the series counts: with s = min(m, n), t = max(m, n) and
+    q = 2^(s-1)/(2^s - 1), |P/q - 1| <= s 2^-t / (1 - s 2^-t) < 2^-58. Below, the exact quotient is rounded.
+
+    Examples
+    --------
+    >>> probability(3, 3), probability(3, 3, exact=True)
+    (0.6075471698113207, Fraction(161, 265))
+    >>> probability(10**9, 10**9), probability(10**9, 10**9, model="restricted")
+    (0.5, 1e-09)
+    >>> probability(1, 2, model="restricted") is None
+    True
+    >>> probability([1, 2, 2], [1, 2, 10**9])
+    array([1.        , 0.71428571, 0.66666667])
+    """
+    restricted = check_model(model) == "restricted"
+    if exact:
+        return _each(single_value if restricted else exact_probability, m, n, 1)
+    if _is_int(m) and _is_int(n):
+        pair = _checked(m, "m", 1), _checked(n, "n", 1)
+        if not restricted:
+            return float_probability(*pair)
+        found = single_value(*pair)
+        return None if found is None else float(found)
+    both = np.broadcast_arrays(_as_sizes(m, "m"), _as_sizes(n, "n"))
+    return (single_values if restricted else probabilities)(*both)
+
+
+def check_model(model: Any) -> Model:
+    if model not in get_args(Model):
+        raise ValueError(f"model must be 'unrestricted' or 'restricted', got {model!r}")
+    found: Model = model
+    return found
+
+
+def float_probability(m: int, n: int) -> float:
+    s, t = min(m, n), max(m, n)
+    return _small_probability(s, t) if t <= SMALL else float(_first(s))
+
+
+def probabilities(m: Longs, n: Longs) -> Floats:
+    """The unrestricted probability of each pair of sizes."""
+    small, large = np.minimum(m, n), np.maximum(m, n)
+    # 2^(s-1)/(2^s - 1): 1 - 2^-s is exact up to s = 53 and 1 beyond, so only the division rounds.
+    found: Floats = 0.5 / (1 - np.ldexp(1.0, -np.minimum(small, 2 * SMALL).astype(np.int32)))
+    near = large <= SMALL
+    if near.any():
+        keys, places = np.unique(small[near] * (SMALL + 1) + large[near], return_inverse=True)
+        exact = [_small_probability(*divmod(key, SMALL + 1)) for key in keys.tolist()]
+        found[near] = np.array(exact)[places]
+    return found
+
+
+def single_values(m: Longs, n: Longs) -> Floats:
+    """The restricted probability of each pair of sizes; NaN without a world."""
+    found: Floats = np.where((m == 1) & (n > 1), np.nan, 1 / n)
+    return found
+
+
+def single_value(m: int, n: int) -> Fraction | None:
+    return None if m == 1 < n else Fraction(1, n)
+
+
+def exact_probability(m: int, n: int) -> Fraction:
+    return fraction(gmpy2.mpq(_interesting(m, n), _unrestricted(m, n)))
+
+
+def fraction(quotient: Any) -> Fraction:
+    """A gmpy2 quotient as one of the standard library."""
+    return Fraction(int(quotient.numerator), int(quotient.denominator))
+
+
+def enclosed(m: int, n: int, bits: int) -> tuple[Any, Any]:
+    """Bounds (mpq) of the unrestricted probability, 2^-bits apart at most, equal where they are exact.
+
+    The probability is never the lower one of two different bounds: it falls strictly towards the first term
+    of its series (its second term is positive and outweighs the rest for t > 64).
+    """
+    s, t = min(m, n), max(m, n)
+    if s == 1:
+        return gmpy2.mpq(1), gmpy2.mpq(1)
+    if t <= max(bits + s.bit_length() + 2, SMALL):
+        quotient = gmpy2.mpq(_interesting(s, t), _unrestricted(s, t))
+        return quotient, quotient
+    tiny = gmpy2.mpq(1, gmpy2.mpz(1) << bits)
+    if s > bits:
+        return gmpy2.mpq(1, 2), gmpy2.mpq(1, 2) + tiny
+    power = gmpy2.mpz(1) << s
+    first = gmpy2.mpq(power >> 1, power - 1)
+    return first, first + tiny
+
+
+def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Callable[..., Any]) -> bool:
+    """Whether 1 - prod(1 - P(sizes)) > threshold, decided exactly.
+
+    `enclose(*sizes, bits)` gives bounds of P as `enclosed` does: never equal to the lower of two.
+    """
+    if any(1 in one[:2] for one in sizes):
+        return threshold < 1
+    # Every factor 1 - P is below 1/2: that all is covered only makes a cell likelier (Harris' inequality).
+    if threshold <= 1 - Fraction(1, 2 ** len(sizes)):
+        return True
+    rest = gmpy2.mpq(1 - threshold)
+    bits = FIRST_BITS
+    while True:
+        most = least = gmpy2.mpq(1)
+        known = True
+        for one in sizes:
+            low, high = enclose(*one, bits)
+            most, least = most * (1 - low), least * (1 - high)
+            known &= low == high
+        if known:
+            return bool(most < rest)
+        if most <= rest:
+            return True
+        if least >= rest:
+            return False
+        if bits >= LAST_BITS and sum(map(prod, sizes)) > EXACT_BITS:
+            raise ValueError(
+                f"threshold: a probability agrees with it to {bits} bits; choose a shorter number"
+            )
+        bits *= 4
+
+
+@lru_cache(maxsize=(SMALL + 1) ** 2)
+def _small_probability(s: int, t: int) -> float:
+    return float(gmpy2.mpq(_interesting(s, t), _unrestricted(s, t)))
+
+
+def _first(s: int) -> float:
+    return 0.5 / (1 - 2.0 ** -min(s, 2 * SMALL))
+
+
+def _unrestricted(m: int, n: int) -> Any:
+    """U(m,n), summed over the smaller side."""
+    s, t = _sides(m, n)
+    if s == 0:
+        return gmpy2.mpz(t == 0)
+    total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
+    power = _powers(s, t)
+    for j in range(s):
+        term = binomial * power(s - j)
+        total = total - term if j & 1 else total + term
+        binomial = binomial * (s - j) // (j + 1)
+    return total
+
+
+def _interesting(m: int, n: int) -> Any:
+    s, t = _sides(m, n)
+    total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
+    power = _powers(s, t - 1)
+    for b in range(s):
+        term = (power(s - b) << (s - b - 1)) * binomial
+        total = total - term if b & 1 else total + term
+        binomial = binomial * (s - 1 - b) // (b + 1)
+    return total
+
+
+def _powers(s: int, t: int) -> Callable[[int], Any]:
+    """From k to (2^k - 1)^t, for k up to s.
+
+    The digits of that to the base 2^k are the binomials of t, so large ones are written down instead of
+    multiplied: every r-th binomial, each in r k bits, and the r numbers that makes added up.
+    """
+    if s * t < PACKED_BITS:
+        return lambda k: ((gmpy2.mpz(1) << k) - 1) ** t
+    binomials = [gmpy2.bincoef(t, i) for i in range(t + 1)] if t <= PACKED_DIGITS * s else []
+
+    def power(k: int) -> Any:
+        if k * PACKED_DIGITS < t or not binomials:
+            return ((gmpy2.mpz(1) << k) - 1) ** t
+        step = 2 * -(-t // (2 * k))  # even: one sign a number
+        signed = [gmpy2.pack(binomials[first::step], k * step) << (k * first) for first in range(step)]
+        return sum(signed[t % 2 :: 2]) - sum(signed[1 - t % 2 :: 2])
+
+    return power
+
+
+def _one_value(m: int, n: int) -> Any:
+    return _unrestricted(m - 1, n) + _unrestricted(m - 1, n - 1)
+
+
+def _restricted(m: int, n: int) -> Any:
+    return n * _one_value(m, n) if m and n else gmpy2.mpz(m == n == 0)
+
+
+def _sides(m: int, n: int) -> tuple[int, int]:
+    if m * n > MOST_BITS:
+        raise ValueError(f"m n must be at most {MOST_BITS} for exact numbers, got {m} x {n}")
+    return min(m, n), max(m, n)
+
+
+def _is_int(number: Any) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+def _checked(number: Any, where: str, least: int) -> int:
+    if number < least:
+        raise ValueError(f"{where} must be at least {least}, got {number}")
+    return int(number)
+
+
+def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
+    """one(m, n) of ints, or an array of objects of each pair."""
+    if _is_int(m) and _is_int(n):
+        return one(_checked(m, "m", least), _checked(n, "n", least))
+    both = np.broadcast_arrays(_as_sizes(m, "m", least), _as_sizes(n, "n", least))
+    known: dict[tuple[int, int], Any] = {}
+    found = np.empty(both[0].size, object)
+    for place, pair in enumerate(zip(both[0].ravel().tolist(), both[1].ravel().tolist(), strict=True)):
+        if pair not in known:
+            known[pair] = one(*pair)
+        found[place] = known[pair]
+    return found.reshape(both[0].shape)
+
+
+def _as_sizes(sizes: Any, where: str, least: int = 1) -> Longs:
+    array = np.asarray(sizes)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{where} must be an int or integers, got {sizes!r}"[:200])
+    if array.size and int(array.min()) < least:
+        raise ValueError(f"{where} must be at least {least}, got {array.min()}")
+    if array.size and int(array.max()) > 2**62:
+        raise ValueError(f"{where}: an array holds sizes up to 2^62, got {array.max()}")
+    return array.astype(np.int64)

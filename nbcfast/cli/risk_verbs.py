@@ -1,0 +1,197 @@
+"""The verb `nbcfast risk`, on the public interface alone."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from rich.text import Text
+
+from nbcfast import associations
+from nbcfast.associations.results import check_threshold, probability_text
+from nbcfast.cli import printable
+from nbcfast.cli.skyline_verbs import as_json, names_of, read
+from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
+
+ADVICE = 10  # splits that are shown
+HALF = (
+    "The unrestricted probability of an association in the join is never below 1/2, however many share a "
+    "join value; --model restricted measures how well it hides."
+)
+
+
+@verbs.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--view", "views", metavar="A,B,C", multiple=True, help="The columns of a view; twice or more.")
+@click.option("--identity", metavar="NAME", required=True, help="The column that says who.")
+@click.option("--attribute", metavar="NAME", required=True, help="The column that says what.")
+@click.option("--threshold", metavar="P", help="Leave with 1 if an association is above: 0.5 or 1/2.")
+@click.option(
+    "--model",
+    type=click.Choice(["unrestricted", "restricted"]),
+    default="unrestricted",
+    show_default=True,
+    help="Whether somebody may have several values, or has a single one.",
+)
+@click.option(
+    "--worlds",
+    type=click.Choice(["projected", "full"]),
+    default="projected",
+    show_default=True,
+    help="Whether only the columns that join, and who and what, make a world, or whole tuples.",
+)
+@click.option(
+    "--where", "wheres", metavar="NAME=VALUE", multiple=True, help="Ask for this one; may be repeated."
+)
+@click.option(
+    "--worst", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="To list."
+)
+@click.option(
+    "--advise",
+    "columns",
+    metavar="A,B,C",
+    help="Instead of views: split these columns so that nothing is above the threshold.",
+)
+@reads_file
+@as_json
+def risk(
+    file: Path,
+    views: tuple[str, ...],
+    identity: str,
+    attribute: str,
+    threshold: str | None,
+    model: Literal["unrestricted", "restricted"],
+    worlds: Literal["projected", "full"],
+    wheres: tuple[str, ...],
+    worst: int,
+    columns: str | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    json_only: bool,
+) -> int:
+    """Say how likely it is, for somebody who sees views of FILE, that somebody has something.
+
+    Leaves with 1 if an association is above --threshold, or has no world in the restricted model (that
+    somebody is known to have several values), and with 0 otherwise. With --advise it leaves with 1 if there
+    is no split. Weights are ignored: views are sets.
+    """
+    level = None if threshold is None else check_threshold(threshold)
+    if columns is not None:
+        if views:
+            raise ValueError("--advise takes the place of --view")
+        return advised(file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only)
+    listed = [names_of(view, "--view") for view in views]
+    names = list(dict.fromkeys(name for view in listed for name in view))
+    if len(listed) < 2:
+        raise ValueError(f"--view must be given at least twice, got {len(listed)}")
+    for name, option in ((identity, "--identity"), (attribute, "--attribute")):
+        if name not in names:
+            raise ValueError(f"{option}: expected a column of a view, got {name!r}")
+    table = read(file, names, weights, nulls, delimiter, texts)
+    where = {name: chosen for name in (identity, attribute) if (chosen := asked(table, name, wheres))}
+    for text in wheres:
+        if text.partition("=")[0] not in (identity, attribute):
+            raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+    with progress("joining") as report:
+        found = associations.risk(
+            table, listed, identity, attribute, model=model, worlds=worlds, where=where, progress=report
+        )
+    above = None if level is None else found.n_above(level)
+    bad = level is not None and bool(above or found.n_without_world)
+    top = found.worst(worst)
+    if json_only:
+        said = {
+            "file": str(file),
+            **found.to_dict(),
+            "worst": [{name: plain(value) for name, value in row.items()} for row in top],
+            "threshold": None if level is None else str(level),
+            "above": above,
+        }
+        print(json.dumps(said, indent=2))
+        return int(bad)
+    show(
+        Text(printable(str(file)), style="bold"),
+        pairs(about(found, level, above)),
+        table_of(top, identity, attribute),
+        *([Text(HALF)] if model == "unrestricted" else []),
+    )
+    return int(bad)
+
+
+def asked(table: Any, name: str, wheres: tuple[str, ...]) -> list[Any]:
+    """The values of a column that --where names, by the text that they print as."""
+    chosen = []
+    for text in wheres:
+        column, found, value = text.partition("=")
+        if not found:
+            raise ValueError(f"--where must be NAME=VALUE, got {text!r}")
+        if column != name:
+            continue
+        values = [one for one in table.domain(name) if value == ("" if one is None else str(one))]
+        if not values:
+            raise ValueError(f"--where: no row of FILE has {value!r} in column {name!r}")
+        chosen += values
+    return chosen
+
+
+def about(found: associations.Risk, level: Fraction | None, above: int | None) -> list[tuple[str, str]]:
+    join = "not the same for all" if found.join is None else ", ".join(map(label, found.join)) or "none"
+    lines = [
+        ("views", "; ".join(", ".join(map(label, view)) for view in found.views)),
+        ("common columns", join),
+        ("associations", f"{found.n_associations:,} of {found.n_identities:,} identities"),
+        ("model", f"{found.model}, {found.worlds} worlds"),
+    ]
+    if found.n_without_world:
+        lines.append(
+            ("without a world", f"{found.n_without_world:,} identities, known to have several values")
+        )
+    if found.confidence is not None:
+        lines.append(("sampled", f"{found.method}, each interval with confidence {found.confidence}"))
+    if level is not None:
+        lines.append((f"above {level}", f"{above:,}"))
+    return lines
+
+
+def table_of(rows: associations.Rows, identity: str, attribute: str) -> Any:
+    grid = listing(label(identity), label(attribute), "probability")
+    for row in rows:
+        who, what, probability, *_ = row.values()
+        grid.add_row(Text(label(who)), Text(label(what)), probability_text(probability))
+    return grid
+
+
+def advised(
+    file: Path,
+    columns: str,
+    identity: str,
+    attribute: str,
+    level: Fraction | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+    json_only: bool,
+) -> int:
+    """Splits of columns into two views."""
+    names = names_of(columns, "--advise")
+    table = read(file, list(dict.fromkeys([identity, *names, attribute])), weights, nulls, delimiter, texts)
+    level = Fraction(1, 2) if level is None else level
+    with progress("splitting") as report:
+        found = associations.advise(table, identity, attribute, names, threshold=level, progress=report)
+    if json_only:
+        said = {"file": str(file), "threshold": str(level), **found.to_dict()}
+        print(json.dumps(said, indent=2))
+        return int(not found)
+    grid = listing("view with the identity", "view with the attribute", "worst", "lets out")
+    for split in found[:ADVICE]:
+        cells = [", ".join(map(label, view)) for view in split.views]
+        grid.add_row(*map(Text, cells), str(split.worst), f"{float(split.let_out):.4g}")
+    how = f"{len(found):,} splits keep restricted probabilities at or below {level}, by {found.method} search"
+    show(Text(printable(str(file)), style="bold"), grid, Text(how))
+    return int(not found)

@@ -1,0 +1,159 @@
+"""Associations of identities that have several join values: products over the join values, unions and intersections."""
+
+from libc.math cimport nextafter
+from libc.stdint cimport int64_t, uint32_t, uint8_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memset
+
+
+cdef double LEAST = 1e-300  # a product that is not 0 never becomes 0
+
+
+cdef int _rising(const void *a, const void *b) noexcept nogil:
+    cdef uint32_t x = (<const uint32_t *> a)[0], y = (<const uint32_t *> b)[0]
+    return (x > y) - (x < y)
+
+
+cdef class Joiner:
+    """What one thread needs to put the values of an identity together.
+
+    Identity i has the join values joins[id_offsets[i]:id_offsets[i + 1]], and join value v the values
+    values[offsets[v]:offsets[v + 1]], each once. factors[v] is the probability that a pair is not associated
+    through v; wanted[p] is 1 for values that are asked for.
+    """
+    cdef const int64_t[::1] id_offsets, offsets
+    cdef const uint32_t[::1] joins, values
+    cdef const double[::1] factors
+    cdef const uint8_t[::1] wanted
+    cdef int64_t n_values, n_found
+    cdef double *products
+    cdef uint32_t *found
+    cdef uint32_t *times
+
+    def __cinit__(self, const int64_t[::1] id_offsets not None, const uint32_t[::1] joins not None,
+                  const int64_t[::1] offsets not None, const uint32_t[::1] values not None,
+                  const double[::1] factors not None, const uint8_t[::1] wanted not None):
+        cdef int64_t i
+        cdef bint fits
+        fits = id_offsets.shape[0] > 0 and offsets.shape[0] == factors.shape[0] + 1
+        fits = fits and _runs(id_offsets, joins.shape[0]) and _runs(offsets, values.shape[0])
+        if not fits:
+            raise ValueError("offsets must rise from 0 to the number of entries")
+        for i in range(joins.shape[0]):
+            fits &= joins[i] < factors.shape[0]
+        for i in range(values.shape[0]):
+            fits &= values[i] < wanted.shape[0]
+        if not fits:
+            raise ValueError("a join value or a value lies outside its range")
+        self.id_offsets, self.joins = id_offsets, joins
+        self.offsets, self.values = offsets, values
+        self.factors, self.wanted = factors, wanted
+        self.n_values = wanted.shape[0]
+        self.products = <double *> malloc((self.n_values + 1) * sizeof(double))
+        self.found = <uint32_t *> malloc((self.n_values + 1) * sizeof(uint32_t))
+        self.times = <uint32_t *> malloc((self.n_values + 1) * sizeof(uint32_t))
+        if self.products == NULL or self.found == NULL or self.times == NULL:
+            raise MemoryError("no memory for the values of an identity")
+        memset(self.times, 0, (self.n_values + 1) * sizeof(uint32_t))
+
+    def __dealloc__(self):
+        free(self.products)
+        free(self.found)
+        free(self.times)
+
+    def scan(self, int64_t start, int64_t stop, int64_t[::1] union_sizes not None,
+             int64_t[::1] common_sizes not None, int64_t[::1] wanted_common not None,
+             double[::1] worst not None):
+        """For identities start..stop-1: wanted values in any join value, values in all of them, those of them
+        that are wanted, and the greatest probability of a wanted value (0 without one)."""
+        cdef int64_t i, j, n, common, asked, n_joins
+        cdef uint32_t p
+        cdef double least
+        self._check(start, stop)
+        if min(union_sizes.shape[0], common_sizes.shape[0], wanted_common.shape[0], worst.shape[0]) < stop:
+            raise ValueError(f"no room for the results of {stop} identities")
+        with nogil:
+            for i in range(start, stop):
+                self._put_together(i)
+                n_joins = self.id_offsets[i + 1] - self.id_offsets[i]
+                n = common = asked = 0
+                least = 1.0
+                for j in range(self.n_found):
+                    p = self.found[j]
+                    n += self.wanted[p]
+                    common += self.times[p] == n_joins
+                    asked += (self.times[p] == n_joins) & self.wanted[p]
+                    if self.wanted[p] and self.products[p] < least:
+                        least = self.products[p]
+                    self.times[p] = 0
+                union_sizes[i], common_sizes[i], wanted_common[i] = n, common, asked
+                worst[i] = _complement(least) if n else 0.0
+
+    def fill(self, int64_t start, int64_t stop, const int64_t[::1] places not None,
+             uint32_t[::1] values not None, double[::1] probabilities not None, uint32_t[::1] times not None):
+        """For identities start..stop-1 the wanted values in their order, from places[i] on: value, probability
+        and how many join values have it."""
+        cdef int64_t i, j, k, room = min(values.shape[0], probabilities.shape[0], times.shape[0])
+        cdef uint32_t p
+        cdef bint fits = True
+        self._check(start, stop)
+        if places.shape[0] < stop + 1:
+            raise ValueError(f"no places for {stop} identities")
+        with nogil:
+            for i in range(start, stop):
+                self._put_together(i)
+                qsort(self.found, self.n_found, sizeof(uint32_t), _rising)
+                k = places[i]
+                for j in range(self.n_found):
+                    p = self.found[j]
+                    if self.wanted[p]:
+                        if k < 0 or k >= places[i + 1] or k >= room:
+                            fits = False
+                        else:
+                            values[k] = p
+                            probabilities[k] = _complement(self.products[p])
+                            times[k] = self.times[p]
+                            k += 1
+                    self.times[p] = 0
+        if not fits:
+            raise ValueError("no room for the values of an identity")
+
+    def _check(self, int64_t start, int64_t stop):
+        if not 0 <= start <= stop < self.id_offsets.shape[0]:
+            raise ValueError(f"identities must be within 0..{self.id_offsets.shape[0] - 1}, got {start}..{stop}")
+
+    cdef void _put_together(self, int64_t i) noexcept nogil:
+        """The values of an identity in the order they are met, how often, and their products."""
+        cdef int64_t j, k, n = 0
+        cdef uint32_t v, p
+        cdef double factor
+        for j in range(self.id_offsets[i], self.id_offsets[i + 1]):
+            v = self.joins[j]
+            factor = self.factors[v]
+            for k in range(self.offsets[v], self.offsets[v + 1]):
+                p = self.values[k]
+                if self.times[p] == 0:
+                    self.found[n] = p
+                    n += 1
+                    self.products[p] = factor
+                else:
+                    self.products[p] *= factor
+                    if self.products[p] < LEAST and self.products[p] > 0:
+                        self.products[p] = LEAST
+                self.times[p] += 1
+        self.n_found = n
+
+
+cdef double _complement(double product) noexcept nogil:
+    """1 - product, which is 1 only where nothing is left."""
+    cdef double rest = 1.0 - product
+    return nextafter(1.0, 0.0) if rest >= 1.0 and product > 0 else rest
+
+
+cdef bint _runs(const int64_t[::1] offsets, int64_t size):
+    """Whether offsets rise from 0 to size."""
+    cdef int64_t i
+    cdef bint rising = offsets[0] == 0 and offsets[offsets.shape[0] - 1] == size
+    for i in range(offsets.shape[0] - 1):
+        rising &= offsets[i] <= offsets[i + 1]
+    return rising

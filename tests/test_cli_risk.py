@@ -1,0 +1,146 @@
+"""`nbcfast risk`: what it prints, and how it leaves."""
+
+import json
+
+import pytest
+
+import nbcfast
+from nbcfast import associations
+from nbcfast.cli import main
+
+# George, John and Kate share an age, and Wang and Lakshmanan's first figure.
+CSV = """\
+name,age,job,problem,weight
+George,45,Manager,HIV,1
+John,45,Manager,Flu,1
+Kate,45,Lawyer,Obesity,2
+Bill,30,Lawyer,Cold,1
+Alan,27,Clerk,Cold,1
+"""
+VIEWS = ("--view", "name,age", "--view", "age,job,problem", "--identity", "name", "--attribute", "problem")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(CSV, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_risk_lists_the_worst(run, file):
+    code, out, err = run("risk", file, *VIEWS)
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["common", "columns", "age"] in lines
+    assert ["associations", "11", "of", "5", "identities"] in lines
+    assert next(line for line in lines if line[-1:] == ["0.607547"]) == ["George", "Flu", "0.607547"]
+    assert lines.index(["Alan", "Cold", "1"]) < lines.index(["Bill", "Cold", "1"])
+    assert "is never below 1/2, however many share a join value" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "above"),
+    [
+        (("--threshold", "0.5"), 1, 11),
+        (("--threshold", "161/265"), 1, 2),
+        (("--threshold", "1"), 0, 0),
+        (("--threshold", "0.5", "--model", "restricted"), 1, 2),
+        (("--threshold", "1/3", "--model", "restricted", "--where", "name=John"), 0, 0),
+        (("--threshold", "0.3", "--model", "restricted", "--where", "name=John"), 1, 3),
+        (("--threshold", "0.9", "--where", "problem=Cold", "--where", "problem=Flu"), 1, 2),
+        (("--threshold", "0.5", "--worlds", "full", "--weights", "weight"), 1, 11),
+    ],
+)
+def test_risk_leaves_with_1_where_one_is_above(run, file, options, code, above):
+    left, out, err = run("risk", file, *VIEWS, *options)
+    assert (left, err) == (code, "")
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith("above")] == [str(above)]
+    left, out, _ = run("risk", file, *VIEWS, *options, "--json")
+    assert (left, json.loads(out)["above"]) == (code, above)
+
+
+def test_risk_leaves_with_1_where_somebody_has_no_world(run, tmp_path):
+    path = tmp_path / "alone.csv"
+    path.write_text("who,where,what\nx,1,p\nx,1,q\n", encoding="utf-8")
+    options = ("--view", "who,where", "--view", "where,what", "--identity", "who", "--attribute", "what")
+    code, out, _ = run("risk", path, *options, "--model", "restricted", "--threshold", "0.9")
+    assert code == 1
+    assert "1 identities, known to have several values" in out
+    assert run("risk", path, *options, "--model", "restricted")[0] == 0
+
+
+def test_risk_as_json(run, file):
+    code, out, _ = run("risk", file, *VIEWS, "--json", "--worst", "3")
+    found = json.loads(out)
+    expected = associations.risk(
+        nbcfast.read_csv(file), [("name", "age"), ("age", "job", "problem")], "name", "problem"
+    )
+    assert code == 0
+    assert found["worst"] == list(expected.worst(3))
+    assert (found["method"], found["threshold"], found["above"]) == ("join values", None, None)
+    assert found["views"] == [["name", "age"], ["age", "job", "problem"]]
+
+
+def test_risk_of_a_chain(run, file):
+    views = ("--view", "name,age", "--view", "age,job", "--view", "job,problem")
+    code, out, _ = run("risk", file, *views, "--identity", "name", "--attribute", "problem", "--json")
+    assert (code, json.loads(out)["method"]) == (0, "chain")
+    code, out, _ = run("risk", file, *views, "--identity", "name", "--attribute", "problem")
+    assert "not the same for all" in out
+
+
+def test_risk_advises(run, file):
+    options = ("--identity", "name", "--attribute", "problem", "--advise", "age,job")
+    code, out, err = run("risk", file, *options)
+    assert (code, err) == (0, "")
+    assert "4 splits keep restricted probabilities at or below 1/2, by exhaustive search" in out
+    code, out, _ = run("risk", file, *options, "--threshold", "1/4", "--json")
+    found = json.loads(out)
+    assert (code, found["method"], len(found["splits"])) == (0, "exhaustive", 4)
+    assert found["splits"][0]["views"] == [["name", "age", "job"], ["problem"]]
+    assert run("risk", file, *options, "--threshold", "0.1")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (VIEWS[:2] + VIEWS[4:], "--view must be given at least twice, got 1"),
+        (
+            (*VIEWS[:4], "--identity", "pet", "--attribute", "problem"),
+            "--identity: expected a column of a view",
+        ),
+        (
+            (*VIEWS[:4], "--identity", "name", "--attribute", "pet"),
+            "--attribute: expected a column of a view",
+        ),
+        (("--view", "name,problem", "--view", "age,job", *VIEWS[4:]), "are in one view alone"),
+        (("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]), "got 'pet'"),
+        (("--view", "name,name", "--view", "age,problem", *VIEWS[4:]), "--view names 'name' twice"),
+        (("--view", "", "--view", "age,problem", *VIEWS[4:]), "--view must be names with commas"),
+        ((*VIEWS, "--threshold", "2"), "threshold must be 0..1, got '2'"),
+        ((*VIEWS, "--model", "both"), "Invalid value for '--model'"),
+        ((*VIEWS, "--where", "name"), "--where must be NAME=VALUE, got 'name'"),
+        ((*VIEWS, "--where", "age=45"), "--where must be name=VALUE or problem=VALUE, got 'age=45'"),
+        ((*VIEWS, "--where", "name=Zoe"), "--where: no row of FILE has 'Zoe' in column 'name'"),
+        ((*VIEWS, "--worst", "0"), "Invalid value for '--worst'"),
+        ((*VIEWS, "--advise", "age"), "--advise takes the place of --view"),
+        (VIEWS[:4], "Missing option '--identity'"),
+    ],
+)
+def test_bad_input_is_one_line(run, file, arguments, message):
+    code, out, err = run("risk", file, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
