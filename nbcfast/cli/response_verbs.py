@@ -143,7 +143,9 @@ def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
     help="A scheme.json, in place of --theta and --groups.",
 )
 @click.option(
-    "--keep", metavar="A,B", help="Columns that leave as they are; all others of FILE stay.  [default: none]"
+    "--keep",
+    metavar="A,B",
+    help="Columns told as they are; what is named nowhere is left out.  [default: none]",
 )
 @click.option(
     "--binarise",
@@ -513,6 +515,6 @@ def plan(
     ]
     if found.accuracy_error is not None:
         rows.append(("of a measured accuracy", f"at most {error_text(found.accuracy_error)}"))
-    rows.append(("so many for each who told the truth", f"{found.blow_up:.3g}"))
+    rows.append(("in place of each truthful one", f"{found.blow_up:.3g}"))
     show(privacy_grid(scheme), pairs([*rows, *privacy_lines(scheme)]))
     return 0
