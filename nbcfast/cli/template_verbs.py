@@ -284,9 +284,9 @@ def disclose_verb(
         own = table.select(_once([*known, name]))
         attacks[name] = guessed(own, made, name, None if held is None else held.select(own.names))
     if as_json:
-        found = {"file": str(file), "feasible": True, **described(made), "files": files}
-        found["definetti"] = {name: guesses(attack) for name, attack in attacks.items()}
-        print(json.dumps(found, indent=2))
+        result = {"file": str(file), "feasible": True, **described(made), "files": files}
+        result["definetti"] = {name: guesses(attack) for name, attack in attacks.items()}
+        print(json.dumps(result, indent=2))
         return 0
     rows = [
         row for name, attack in attacks.items() for row in guess_rows(attack, f"deFinetti on {label(name)}")
