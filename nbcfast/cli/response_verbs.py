@@ -22,7 +22,6 @@ from nbcfast.cli.verbs import (
     listing,
     names_in,
     pairs,
-    plain,
     progress,
     read,
     readable,
@@ -34,6 +33,7 @@ from nbcfast.release import load
 from nbcfast.release.files import written
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
+from nbcfast.table.values import plain
 
 SCHEME = "scheme.json"
 CUTS = "cuts.json"
@@ -73,15 +73,25 @@ def read_columns(
     texts: tuple[str, ...],
     scheme: Scheme | KaryScheme | None,
 ) -> nbcfast.Table:
-    """These columns of a file; what is text in the scheme is read as text."""
-    if scheme is not None and not file.name.lower().endswith(PARQUET_ENDINGS):
-        typed = [
-            name
-            for name, domain in scheme.domains.items()
-            if name in names and name not in texts and any(isinstance(value, str) for value in domain.values)
-        ]
-        texts = (*texts, *typed)
+    """These columns of a file."""
+    texts = text_columns(file, texts, scheme, names)
     return read(file, names[-1], names[:-1], None, nulls, delimiter, texts)
+
+
+def text_columns(
+    file: Path, texts: tuple[str, ...], scheme: Scheme | KaryScheme | None, names: list[str] | None
+) -> tuple[str, ...]:
+    """With those of --text, the columns (of these names) that are text in the scheme, even if they look like
+    numbers; a Parquet file knows what they are.
+    """
+    if scheme is None or file.name.lower().endswith(PARQUET_ENDINGS):
+        return texts
+    typed = [
+        name
+        for name, domain in scheme.domains.items()
+        if (names is None or name in names) and any(isinstance(value, str) for value in domain.values)
+    ]
+    return tuple(dict.fromkeys((*texts, *typed)))
 
 
 def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
@@ -439,17 +449,8 @@ def _answers(
     texts: tuple[str, ...],
 ) -> nbcfast.Table:
     """The table of answers in a file."""
-    if not file.name.lower().endswith(PARQUET_ENDINGS):
-        texts = (
-            *texts,
-            *(
-                name
-                for name, domain in scheme.domains.items()
-                if name not in texts
-                and (columns is None or name in [*names_in(columns), class_name])
-                and any(isinstance(value, str) for value in domain.values)
-            ),
-        )
+    names = None if columns is None else [*names_in(columns), class_name]
+    texts = text_columns(file, texts, scheme, names)
     return read(file, class_name, columns, None, nulls, delimiter, texts)
 
 
