@@ -2,7 +2,7 @@
 
 For each set, and h = 10 .. 90 %: the classification error of scikit-learn's decision tree and of our naive
 Bayes on the suppressed table, where the attributes at the top of the paper's trees are sensitive (TopN), and
-where random ones are (RanN, averaged over those of which there is a table). The table is suppressed whole, and
+where random ones are (RanN, averaged over those with a table). The table is suppressed whole, and
 then split into rows for training and for testing: Adult and CRX by their files, German credit by ten seeded
 random splits. Counts of inferences as in the paper's Table 3. Needs NBCFAST_DATA and the extra `bench`.
 """

@@ -1,4 +1,4 @@
-"""Top-down disclosure: limits of CPU time, its growth with the rows, memory, the same steps by other means."""
+"""Top-down disclosure: limits of CPU time, its growth with the rows, memory, equal steps of others."""
 
 import sys
 from collections.abc import Iterator
