@@ -127,6 +127,26 @@ def test_larger_tables_have_histograms_and_the_same_steps():
             assert same_as_reference(table, None, wanted, options) > 4
 
 
+def test_many_values_and_sensitive_ones():
+    """Values with the same counts share their gain, and most candidates are never weighed."""
+    rng = random.Random(11)
+    done = 0
+    for _ in range(30):
+        size = rng.randint(20, 60)
+        table = {name: [rng.randrange(rng.choice([3, 12, 30])) for _ in range(size)] for name in "abc"}
+        table["s"] = [rng.randrange(4) for _ in range(size)]
+        table["y"] = [rng.randrange(3) for _ in range(size)]
+        wanted = [(tuple("abc"), ("s", value), Fraction(9, 10)) for value in sorted(set(table["s"]))]
+        options = {
+            "utility": rng.choice(["information", "distortion"]),
+            "require_beneficial": rng.random() < 0.5,
+            "continuous": [],
+            "max_steps": 12,
+        }
+        done += same_as_reference(table, None, wanted, options)
+    assert done > 100
+
+
 def test_two_values_left_tie_exactly():
     """Both disclosures make the same parts, so the first value wins."""
     table = {"a": ["p", "q"] * 3, "s": [0] * 6, "y": [0, 1, 0, 1, 1, 1]}
