@@ -51,7 +51,7 @@ def reference_input(n_rows):
 
 @pytest.mark.parametrize("way", ["native", "reference"])
 def bench_reference(benchmark, way):
-    """Three thousand rows: identical steps, bit for bit."""
+    """A thousand rows: identical steps, bit for bit."""
     table, wanted, plain = reference_input(1_000)
     templates = [(one.quasi, one.sensitive, one.limit) for one in wanted]
     found = disclose(table, wanted, "income", max_steps=5)

@@ -1,7 +1,6 @@
-"""Top-down disclosure: limits of time, its growth with the rows, memory, the same steps by other means."""
+"""Top-down disclosure: limits of CPU time, its growth with the rows, memory, equal steps of others."""
 
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -28,7 +27,8 @@ def timed(job: str, limit: float, rounds: int, table: nbcfast.Table, wanted: lis
     found = disclose(table, wanted, "income")
     assert violations(found.table, wanted) == []
     run = partial(disclose, table, wanted, "income")
-    (seconds,) = medians([run], rounds, time.perf_counter)
+    # The search has one thread; its CPU time is what it takes where nothing else runs.
+    (seconds,) = medians([run], rounds)
     return within(job, limit, seconds)
 
 
@@ -50,17 +50,14 @@ def limits(rounds: int, quick: bool) -> Iterator[Row]:
         if n_rows == sizes[0]:
             full = expanding.large_templates(table, 1)
             yield timed(f"disclose {power(n_rows)} rows, h = 100 %", 1.0, rounds, table, full)
-            times = []
-            for seed in range(MANY):
-                many = expanding.many_templates(table, "9/10", seed)
-                times += medians([partial(disclose, table, many, "income")], 1, time.perf_counter)
+            draws = [expanding.many_templates(table, "9/10", seed) for seed in range(MANY)]
+            times = medians([partial(disclose, table, many, "income") for many in draws], rounds)
             average = sum(times) / MANY
             yield within(f"disclose {power(n_rows)} rows, 30 sets of 3-6 columns, average", 0.6, average)
-            found = disclose(table, wanted, "income")
-            print(
-                f"search held {found.peak_bytes / 2**20:.1f} MiB at most, {power(n_rows)} rows",
-                file=sys.stderr,
-            )
+            for level, given in (("90 %", wanted), ("100 %", full)):
+                found = disclose(table, given, "income")
+                held = f"{found.peak_bytes / 2**20:.1f} MiB at most"
+                print(f"search held {held}, {power(n_rows)} rows, h = {level}", file=sys.stderr)
             try:
                 grown = growth(partial(disclose, table, wanted, "income"))
                 print(f"the process grew by {grown / 2**20:.1f} MiB", file=sys.stderr)

@@ -29,7 +29,7 @@ def unpacked(
 ) -> None: ...
 
 class Disclosing:
-    steps: list[tuple[int, int, float, float, float, list[_Pair]]]
+    steps: list[tuple[int, int, float, float, float, tuple[_Pair, ...]]]
     def __init__(
         self,
         counts: Sequence[npt.NDArray[np.int64]],

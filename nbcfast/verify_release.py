@@ -16,7 +16,7 @@ is the same) is not.
 
 Where the folder holds a table.csv that is checked too: its sha256, that its values are those that the
 certificate lists, and that its rows are sorted (unless they were shuffled) so that nothing is left of the
-order of the data. Then, of
+order of the data. A table.parquet beside it is not checked here: `nbcfast verify` does that. Then, of
 
     a partition (a table in which groups of people share generalised values), from the groups of equal rows,
     every demand of the certificate: that all points (l, k, m, confidence) of the skyline are strictly safe,
@@ -26,8 +26,8 @@ order of the data. Then, of
     over the groups of rows with the same values of the known columns, the largest share of the sensitive
     value is the confidence that is stated, and not above the limit;
 
-    disguised answers that the scheme hides what the certificate says. That the coins were thrown, no file can
-    show.
+    disguised answers that the scheme hides what the certificate says, and which columns it does not hide at
+    all. That the coins were thrown, no file can show.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
+import io
 import json
 import os
 import re
@@ -54,8 +55,10 @@ if TYPE_CHECKING:
 
 NAME = "certificate.json"
 TABLE = "table.csv"
+PARQUET = "table.parquet"
 FORMAT = 1
 MOST_PEOPLE = 2**61  # of a table, less than this
+NOTHING_TOLD = Fraction(1, 10**9)  # what less than this is left of by coins, no estimate brings back
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
 
 FIELDS = {
@@ -820,21 +823,41 @@ def _plain(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typed]]:
     found = []
     for (text, _), typed in zip(cells, values):  # noqa: B905  # also for Python before 3.10
         # Or a text could pass for another value than that which is counted.
-        if not _spelled(text, typed):
-            expected = {"null": "", "suppressed": "*"}.get(typed[0], str(typed[1]))
+        expected = spelled(typed)
+        if text != expected:
             raise Refused(f"{where}: expected the text {expected!r} of {label(typed)}, got {text!r}")
         found.append((text, typed))
     return found
 
 
-def _spelled(text: str, typed: Typed) -> bool:
-    """Whether a cell of table.csv with this text means this value."""
+def spelled(typed: Typed) -> str:
+    """The one text that a value has in a cell of table.csv."""
     kind, plain = typed
     if kind in ("null", "suppressed"):
-        return text == ("" if kind == "null" else "*")
-    if kind == "interval":  # which are written in more than one way
-        return bool(text)
-    return text == str(plain)
+        return "" if kind == "null" else "*"
+    return interval_text(*plain) if kind == "interval" else str(plain)
+
+
+def interval_text(low: Fraction | None, high: Fraction | None) -> str:
+    """An interval as the library prints it."""
+    start = "(-inf" if low is None else f"[{decimal_text(low)}"
+    return f"{start}, {'inf' if high is None else decimal_text(high)})"
+
+
+def decimal_text(number: Fraction) -> str:
+    """Decimal text where the expansion ends within 40 digits, else "num/den"; rough for very long ones."""
+    up, down = number.numerator, number.denominator
+    if max(up.bit_length(), down.bit_length()) > 4096:
+        return f"about {'-' if up < 0 else ''}2^{up.bit_length() - down.bit_length()}"
+    twos = (down & -down).bit_length() - 1
+    fives, rest = 0, down >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    digits = max(twos, fives)
+    if rest != 1 or digits > 40:
+        return f"{up}/{down}"
+    whole, part = divmod(abs(up) * 10**digits // down, 10**digits)
+    return f"{'-' if up < 0 else ''}{whole}" + (f".{part:0{digits}d}" if digits else "")
 
 
 def _texts(cells: Sequence[tuple[str, Any]]) -> list[str]:
@@ -859,17 +882,19 @@ def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
     """Count the rows of the table; a sentence about what is wrong with it, or None."""
     total = hashlib.sha256()
     try:
-        with open(path, "rb") as file:
-            while True:
-                block = file.read(1 << 20)
-                if not block:
-                    break
-                total.update(block)
+        data = open(path, "rb")  # noqa: SIM115
     except OSError as error:
         return f"{path}: {error.strerror}"
-    if total.hexdigest() != document.fields["table_sha256"]:
-        return f"the sha256 of {TABLE} does not match: it was changed"
-    with open(path, newline="", encoding="utf-8") as file:
+    # Opened once: what is hashed is what is read.
+    with data, io.TextIOWrapper(data, encoding="utf-8", newline="") as file:
+        while True:
+            block = data.read(1 << 20)
+            if not block:
+                break
+            total.update(block)
+        if total.hexdigest() != document.fields["table_sha256"]:
+            return f"the sha256 of {TABLE} does not match: it was changed"
+        data.seek(0)
         lines = csv.reader(file, strict=True)
         try:
             header = next(lines, None) or [""]
@@ -1041,7 +1066,30 @@ class PartitionDocument(TableForm):
                 raise Refused(f"{where}: expected distinct values, got those of {text!r} twice")
             lists.add(tuple(values))
             found.append((text, values))
+        # Names of sets are free, but none may pass for a value, and a value has its own text.
+        own = {element(one): one for _, values in found for one in values}
+        for text, values in found:
+            expected = element(values[0]) if len(values) == 1 else None
+            if text != expected and (expected is not None or text in own):
+                of = label(values[0]) if expected is not None else f"{len(values)} values"
+                wanted = "another text" if expected is None else f"the text {expected!r}"
+                raise Refused(f"{where}: expected {wanted} of {of}, got {text!r}")
         return found
+
+
+def element(typed: Typed) -> str:
+    """A single value as a cell of a generalised column has it: a text that no other value has."""
+    kind, plain = typed
+    if kind in ("null", "suppressed"):
+        return kind
+    if kind == "interval":
+        return interval_text(*plain)
+    if kind != "text":
+        return repr(plain)
+    quoted = plain in ("null", "suppressed") or plain != plain.strip() or ".." in plain
+    if quoted or not plain.isprintable() or not re.fullmatch(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", plain):
+        return json.dumps(plain, ensure_ascii=False)
+    return str(plain)
 
 
 def histograms(rows: Rows) -> Histograms:
@@ -1350,6 +1398,11 @@ class DisclosureDocument(TableForm):
         if type(fields["templates"]) is not list or not fields["templates"]:
             raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
         self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
+        known = {name for template in self.templates for name in template.quasi}
+        kept = {fields["target"], *(template.attribute for template in self.templates)}
+        masked = [name for name in columns if name in known and name not in kept]
+        if fields["masked"] != masked:
+            raise Refused(f"field 'masked': expected {shown(masked)}, got {shown(fields['masked'])}")
         return [(name, _texts(cells)) for name, cells in self.columns]
 
 
@@ -1387,6 +1440,32 @@ def _judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
     if people != document.rows:
         text += f"; the certificate says {short(document.rows)} people"
     return "rows", people == document.rows, text
+
+
+def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
+    """Why a group of columns with so many values is not epsilon-LDP for any epsilon; None if it is.
+
+    `lie` is "each" or "tuple", or None in a binary scheme.
+    """
+    if theta == 1 or (theta == 0 and (lie is None or sizes == [2])):
+        least = ", and there are two values" if theta == 0 and lie is not None else ""
+        return f"not hidden at all: theta = {theta}{least}"
+    n = len(sizes)
+    if n > 1 and lie is None:
+        odds = max(theta, 1 - theta) / min(theta, 1 - theta)
+        return (
+            "not epsilon-LDP for any epsilon: whether two columns agree is published for every pair (all "
+            f"XORs, {n - 1} of {n} bits); hidden is only which of the answer and its opposite is true, at "
+            f"odds of {number_text(odds)} times those before"
+        )
+    if n > 1 and lie == "each":
+        return (
+            "not epsilon-LDP for any epsilon: either all of its columns are true or none is, so a truth "
+            "that shares some of the answer's values and not all is ruled out"
+        )
+    if theta == 0:
+        return "not epsilon-LDP for any epsilon: theta = 0, so the answer is never the truth"
+    return None
 
 
 class DisguisedDocument(TableForm):
@@ -1439,7 +1518,8 @@ class DisguisedDocument(TableForm):
         where = "field 'scheme'"
         kind = entry.get("kind") if type(entry) is dict else None
         names = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
-        if kind not in ("binary", "k-ary") or set(entry) != names or entry["format"] != FORMAT:
+        told = type(entry) is dict and entry.get("format")
+        if kind not in ("binary", "k-ary") or set(entry) != names or type(told) is not int or told != FORMAT:
             raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
         lie = entry.get("lie")
         if kind == "k-ary" and lie not in ("each", "tuple"):
@@ -1453,8 +1533,11 @@ class DisguisedDocument(TableForm):
             columns, theta = group["columns"], rational(group["theta"], where)
             if type(columns) is not list or not columns or any(type(name) is not str for name in columns):
                 raise Refused(f"{where}: expected names of columns, got {shown(columns)}")
-            if theta > 1:
-                raise Refused(f"{where}: expected a theta up to 1, got {shown(group['theta'])}")
+            if theta > 1 or theta.denominator >= 2**63:
+                raise Refused(
+                    f"{where}: expected a theta up to 1 with a denominator below 2^63, "
+                    f"got {shown(group['theta'])}"
+                )
             groups.append((theta, columns))
         every = [name for _, columns in groups for name in columns]
         if len(set(every)) < len(every):
@@ -1465,7 +1548,40 @@ class DisguisedDocument(TableForm):
         for name, values in declared.items():
             if len(values) < 2 or (kind == "binary" and len(values) != 2):
                 raise Refused(f"{where}: {name!r} has {len(values)} values")
+            if kind == "binary" and any(one[0] == "null" for one in values):
+                raise Refused(f"{where}: {name!r} has missing answers, which a binary scheme cannot hide")
+        for theta, columns in groups:
+            sizes = [len(declared[name]) for name in columns]
+            if kind == "k-ary" and _product(sizes) >= 2**62:
+                raise Refused(f"{where}: expected fewer than 2^62 tuples of values, got {shown(columns)}")
+            for size in sizes:
+                others = _product(sizes) - 1 if lie == "tuple" else size - 1
+                if abs(theta - (1 - theta) / others) < NOTHING_TOLD:
+                    raise Refused(
+                        f"{where}: expected a theta at which answers tell something, got {number_text(theta)}"
+                    )
         return lie, groups, declared
+
+    told = (
+        "Each answer was disguised by the scheme before it was told; what its coins hide does not depend on "
+        "what anybody knows. No file can show that they were thrown.",
+        "Who answers twice, or is in two such tables, tells more: epsilons add up.",
+    )
+
+    def warned(self) -> list[str]:
+        """What the certificate has to warn of: all columns without a coin, and groups without an epsilon."""
+        names = self.untouched
+        found = [f"Told as they are: {', '.join(names)}."] if names else []
+        for theta, group in self.groups:
+            text = unbounded(theta, [len(self.declared[name]) for name in group], self.lie)
+            if text is not None:
+                found.append(f"{', '.join(group)}: {text}.")
+        return found
+
+    @property
+    def untouched(self) -> list[str]:
+        """The columns outside the scheme, which stand in the table as they are."""
+        return [name for name, _ in self.columns if name not in self.declared]
 
     def odds(self) -> list[Fraction | None]:
         """For each group e^epsilon, the most that an answer multiplies odds by, or None for no end."""
@@ -1473,7 +1589,7 @@ class DisguisedDocument(TableForm):
         for theta, names in self.groups:
             sizes = [len(self.declared[name]) for name in names]
             others = _product(sizes) - 1 if self.lie == "tuple" else _product([size - 1 for size in sizes])
-            if not 0 < theta < 1 or (len(names) > 1 and self.lie != "tuple"):
+            if unbounded(theta, sizes, self.lie) is not None:
                 found.append(None)
                 continue
             ratio = theta * others / (1 - theta)
@@ -1496,11 +1612,22 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
         stated = shown(document.fields["privacy"])
         text = f"the certificate says {stated}, and of its scheme this holds: {text}"
     results.append(("privacy", document.privacy == found, text))
+    results.append(_judge_untouched(document))
     text = "coins of a cryptographic generator, as the certificate says"
     if document.fields["seeded"]:
         text = "a simulation: its coins came from a seed, and hide nothing from who knows it"
     results.append(("coins", not document.fields["seeded"], text))
     return results
+
+
+def _judge_untouched(document: DisguisedDocument) -> tuple[str, bool, str]:
+    """Which columns nothing hides, and whether the words of the certificate are those of its scheme."""
+    names = ", ".join(document.untouched)
+    text = f"told as they are: {names}" if names else "every column is under a coin"
+    said = document.fields["notes"], document.fields["warnings"]
+    if said == (list(document.told), document.warned()):
+        return "untouched", True, text
+    return "untouched", False, f"{text}; the certificate says in words what its scheme does not"
 
 
 class Kind(NamedTuple):
@@ -1540,6 +1667,8 @@ def main(arguments: list[str]) -> int:
     results = judge_any(document, os.path.dirname(path))[1]
     for name, holds, text in results:
         print(f"{'yes' if holds else 'NO '}  {name:<13}  {text}")
+    if os.path.exists(os.path.join(os.path.dirname(path), PARQUET)) and isinstance(document, TableForm):
+        print(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
     if isinstance(document, Document):
         print("     equivalence    claimed, and not checked here: that takes the private table")
     return 0 if all(holds for _, holds, _ in results) else 1

@@ -46,6 +46,7 @@ cdef extern from "disclose.h" nogil:
 
 cdef enum:
     MOST_ATTRIBUTES = 4096
+    MOST_HITS = 65535  # marks are of 16 bits
 
 ctypedef fused code_t:
     uint8_t
@@ -234,13 +235,20 @@ cdef class Disclosing:
     def __cinit__(self, counts, continuous, parts, templates, bint wide, bint distortion, bint beneficial):
         cdef const int64_t[:, ::1] table
         cdef Py_ssize_t g, p, t
+        # The kernel reads these arrays as long as it lives, so that the lists must not be the caller's.
+        counts, continuous, parts, templates = list(counts), list(continuous), list(parts), list(templates)
         self.kept = [counts, parts]
         self.steps = []
+        if len(continuous) != len(counts):
+            raise ValueError(f"continuous: expected {len(counts)}, got {len(continuous)}")
+        if len(counts) > MOST_ATTRIBUTES:
+            raise ValueError(f"counts: expected at most {MOST_ATTRIBUTES} attributes, got {len(counts)}")
         self.search = search_new(len(counts), len(parts), len(templates), wide, distortion, beneficial)
         if self.search == NULL:
             raise MemoryError
         for g in range(len(counts)):
-            table = counts[g]
+            # In the list, so that it stays: a copy where the caller's array is not as the kernel reads it.
+            counts[g] = table = np.array(counts[g], np.int64, order="C", copy=None)
             if table.shape[0] < 1 or table.shape[1] < 1:
                 raise ValueError(f"counts: expected values and classes, got {table.shape[0]} and {table.shape[1]}")
             if table.shape[0] >= 0xFFFFFFFF:
@@ -272,6 +280,10 @@ cdef class Disclosing:
             raise ValueError(f"part {p}: expected at most {MOST_ATTRIBUTES} attributes, got {width}")
         if n_marks < 1 or hits < 1:
             raise ValueError(f"part {p}: expected sensitive values, got none")
+        if hits > MOST_HITS:
+            raise ValueError(f"part {p}: expected at most {MOST_HITS} sensitive values, got {hits}")
+        if not 1 <= n_groups <= rows:
+            raise ValueError(f"part {p}: expected 1..{rows} groups, got {n_groups}")
         if codes.shape != (rows, width) or len(weights) != <Py_ssize_t> rows or <size_t> groups.shape[0] != rows:
             raise ValueError(f"part {p}: expected arrays of {rows} rows")
         for i in range(rows):
@@ -280,6 +292,8 @@ cdef class Disclosing:
             for j in range(n_marks):
                 if marks[i, j] > hits:
                     raise ValueError(f"part {p}: expected marks up to {hits}, got {marks[i, j]}")
+        if <size_t> len(set(attributes)) < width:
+            raise ValueError(f"part {p}: expected different attributes, got {attributes}")
         for j in range(width):
             if not 0 <= attributes[j] < search.attributes:
                 raise ValueError(f"part {p}: expected attributes below {search.attributes}, got {attributes[j]}")
@@ -358,9 +372,14 @@ cdef class Disclosing:
             raise MemoryError
         if done == 0:
             return False
-        # In one call with the step itself, so that Ctrl-C finds both or neither.
-        self.steps.append((chosen.attribute, chosen.value, chosen.gain, chosen.loss, chosen.score,
-                           self.confidences()))
+        # In one call with the step itself, so that Ctrl-C finds both or neither. What did not change is not
+        # kept again: steps may be many, and templates too.
+        found = tuple(self.confidences())
+        if self.steps:
+            before = self.steps[len(self.steps) - 1][5]
+            found = before if found == before else tuple([
+                old if old == new else new for old, new in zip(before, found, strict=True)])
+        self.steps.append((chosen.attribute, chosen.value, chosen.gain, chosen.loss, chosen.score, found))
         return True
 
     @property

@@ -31,6 +31,8 @@ typedef struct {
 /* Zeroed memory that is counted; NULL where there is none. */
 static void *acquire(Memory *memory, size_t bytes)
 {
+    if (bytes > PTRDIFF_MAX)
+        return NULL;
     void *block = calloc(bytes ? bytes : 1, 1);
     if (block) {
         memory->now += bytes;
@@ -72,6 +74,8 @@ typedef struct {
     size_t n_listed;
     int64_t *suppressed; /* categorical: of each class, records with a suppressed value */
     int64_t *part, *rest;
+    uint32_t *kind; /* categorical: the first of the values with the same counts, which have the same gain */
+    uint32_t *weighed, now; /* of a first value: when its gain was found */
     uint32_t *cell_of;        /* continuous: of each value */
     int64_t *low, *high, *cut; /* continuous: of each cell */
     size_t cells;
@@ -167,9 +171,37 @@ static void kill_candidate(Attribute *about, size_t candidate)
     }
 }
 
+/* Find for each value the first one with the same counts; 0, or -1 without memory. */
+static int find_kinds(Memory *memory, Attribute *about)
+{
+    size_t n = about->classes, room = 16;
+    while (room < 2 * about->values)
+        room *= 2;
+    uint32_t *slots = acquire(memory, room * sizeof(uint32_t)); /* 1 + a first value, or 0 */
+    if (!slots)
+        return -1;
+    for (size_t value = 0; value < about->values; value++) {
+        const int64_t *counts = about->counts + value * n;
+        uint64_t hash = 0;
+        for (size_t c = 0; c < n; c++) {
+            hash = (hash ^ (uint64_t)counts[c]) * UINT64_C(0x9E3779B97F4A7C15);
+            hash ^= hash >> 29;
+        }
+        size_t at = hash & (room - 1);
+        while (slots[at] && memcmp(about->counts + (slots[at] - 1) * n, counts, n * sizeof(int64_t)))
+            at = (at + 1) & (room - 1);
+        if (!slots[at])
+            slots[at] = (uint32_t)value + 1;
+        about->kind[value] = slots[at] - 1;
+    }
+    release(memory, slots, room * sizeof(uint32_t));
+    return 0;
+}
+
 /* The candidates of a categorical attribute once its suppressed values are others. */
 static void weigh_values(Search *search, Attribute *about)
 {
+    about->now++;
     int64_t total;
     size_t n = about->classes, kept = 0;
     int useless = search->beneficial && several(about->suppressed, n) < 2;
@@ -189,9 +221,14 @@ static void weigh_values(Search *search, Attribute *about)
             about->gain[value] = (double)records;
             continue;
         }
-        for (size_t c = 0; c < n; c++)
-            about->rest[c] = about->suppressed[c] - part[c];
-        about->gain[value] = gain_of(whole, part, about->rest, n);
+        size_t first = about->kind[value];
+        if (about->weighed[first] != about->now) {
+            for (size_t c = 0; c < n; c++)
+                about->rest[c] = about->suppressed[c] - part[c];
+            about->gain[first] = gain_of(whole, part, about->rest, n);
+            about->weighed[first] = about->now;
+        }
+        about->gain[value] = about->gain[first];
     }
     about->n_listed = kept;
 }
@@ -319,6 +356,10 @@ static int choose(Search *search, Chosen *chosen, size_t *candidate)
                 }
                 if (!about->live[one])
                     continue;
+                /* PrivLoss is not negative, so that no score is above a gain that is not: most candidates of
+                   an attribute with many values need not be weighed. What breaks a limit does so later too. */
+                if (any && !ties(about->gain[one] > 0.0 ? about->gain[one] : 0.0, best))
+                    continue;
                 if (!score_of(search, g, one, &loss, &score)) {
                     kill_candidate(about, one);
                     continue;
@@ -399,6 +440,8 @@ static void attribute_free(Memory *memory, Attribute *about)
     release(memory, about->suppressed, about->classes * sizeof(int64_t));
     release(memory, about->part, about->classes * sizeof(int64_t));
     release(memory, about->rest, about->classes * sizeof(int64_t));
+    release(memory, about->kind, about->values * sizeof(uint32_t));
+    release(memory, about->weighed, about->values * sizeof(uint32_t));
     release(memory, about->cell_of, about->values * sizeof(uint32_t));
     release(memory, about->low, about->values * sizeof(int64_t));
     release(memory, about->high, about->values * sizeof(int64_t));
@@ -487,12 +530,14 @@ static int set_attribute(Search *search, size_t g, size_t values, size_t classes
     about->suppressed = acquire(memory, classes * sizeof(int64_t));
     about->part = acquire(memory, classes * sizeof(int64_t));
     about->rest = acquire(memory, classes * sizeof(int64_t));
+    about->kind = acquire(memory, values * sizeof(uint32_t));
+    about->weighed = acquire(memory, values * sizeof(uint32_t));
     about->cell_of = acquire(memory, values * sizeof(uint32_t));
     about->low = acquire(memory, values * sizeof(int64_t));
     about->high = acquire(memory, values * sizeof(int64_t));
     about->cut = acquire(memory, values * sizeof(int64_t));
     if (!about->live || !about->gain || !about->listed || !about->suppressed || !about->part || !about->rest ||
-        !about->cell_of || !about->low || !about->high || !about->cut)
+        !about->kind || !about->weighed || !about->cell_of || !about->low || !about->high || !about->cut)
         return -1;
     if (continuous) {
         about->cells = 1;
@@ -500,6 +545,8 @@ static int set_attribute(Search *search, size_t g, size_t values, size_t classes
         weigh_cell(search, about, 0);
         return 0;
     }
+    if (find_kinds(memory, about))
+        return -1;
     for (size_t value = 0; value < values; value++) {
         about->live[value] = 1;
         about->listed[value] = value;

@@ -164,80 +164,100 @@ static uint64_t nbc_coins_word(nbc_coins *coins)
     return coins->buffer[coins->used++];
 }
 
-/* The bits of num/den after the point, first to last. */
+/* The next 64 bits of rest/den < 1 after the point, the first one highest; `rest` is what they leave. */
+static uint64_t nbc_digits(uint64_t *rest, uint64_t den)
+{
+    uint64_t digits = 0;
+    for (int i = 0; i < 64; i++) {
+        *rest *= 2;
+        digits *= 2;
+        if (*rest >= den) {
+            *rest -= den;
+            digits |= 1;
+        }
+    }
+    return digits;
+}
+
+#define NBC_FIRST 8         /* digits that are compared side by side: of 256 lanes they leave one undecided */
+#define NBC_SIDE 128        /* words of lanes that go through that together */
+
+/* num/den in binary digits after the point. */
 typedef struct {
-    uint64_t digits;    /* the first 64, the first in bit 0 */
-    int exact;          /* so many of them are not 0; beyond, `rest` / den goes on, or none */
-    uint64_t rest;      /* what is left after 64 digits */
+    uint64_t first[NBC_FIRST];      /* a word of ones for a digit 1 */
+    int n;                          /* so many of them: fewer where all others are 0 */
+    uint64_t next;                  /* the 64 digits after those, the first one highest */
+    uint64_t rest;                  /* what is left after these, over den */
     uint64_t den;
 } nbc_binary;
 
-/* num < den < 2^63. */
+/* 0 < num < den < 2^63. */
 static nbc_binary nbc_binary_of(uint64_t num, uint64_t den)
 {
-    nbc_binary binary = {0, 0, 0, den};
-    for (int i = 0; i < 64; i++) {
+    nbc_binary binary = {.n = 0, .den = den};
+    while (num && binary.n < NBC_FIRST) {
         num *= 2;
-        if (num >= den) {
-            num -= den;
-            binary.digits |= (uint64_t)1 << i;
-            binary.exact = i + 1;
-        }
+        binary.first[binary.n++] = num >= den ? ~(uint64_t)0 : 0;
+        num -= num >= den ? den : 0;
     }
-    if (num)
-        binary.exact = 64;
+    binary.next = nbc_digits(&num, den);
     binary.rest = num;
     return binary;
 }
 
-NBC_INLINE uint64_t nbc_any(nbc_eight_words x)
+/* Whether the digits still to be drawn of a number below 1 are below those of num/den after the first. */
+NBC_INLINE uint64_t nbc_coins_later(nbc_coins *coins, const nbc_binary *binary)
 {
-    return (x[0] | x[1]) | (x[2] | x[3]) | ((x[4] | x[5]) | (x[6] | x[7]));
+    uint64_t word = nbc_coins_word(coins), digits = binary->next, rest = binary->rest;
+    while (word == digits && rest) {
+        digits = nbc_digits(&rest, binary->den);
+        word = nbc_coins_word(coins);
+    }
+    return word < digits;
 }
 
-/* 512 bits, each 1 with the probability exactly: a uniform number below 1, of which as many digits are drawn as
-   it takes, is below num/den. Lanes are undecided while its digits are those of num/den. */
-NBC_INLINE nbc_eight_words nbc_coins_512(nbc_coins *coins, const nbc_binary *binary)
-{
-    nbc_eight_words open = ~(nbc_eight_words){0}, ones = {0}, random;
-    int i = 0;
-    for (; i < binary->exact; i++) {
-        memcpy(&random, nbc_coins_eight(coins), 64);
-        nbc_eight_words digit = (nbc_eight_words){0} - ((binary->digits >> i) & 1);
-        ones |= open & digit & ~random;
-        open &= ~(random ^ digit);
-        if (i >= 7 && !nbc_any(open))
-            return ones;
-    }
-    uint64_t rest = binary->rest;
-    while (rest && nbc_any(open)) {
-        memcpy(&random, nbc_coins_eight(coins), 64);
-        rest *= 2;
-        uint64_t one = rest >= binary->den;
-        rest -= one ? binary->den : 0;
-        nbc_eight_words digit = (nbc_eight_words){0} - one;
-        ones |= open & digit & ~random;
-        open &= ~(random ^ digit);
-    }
-    return ones;
-}
-
+/* Each bit is 1 with the probability num/den exactly: a uniform number below 1, of which as many digits are
+   drawn as it takes, is below num/den. It is undecided while its digits are those of num/den. The few that the
+   first digits leave undecided are looked at one by one. */
 NBC_CLONES static void nbc_coins_bits(nbc_coins *coins, uint64_t num, uint64_t den, uint64_t *out, int64_t n_words)
 {
     if (num == 0 || num == den) {
         memset(out, num ? 0xff : 0, (size_t)n_words * 8);
         return;
     }
-    nbc_binary binary = nbc_binary_of(num, den);
-    coins->used = (coins->used + 7) / 8 * 8;
-    int64_t at = 0;
-    for (; at + 8 <= n_words; at += 8) {
-        nbc_eight_words bits = nbc_coins_512(coins, &binary);
-        memcpy(out + at, &bits, 64);
-    }
-    if (at < n_words) {
-        nbc_eight_words bits = nbc_coins_512(coins, &binary);
-        memcpy(out + at, &bits, (size_t)(n_words - at) * 8);
+    const nbc_binary binary = nbc_binary_of(num, den);
+    uint64_t ones[NBC_SIDE], open[NBC_SIDE];
+    uint8_t places[NBC_SIDE];
+    for (int64_t at = 0; at < n_words; at += NBC_SIDE) {
+        const int length = n_words - at < NBC_SIDE ? (int)(n_words - at) : NBC_SIDE;
+        coins->used = (coins->used + 7) / 8 * 8;
+        for (int i = 0; i < length; i += 8) {
+            nbc_eight_words undecided = ~(nbc_eight_words){0}, below = {0}, random;
+            for (int j = 0; j < binary.n; j++) {
+                memcpy(&random, nbc_coins_eight(coins), 64);
+                const nbc_eight_words digit = (nbc_eight_words){0} + binary.first[j];
+                below |= undecided & digit & ~random;
+                undecided &= ~(random ^ digit);
+            }
+            memcpy(ones + i, &below, 64);
+            memcpy(open + i, &undecided, 64);
+        }
+        if (binary.next || binary.rest) {
+            int n = 0;
+            for (int i = 0; i < length; i++) {
+                places[n] = (uint8_t)i;
+                n += open[i] != 0;
+            }
+            for (int j = 0; j < n; j++) {
+                uint64_t left = open[places[j]], found = 0;
+                do {
+                    found |= (left & -left) & -nbc_coins_later(coins, &binary);
+                    left &= left - 1;
+                } while (left);
+                ones[places[j]] |= found;
+            }
+        }
+        memcpy(out + at, ones, (size_t)length * 8);
     }
 }
 

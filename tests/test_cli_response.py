@@ -73,6 +73,13 @@ def test_disguise_verify_estimate(survey, tmp_path, capsys):
     code, text, _ = run(capsys, "verify", out)
     assert code == 0
     assert "smokes, drinks: not epsilon-LDP for any epsilon" in text
+    assert "told as they are: health" in text
+    warnings = json.loads((out / "certificate.json").read_text())["warnings"]
+    assert warnings[0] == "Told as they are: health."
+    assert warnings[1].startswith(
+        "smokes, drinks: not epsilon-LDP for any epsilon: whether two columns agree"
+    )
+    assert len(warnings) == 2
     assert verify_release.main([str(out)]) == 0
     assert "equivalence" not in capsys.readouterr().out
 
@@ -89,10 +96,23 @@ def test_disguise_verify_estimate(survey, tmp_path, capsys):
     for scheme in (["--scheme", out / "scheme.json"],):
         code, text, _ = run(capsys, "estimate", out / "table.csv", *scheme, "--class", "health", "--json")
         assert json.loads(text)["joint"] == found["joint"]
-    code, text, _ = run(capsys, "estimate", out, "--class", "health", "--test", out)
+    # On what it learned from, the accuracy cannot be estimated; nor by another scheme than the answers'.
+    for same in (out, out / "table.csv"):
+        code, _, err = run(capsys, "estimate", out, "--class", "health", "--test", same)
+        assert code == 2
+        assert "--test must be other answers than those learned from" in err
+    again, other = tmp_path / "again", tmp_path / "other"
+    arguments = ["--groups", "smokes,drinks", "--keep", "health"]
+    assert run(capsys, "disguise", survey, "--theta", "0.8", *arguments, "--out", again)[0] == 0
+    assert run(capsys, "disguise", survey, "--theta", "0.6", *arguments, "--out", other)[0] == 0
+    code, text, _ = run(capsys, "estimate", out, "--class", "health", "--test", again)
     assert code == 0
     assert "accuracy on the truth" in text
     assert "smokes = yes" in text
+    code, _, err = run(capsys, "estimate", out, "--class", "health", "--test", other)
+    assert (code, "scheme: the answers were made by another" in err) == (2, True)
+    code, _, err = run(capsys, "verify", out, "--against", survey)
+    assert (code, "--against is for releases: kind 'disguised'" in err) == (2, True)
 
 
 def test_a_coin_for_each_column_and_a_simulation(survey, tmp_path, capsys):
@@ -136,6 +156,27 @@ def test_kary_and_binarised_columns(survey, tmp_path, capsys):
     )  # fmt: skip
     assert code == 0
     assert nbcfast.load(tmp_path / "b").domain("age") == (0, 1)
+    cuts = json.loads((tmp_path / "b" / "cuts.json").read_text())
+    assert cuts["drinks"] == {"point": "0", "values": ["no", "yes"]}
+    table = nbcfast.read_csv(survey)
+    points = response.cuts(table, ["age", "drinks"], at="median")
+    assert {name: response.Cut.from_dict(cut) for name, cut in cuts.items()} == points
+    arguments = ["--theta", "0.9", "--groups", "age,drinks", "--keep", "health"]
+    there = ["--cuts", tmp_path / "b" / "cuts.json"]
+    code, text, _ = run(capsys, "disguise", survey, *arguments, *there, "--out", tmp_path / "c")
+    assert code == 0
+    assert f"1 is above        age {points['age'].point}, drinks (1 is yes)" in text
+    code, text, _ = run(capsys, "disguise", survey, *arguments, *there, "--out", tmp_path / "d", "--json")
+    assert json.loads(text)["cuts"] == cuts
+    likewise = nbcfast.load(tmp_path / "c")
+    assert (likewise.scheme, likewise.domain("drinks")) == (nbcfast.load(tmp_path / "b").scheme, (0, 1))
+    for content, message in [("[]", "not cuts"), ("{}", "none of the columns"), ('{"age": {}}', "not cuts")]:
+        (tmp_path / "bad.json").write_text(content)
+        bad = ["--cuts", tmp_path / "bad.json", "--out", tmp_path / "e"]
+        code, _, err = run(capsys, "disguise", survey, *arguments, *bad)
+        assert (code, message in err) == (2, True), err
+    code, _, err = run(capsys, "disguise", survey, *arguments, *there, "--binarise", "median", "--out", "e")
+    assert (code, "--cuts takes the place of --binarise" in err) == (2, True)
     code, _, _ = run(
         capsys, "disguise", survey, "--scheme", tmp_path / "k" / "scheme.json", "--out", tmp_path / "again"
     )
@@ -153,6 +194,12 @@ def test_plan(tmp_path, capsys):
     code, text, _ = run(capsys, "response", "plan", "--scheme", tmp_path / "s.json", "--n", "10000")
     assert code == 0
     assert "at most 0.00833" in text
+    names = ",".join(f"a{i}" for i in range(400))
+    arguments = ["--theta", "0.51", "--groups", names, "--each", "--n", "1000"]
+    code, text, _ = run(capsys, "response", "plan", *arguments)
+    assert (code, "of a measured accuracy" in text, "at most inf (useless)" in text) == (0, True, True)
+    code, text, _ = run(capsys, "response", "plan", *arguments, "--json")
+    assert json.loads(text, parse_constant=pytest.fail)["accuracy_error"] is None
     for arguments, message in [
         (["--theta", "0.8"], "expected --theta and --groups, or --scheme FILE"),
         (["--theta", "0.8", "--groups", "a"], "expected either --n, or --error"),
@@ -181,8 +228,15 @@ def test_bad_input(survey, tmp_path, capsys):
         assert code == 2, arguments
         assert message in err
         assert not (tmp_path / "x").exists()
-    code, _, err = run(capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", "--out", tmp_path)
-    assert (code, "is there already" in err) == (2, True)
+    before = survey.read_bytes()
+    for there in (tmp_path, survey):  # a private table is never written over
+        code, _, err = run(capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", "--out", there)
+        assert (code, "is there already" in err) == (2, True)
+    assert survey.read_bytes() == before
+    code, _, err = run(
+        capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", *out, "--seed", "-1"
+    )
+    assert (code, "--seed" in err) == (2, True)
     code, _, err = run(capsys, "estimate", survey, "--class", "health")
     assert (code, "--scheme FILE must say" in err) == (2, True)
 
@@ -246,6 +300,9 @@ def test_what_verification_finds(told, capsys):
         assert not report.ok
         return text
 
+    def at(theta):
+        return {**scheme, "groups": [{**scheme["groups"][0], "theta": theta}, scheme["groups"][1]]}
+
     more = {**scheme, "groups": [{**scheme["groups"][0], "theta": "3/5"}, scheme["groups"][1]]}
     for fields, message in [
         ({"privacy": ["2/1", "7/1"]}, 'the certificate says ["2/1","7/1"], and of its scheme this holds'),
@@ -260,6 +317,15 @@ def test_what_verification_finds(told, capsys):
         ({"scheme": {**scheme, "groups": []}}, "expected groups"),
         ({"scheme": {**scheme, "domains": {}}}, "expected the domain of each of its columns"),
         ({"table_sha256": "0" * 64}, "the sha256 of table.csv does not match"),
+        ({"scheme": {**scheme, "format": True}}, "expected a binary or k-ary scheme"),
+        ({"scheme": at("1/2")}, "expected a theta at which answers tell something"),
+        ({"scheme": at("5000000001/10000000000")}, "expected a theta at which answers tell something"),
+        ({"scheme": at("1/0x1000000000000000000")}, "with a denominator below 2^63"),
+        ({"scheme": at("0.7")}, 'expected a rational "num/den"'),
+        ({"scheme": at("14/20")}, 'expected a rational "num/den"'),
+        ({"warnings": []}, "told as they are: c; the certificate says in words what its scheme does not"),
+        ({"warnings": ["All columns are epsilon-LDP."]}, "says in words what its scheme does not"),
+        ({"notes": ["Nothing is published."]}, "says in words what its scheme does not"),
     ]:
         changed(folder, **fields)
         assert message in judged(), fields

@@ -295,7 +295,7 @@ def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
         ((*AGES, "--k", 2, "--counts", "n", "--out", "o.pq"), "--shuffle and --counts go with a folder"),
         (
             (*AGES, "--k", 2, "--out", "o.txt"),
-            "--out must be a folder, or a file that ends in .csv or .parquet",
+            "--out must be a folder, or a .csv or .parquet file",
         ),
         ((*AGES, "--k", 2, "--holdout", "FILE"), "--holdout: expected people who are not in FILE"),
         ((*AGES, "--k", 2, "--memory-limit", "1GB", "--holdout", "x.csv"), "--holdout: the deFinetti attack"),

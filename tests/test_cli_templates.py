@@ -1,13 +1,20 @@
 """`nbcfast disclose` and `nbcfast check`."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
+import numpy as np
 import pytest
 
 import nbcfast
 from nbcfast.cli import main
+from nbcfast.templates import Template, disclose
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 TABLE_1 = """Job,Country,Child,Bankruptcy,Rating,n
 Cook,US,No,Current,Bad,4
@@ -213,3 +220,108 @@ def test_attack_says_that_a_disclosure_is_no_release(run, refused, file, tmp_pat
 def _existing(path):
     path.write_text("", encoding="utf-8")
     return path
+
+
+PRIVATE = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating")
+
+
+def test_out_does_not_replace_what_is_read(refused, file, tmp_path):
+    before = file.read_bytes()
+    link = tmp_path / "link.csv"
+    link.symlink_to(file)
+    held = tmp_path / "held.csv"
+    held.write_bytes(before)
+    for out in (file, link):
+        assert f"--out must not write over {str(file)!r}, which is read" in refused(
+            "disclose", file, *PRIVATE, "--out", out
+        )
+    assert "which is read" in refused("disclose", file, *PRIVATE, "--holdout", held, "--out", held)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    inside = folder / "table.csv"
+    inside.write_bytes(before)
+    assert "which is read" in refused("disclose", inside, *PRIVATE, "--out", folder)
+    assert (file.read_bytes(), held.read_bytes(), inside.read_bytes()) == (before, before, before)
+    assert sorted(path.name for path in folder.iterdir()) == ["table.csv"]
+
+
+@pytest.mark.parametrize("out", ["", "people.tsv", "x.txt", "x.csv.gz", "nodir/x.csv"])
+def test_out_is_a_folder_or_a_csv_or_parquet_file(refused, file, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    said = refused("disclose", file, *PRIVATE, "--out", out)
+    wanted = (
+        "there is no folder 'nodir'" if out.startswith("nodir") else "must be a folder, or a .csv or .parquet"
+    )
+    assert wanted in said
+    said = refused(
+        "skyline", "anonymize", file, "--quasi", "Job", "--sensitive", "Bankruptcy", "--k", 2, "--out", out
+    )
+    assert wanted in said
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_disclose_says_what_a_definetti_attack_guesses(run, refused, file, tmp_path):
+    assert "expected people who are not in FILE" in refused("disclose", file, *PRIVATE, "--holdout", file)
+    others = tmp_path / "others.csv"
+    others.write_bytes(file.read_bytes())
+    code, text, _ = run("disclose", file, *PRIVATE, "--holdout", others)
+    assert code == 0
+    assert "deFinetti on Bankruptcy" in text
+    assert "so being in FILE costs" in text
+    found = json.loads(run("disclose", file, *PRIVATE, "--json")[1])["definetti"]["Bankruptcy"]
+    assert 0 < found["baseline"] <= found["accuracy"] <= 1
+    assert found["held_out"] is None
+    assert "deFinetti" not in run("disclose", file, *PRIVATE, "--no-attack")[1]
+    assert json.loads(run("disclose", file, *PRIVATE, "--no-attack", "--json")[1])["definetti"] == {}
+    other = tmp_path / "other.csv"
+    other.write_text("Job,x\nCook,1\n", encoding="utf-8")
+    assert "--holdout" in refused("disclose", file, *PRIVATE, "--holdout", other, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_disclose_names_options_and_confidences(run, refused, file):
+    assert "--counts: expected the name of a new column, got ''" in refused(
+        "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", ""
+    )
+    assert "--counts: expected the name of a new column, got 'Job'" in refused(
+        "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", "Job"
+    )
+    assert "--continuous must be names" in refused("disclose", file, *PRIVATE, "--continuous", "")
+    spaced = TEMPLATE.replace("=Discharged", " = Discharged")
+    assert run("check", file, "--weights", "n", "--template", spaced)[0] == 1
+    low = TEMPLATE.replace("75%", "20%")
+    found = json.loads(run("disclose", file, "--weights", "n", "--template", low, "--json")[1])
+    assert list(found["confidences"].values()) == ["5/24"]
+
+
+def test_disclosing_again_without_parquet_leaves_none(run, file, tmp_path):
+    made = disclose(
+        nbcfast.read_csv(file, weights="n"),
+        [Template(["Job", "Country"], ("Bankruptcy", "Discharged"), 1)],
+        "Rating",
+    )
+    made.save(tmp_path / "out", parquet=True)
+    assert run("disclose", file, *PRIVATE, "--out", tmp_path / "out")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["certificate.json", "table.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+def test_ctrl_c_while_disclosing_writes_a_table_that_holds(tmp_path):
+    """A real signal: whenever it comes there are both files and exit code 0, or none and 130."""
+    path = tmp_path / "many.parquet"
+    rng = np.random.default_rng(1)
+    n = 200_000
+    table = {"zip": rng.integers(0, 50_000, n), "b": rng.integers(0, 9, n), "s": rng.integers(0, 40, n)}
+    pq.write_table(pa.table(table), path)
+    for wait in (0.2, 2.0):
+        out = tmp_path / f"out{wait}"
+        command = [sys.executable, "-m", "nbcfast", "disclose", str(path), "--out", str(out), "--no-attack"]
+        command += [part for i in range(40) for part in ("--template", f"zip,b -> s={i} <= 100%")]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(wait)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode in ((0, 130) if wait > 1 else (0, 130, -signal.SIGINT))
+        assert out.exists() == (running.returncode == 0)
+        if running.returncode == 0:
+            assert nbcfast.verify(out).ok

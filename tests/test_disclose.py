@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import SUPPRESSED, Infeasible, Interval, _disclose, verify_release
 from nbcfast.reference import templates as reference
-from nbcfast.templates import Template, disclose, rows, violations
+from nbcfast.templates import Template, disclose, rows, templates_for, violations
 
 LIMITS = [Fraction(1), Fraction(9, 10), Fraction(3, 4), Fraction(2, 3), Fraction(1, 2), Fraction(1, 3)]
 
@@ -125,6 +125,26 @@ def test_larger_tables_have_histograms_and_the_same_steps():
         for continuous in ([], ["a", "d"]):
             options = {"continuous": continuous, "max_steps": 9, "require_beneficial": False}
             assert same_as_reference(table, None, wanted, options) > 4
+
+
+def test_many_values_and_sensitive_ones():
+    """Values with the same counts share their gain, and most candidates are never weighed."""
+    rng = random.Random(11)
+    done = 0
+    for _ in range(30):
+        size = rng.randint(20, 60)
+        table = {name: [rng.randrange(rng.choice([3, 12, 30])) for _ in range(size)] for name in "abc"}
+        table["s"] = [rng.randrange(4) for _ in range(size)]
+        table["y"] = [rng.randrange(3) for _ in range(size)]
+        wanted = [(tuple("abc"), ("s", value), Fraction(9, 10)) for value in sorted(set(table["s"]))]
+        options = {
+            "utility": rng.choice(["information", "distortion"]),
+            "require_beneficial": rng.random() < 0.5,
+            "continuous": [],
+            "max_steps": 12,
+        }
+        done += same_as_reference(table, None, wanted, options)
+    assert done > 100
 
 
 def test_two_values_left_tie_exactly():
@@ -329,7 +349,7 @@ def test_every_prefix_of_the_steps_is_safe(large):
         return done < 3
 
     part = disclose(table, wanted, "y", progress=stop)
-    assert calls == [(1, 18), (2, 18), (3, 18)]
+    assert calls == [(0, 18), (1, 18), (2, 18), (3, 18)]
     assert (part.steps, part.complete) == (whole.steps[:3], False)
 
 
@@ -632,3 +652,217 @@ def test_parquet_beside_the_table(found, tmp_path):
     pytest.importorskip("pyarrow")
     found.save(tmp_path, parquet=True)
     assert nbcfast.read_parquet(tmp_path / "table.parquet").n_rows == 6
+
+
+# ------------------------------------------- what the library says of itself
+
+
+@pytest.mark.parametrize("n_hits", [1, 20, 60])
+@pytest.mark.parametrize("wide", [False, True])
+def test_memory_is_bounded_as_stated(n_hits, wide):
+    rng = np.random.default_rng(3)
+    n, n_values = 6_000, 65_600 if wide else 3_000
+    table = nbcfast.Table(
+        {
+            "zip": rng.permutation(np.arange(max(n, n_values)) % n_values),
+            "b": rng.integers(0, 5, max(n, n_values)),
+            "s": rng.integers(0, n_hits + 1, max(n, n_values)),
+        }
+    )
+    wanted = templates_for(["zip", "b"], "s", range(n_hits), 1)
+    found = disclose(table, wanted, utility="distortion", max_steps=40)
+    rows = table.collapse().n_rows
+    values = len(table.domain("zip")) + 5
+    bound = rows * (2 * (10 + 4 * n_hits) + 8 * n_hits + 100) + values * (12 * n_hits + 100)
+    assert found.peak_bytes <= (2 if wide else 1) * bound + 100_000
+    assert found.peak_bytes > rows * 40
+
+
+def test_all_that_is_told_fits_json():
+    table = nbcfast.Table(
+        {
+            "age": [0.5, 1.5, 2.5, 3.5] * 2,
+            "band": [Interval(None, 1), Interval(1, "7/3")] * 4,
+            "far": [float("inf"), 1.0] * 4,
+            "s": [0, 1, 1, 0] * 2,
+            "y": [0, 0, 1, 1, 0, 1, 0, 1],
+        }
+    )
+    wanted = [Template(["age", "band", "far"], ("s", 1), "3/4")]
+    found = disclose(table, wanted, "y", continuous=["age"], require_beneficial=False)
+    assert any(step.attribute == "age" for step in found.steps)
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told == found.to_dict()
+    assert "[1, 7/3)" in {step["value"] for step in told["steps"]} | set(told["suppressed"]["band"])
+    broken = violations(table, [Template(["age", "band", "far"], ("s", 1), "1/3")])
+    assert (
+        json.loads(json.dumps([one.to_dict() for one in broken], allow_nan=False))[0]["known"]["age"] == 1.5
+    )
+    suppressed = violations(found.table, [Template(["band"], ("s", 1), 0)])
+    json.dumps([one.to_dict() for one in suppressed], allow_nan=False)
+
+
+@pytest.mark.parametrize("say", [lambda done: False, lambda done: np.False_])
+def test_progress_may_stop_before_the_first_step(large, say):
+    table, wanted = large
+    found = disclose(table, wanted, "y", progress=lambda done, most: say(done))
+    assert (found.steps, found.complete) == ((), False)
+    assert violations(found.table, wanted) == []
+    assert set(found.table.domain("a")) == {SUPPRESSED}
+
+
+def test_ctrl_c_before_the_first_step(large, monkeypatch):
+    """Once it is known that the templates can hold there is a table; before, nobody can tell."""
+    table, wanted = large
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    found = disclose(table, wanted, "y", progress=interrupt)
+    assert (found.steps, found.complete) == ((), False)
+    assert violations(found.table, wanted) == []
+    monkeypatch.setattr(rows._disclose, "distinct", interrupt)
+    monkeypatch.setattr(rows._disclose, "tally", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        disclose(table, wanted, "y")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"target": "Nope"}, ValueError, "target: expected a column of 'a', .*; got 'Nope'"),
+        ({"target": 3}, ValueError, "target: expected a column of .*; got 3"),
+        ({"continuous": 5}, TypeError, "continuous must be a sequence of column names, got 5"),
+        ({"continuous": None}, TypeError, "continuous must be a sequence of column names, got None"),
+        ({"progress": 5}, TypeError, "progress must be callable or None, got 5"),
+        ({"require_beneficial": "no"}, TypeError, "require_beneficial must be True or False, got 'no'"),
+        ({"utility": np.array(["x", "y"])}, ValueError, "utility must be one of"),
+    ],
+)
+def test_bad_options_are_named(large, options, error, text):
+    table, wanted = large
+    with pytest.raises(error, match=text):
+        disclose(table, wanted, **({"target": "y"} | options))
+
+
+def test_bad_values_of_templates_are_named():
+    with pytest.raises(TypeError, match="quasi must be a sequence of column names, got None"):
+        templates_for(None, "s", [1], 1)
+    with pytest.raises(TypeError, match="values must be a sequence of values, got b'yn'"):
+        templates_for(["a"], "s", b"yn", 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"hits": 2**61}, "expected at most 65535 sensitive values"),
+        ({"n_groups": 2**63}, "expected 1..2 groups"),
+        ({"n_groups": 0}, "expected 1..2 groups"),
+        ({"attributes": [0, 0], "codes": np.zeros((2, 2), np.uint16)}, "expected different attributes"),
+    ],
+)
+def test_the_kernel_refuses_sizes_that_are_none(changes, text):
+    counts = [np.ones((2, 2), np.int64)]
+    with pytest.raises(ValueError, match=text):
+        _disclose.Disclosing(counts, [False], [part(**changes)], [(0, 0, 1, 1)], False, False, True)
+
+
+def test_the_kernel_keeps_what_it_reads():
+    counts = [np.array([[900, 100], [100, 900]], np.int64)]
+    with pytest.raises(ValueError, match="continuous: expected 1, got 0"):
+        _disclose.Disclosing(counts, [], [part()], [(0, 0, 1, 1)], False, False, True)
+    parts = [part()]
+    search = _disclose.Disclosing(counts, [False], parts, [(0, 0, 1, 1)], False, False, True)
+    counts.clear()
+    parts.clear()
+    junk = [np.zeros((2, 2), np.int64) for _ in range(2_000)]
+    assert search.step()
+    assert search.steps[0][2] == pytest.approx(0.531, abs=1e-3)
+    assert len(junk) == 2_000
+
+
+def renamed(table, rng):
+    """The same rows, each value another one of the same order."""
+    return {name: [10 * value + 3 for value in values] for name, values in table.items()}
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False))
+def test_values_are_only_names(rng):
+    table, weights, wanted, options = case(rng)
+    moved = renamed(table, rng)
+    other = [Template(quasi, (name, 10 * value + 3), limit) for quasi, (name, value), limit in wanted]
+    own = [Template(*one) for one in wanted]
+    options["continuous"] = []
+    mine, theirs = (
+        outcome(nbcfast.Table(rows_of, weights=weights), given, **options)
+        for rows_of, given in ((table, own), (moved, other))
+    )
+    if isinstance(mine, tuple):
+        assert [(s[0], 10 * s[1] + 3, *s[2:5], list(s[5].values())) for s in mine[0]] == [
+            (*s[:5], list(s[5].values())) for s in theirs[0]
+        ]
+    else:
+        assert list(mine["confidences"].values()) == list(theirs["confidences"].values())
+
+
+@pytest.mark.parametrize("library", ["pandas", "categories", "polars", "chunks"])
+def test_the_library_that_holds_the_table_does_not_matter(large, library):
+    table, wanted = large
+    plain = {name: decoded(table, name) for name in table.names}
+    if library == "chunks":
+        pa = pytest.importorskip("pyarrow")
+        given = pa.concat_tables([pa.table(plain).slice(0, 777), pa.table(plain).slice(777)])
+    elif library == "polars":
+        given = pytest.importorskip("polars").DataFrame(plain)
+    else:
+        given = pytest.importorskip("pandas").DataFrame(plain)
+        if library == "categories":
+            given["a"] = given["a"].astype("category").cat.reorder_categories([5, 3, 1, 0, 2, 4])
+    assert outcome(given, wanted) == outcome(table, wanted)
+
+
+# ------------------------------------------------------------- deFinetti
+
+
+def test_definetti_of_a_disclosure():
+    """Groups are equal released rows; who knows the exact values learns a model across them."""
+    from nbcfast.attack import definetti
+
+    rng = np.random.default_rng(2)
+    smokes = rng.integers(0, 2, 400)
+    ill = np.where(rng.random(400) < 0.9, smokes, 1 - smokes)
+    table = nbcfast.Table({"town": rng.integers(0, 8, 400), "smokes": smokes, "ill": ill, "beside": ill})
+    made = disclose(table, [Template(["town", "smokes"], ("ill", 1), "4/5")], utility="distortion")
+    assert made.suppressed["smokes"]
+    private = table.select(["town", "smokes", "ill"])
+    released = made.table.select(["town", "smokes", "ill"])
+
+    direct = definetti(private, made)
+    assert direct.to_dict() == definetti(private, made.group_ids, "ill").to_dict()
+    assert direct.accuracy > direct.baseline + 0.1
+    # Who knows no more than the table finds no more than its groups.
+    for found in (definetti(made), definetti(released, sensitive="ill"), definetti(made, made)):
+        assert found.accuracy == found.baseline == direct.baseline
+    with pytest.raises(TypeError, match="sensitive must be the name of a column, got None"):
+        definetti(private, made.group_ids)
+
+
+def test_definetti_takes_a_sensitive_column_that_is_known_elsewhere():
+    from nbcfast.attack import definetti
+
+    rng = np.random.default_rng(4)
+    table = {name: rng.integers(0, 3, 300) for name in ("a", "s", "t")}
+    made = disclose(
+        table,
+        [Template(["a", "t"], ("s", 1), "1/2"), Template(["a", "s"], ("t", 1), "1/2")],
+        utility="distortion",
+    )
+    with pytest.raises(ValueError, match="sensitive: expected one of 's', 't'; got None"):
+        definetti(made)
+    found = definetti(table, made, "s")
+    groups = {}
+    for key in zip(decoded(made.table, "a"), table["t"].tolist(), table["s"].tolist(), strict=True):
+        counts = groups.setdefault(key[:2], {})
+        counts[key[2]] = counts.get(key[2], 0) + 1
+    assert found.baseline == sum(max(counts.values()) for counts in groups.values()) / 300

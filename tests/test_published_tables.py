@@ -219,3 +219,159 @@ def test_rationals_of_disguised_answers_are_in_lowest_terms(tmp_path):
         resigned(tmp_path, lambda f, theta=theta: f["scheme"]["groups"][0].update(theta=theta))
         said = repr(nbcfast.verify(tmp_path))
         assert ("expected a theta up to 1" if theta == "3/2" else lowest) in said
+
+
+def banded():
+    """People with intervals, one of them with a rational end, both as known and as sensitive values."""
+    from nbcfast import Interval
+
+    bands = [Interval(None, 1), Interval(1, "7/3"), Interval("7/3", "9.5"), Interval("9.5", None)]
+    return nbcfast.Table({"band": bands * 3, "hurt": (bands[:2] * 6), "ok": [True, False] * 6})
+
+
+BANDED = {
+    "partition": lambda: anonymize(banded(), ["band", "ok"], "hurt", k=2),
+    "disclosure": lambda: disclose(
+        banded(), [Template(["band"], ("ok", True), 1)], utility="distortion", continuous=[]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BANDED)
+@pytest.mark.parametrize("text", ["[1, 2.3333)", "[1, 7/3]", "(-inf, 3)", "x"])
+def test_an_interval_has_its_own_text(kind, tmp_path, text):
+    BANDED[kind]().save(tmp_path)
+    assert nbcfast.verify(tmp_path).ok
+
+    def change(fields):
+        cells = fields["sensitive"]["values"] if kind == "partition" else fields["columns"][0]["cells"]
+        assert [cell[0] for cell in cells][:2] == ["(-inf, 1)", "[1, 7/3)"]
+        cells[1][0] = text
+
+    resigned(tmp_path, change)
+    assert "expected the text '[1, 7/3)' of" in repr(nbcfast.verify(tmp_path))
+    assert verify_release.main([str(tmp_path)]) == 1
+
+
+def test_texts_of_intervals_are_those_of_the_library():
+    from nbcfast import Interval
+
+    ends = [None, "-5", "-1/8", 0, "1/3", "0.1", "5/2", 10**30, "1e-41", "3e4000"]
+    for low in ends:
+        for high in ends:
+            try:
+                one = Interval(low, high)
+            except ValueError:
+                continue
+            assert verify_release.interval_text(one.low, one.high) == str(one)
+
+
+COOK, CLERK, NULL = ["text", "cook"], ["text", "clerk"], ["null"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([["clerk", [COOK]], ["x", [CLERK, NULL]]], "expected the text 'cook' of 'cook', got 'clerk'"),
+        ([["{cook}", [COOK]]], "expected the text 'cook' of 'cook', got '{cook}'"),
+        ([["cook", [CLERK, NULL]], ["x", [COOK]]], "expected another text of 2 values, got 'cook'"),
+        ([["null", [CLERK, NULL]]], "expected another text of 2 values, got 'null'"),
+        ([["0.5", [["interval", "1/2", None]]]], "expected the text '[1/2, inf)' of"),
+        ([["1", [["bool", "true"]]]], "expected the text 'True' of True, got '1'"),
+        ([["0.50", [["float", "0.5"]]]], "expected the text '0.5' of 0.5, got '0.50'"),
+    ],
+)
+def test_a_generalised_cell_does_not_pass_for_another(tmp_path, cells, said):
+    partition().save(tmp_path)
+    resigned(tmp_path, lambda fields: fields["columns"][0].update(cells=cells))
+    assert said in repr(nbcfast.verify(tmp_path)).replace("[0.5, inf)", "[1/2, inf)")
+
+
+def test_elements_of_cells_are_those_of_the_library():
+    from nbcfast import Interval
+    from nbcfast.release.partitions import _typed_cell
+    from nbcfast.skyline.quasi import Cell, element
+
+    values = [
+        None,
+        nbcfast.SUPPRESSED,
+        "null",
+        "suppressed",
+        "",
+        " x",
+        "a..b",
+        "a,b",
+        'q"',
+        "{",
+        "é",
+        "\t",
+        "x\ny",
+    ]
+    values += ["plain text", "[1, 2)", True, 3, -4.5, 1e300, Interval(1, "2.5")]
+    typed = _typed_cell(Cell("", tuple(values)))
+    for value, entry in zip(values, typed, strict=True):
+        assert verify_release.element(verify_release.value(entry, "")) == element(value)
+
+
+@pytest.mark.parametrize("kind", ["partition", "disclosure"])
+def test_a_parquet_of_another_table_does_not_stay(kind, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    made = KINDS[kind]()
+    made.save(tmp_path, parquet=True)
+    found = nbcfast.verify(tmp_path)
+    assert (found.ok, found.checks[-1].name) == (True, "parquet")
+    copy = (tmp_path / "table.parquet").read_bytes()
+
+    replace = os.replace
+
+    def broken(source, target):
+        if os.path.basename(target) == "certificate.json" and ".part" in str(source):
+            raise OSError("disk full")
+        return replace(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nbcfast.release.tables.os.replace", broken)
+        with pytest.raises(OSError, match="disk full"):
+            made.save(tmp_path)
+    assert (tmp_path / "table.parquet").read_bytes() == copy
+    made.save(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["certificate.json", "table.csv"]
+
+
+@pytest.mark.parametrize("weights", [None, "n"])
+def test_verify_compares_a_parquet_that_is_there(tmp_path, capsys, monkeypatch, weights):
+    pytest.importorskip("pyarrow")
+    from nbcfast.release import tables
+
+    disclosure().save(tmp_path, parquet=True, weights=weights, order="shuffled")
+    assert nbcfast.verify(tmp_path).ok
+    path = tmp_path / "table.parquet"
+    less = {**PEOPLE, "job": ["cook", "cook", "clerk", None, "spy", "cook"] * 2}
+    tables.write_parquet(nbcfast.Table(less).collapse(), path)
+    found = nbcfast.verify(tmp_path)
+    assert (found.ok, found.checks[-1].text) == (False, "table.parquet holds other rows than table.csv")
+    tables.write_parquet(nbcfast.Table({"job": ["x"]}).collapse(), path)
+    assert "expected the columns" in nbcfast.verify(tmp_path).checks[-1].text
+    path.write_bytes(b"no parquet")
+    assert nbcfast.verify(tmp_path).checks[-1].passed is False
+    assert verify_release.main([str(tmp_path)]) == 0
+    assert "table.parquet  not checked here" in capsys.readouterr().out
+    monkeypatch.setattr(tables, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
+    assert nbcfast.verify(tmp_path).checks[-1].passed is None
+
+
+@pytest.mark.parametrize("kind", ["partition", "disclosure"], indirect=True)
+@pytest.mark.parametrize(
+    ("weights", "error"), [("", ValueError), (5, TypeError), (True, TypeError), ([], TypeError)]
+)
+def test_weights_are_the_name_of_a_column(kind, tmp_path, weights, error):
+    with pytest.raises(error, match="the name of a new column, got"):
+        KINDS[kind]().save(tmp_path / "out", weights=weights)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_may_be_suppressed_follows_from_the_templates(tmp_path):
+    disclosure().save(tmp_path)
+    for masked in ([], ["job", "job"], ["job", "share"]):
+        resigned(tmp_path, lambda fields, masked=masked: fields.update(masked=masked))
+        assert "field 'masked': expected [\"job\"], got" in repr(nbcfast.verify(tmp_path))

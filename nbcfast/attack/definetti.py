@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
+from nbcfast.table.table import equal_rows
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.templates import Disclosure
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -78,15 +80,15 @@ class DeFinetti:
 
 def definetti(
     table: Any,
-    group_ids: npt.ArrayLike,
-    sensitive: str,
+    group_ids: npt.ArrayLike | Disclosure | None = None,
+    sensitive: str | None = None,
     *,
     truth: Any = None,
     holdout: Any = None,
     rounds: int = 50,
     progress: Progress | None = None,
 ) -> DeFinetti:
-    """Attack a partition with a naive Bayes model that is learned from it.
+    """Attack a partition, or a suppressed table, with a naive Bayes model that is learned from it.
 
     The adversary knows everybody's quasi-identifiers and group, and how often each sensitive value occurs in
     each group. A model that gives each value a probability for each person is learned from the groups, used
@@ -95,13 +97,18 @@ def definetti(
 
     Parameters
     ----------
-    table : Table or what makes one
+    table : Table, Disclosure, or what makes a Table
         The people: quasi-identifiers as the adversary knows them (exact, or generalised), and the sensitive
-        column. Of that only how often each value occurs in each group is used. SUPPRESSED tells nothing.
-    group_ids : array_like of int
-        The group of each row, as `Partition.group_ids`.
-    sensitive : str
-        The column to guess; all others are quasi-identifiers.
+        column. Of that only how often each value occurs in each group is used. SUPPRESSED tells nothing. Of a
+        Disclosure it is the released table, the columns that no template takes for known left out.
+    group_ids : array_like of int, or Disclosure, optional
+        The group of each row, as `Partition.group_ids`. Of a Disclosure, whose rows are those of `table`, the
+        groups are equal released rows: of the columns that its templates take for known, less the sensitive
+        one. None stands for equal rows of `table` itself, which knows of people just what is released, so
+        that all of a group look alike; who knows the exact values, as in a private table, learns more.
+    sensitive : str, optional
+        The column to guess; all others are quasi-identifiers. By default that of the templates of a
+        Disclosure, if they have only one.
     truth : sequence, optional
         The true value of each row, where the sensitive column is not in the order of the rows.
     holdout : Table, or (Table, group ids), optional
@@ -128,16 +135,25 @@ def definetti(
     >>> table = Table({"smokes": smokes, "ill": ["cancer", "cancer", "flu", "flu", "cancer", "flu"]})
     >>> definetti(table, [0, 0, 1, 1, 2, 2], "ill")
     DeFinetti(accuracy 100.00%, of the groups alone 83.33%, worst confidence 75.00%)
+
+    A table in which values are suppressed, attacked by who knows them all the same (and learns nothing, as
+    there is only one group in which to learn):
+
+    >>> from nbcfast.templates import Template, disclose
+    >>> jobs = ["cook", "cook", "cook", "cook", "clerk", "judge", "clerk", "judge"]
+    >>> table = Table({"job": jobs, "ill": ["no", "no", "no", "yes", "no", "yes", "no", "yes"]})
+    >>> made = disclose(table, [Template(["job"], ("ill", "yes"), "1/2")], utility="distortion")
+    >>> made.suppressed["job"]
+    ('clerk', 'judge')
+    >>> definetti(table, made)
+    DeFinetti(accuracy 62.50%, of the groups alone 62.50%, worst confidence 75.00%)
     """
-    if not isinstance(table, Table):
-        table = Table(table)
-    if table.n_rows == 0:
-        raise ValueError("no rows")
+    table, ids, sensitive = _attacked(table, group_ids, sensitive)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
         raise ValueError(f"rounds must be an int of at least 1, got {rounds!r}")
     secret = table.column(sensitive)
     names = [name for name in table.names if name != sensitive]
-    groups, n_groups = _positions(group_ids, table.n_rows)
+    groups, n_groups = _positions(ids, table.n_rows)
     weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
     right = secret.codes if truth is None else _codes_of(truth, secret.domain, table.n_rows)
     model = _Model(table, names, groups, n_groups, secret.codes, len(secret.domain), weights)
@@ -151,9 +167,7 @@ def definetti(
     baseline = float(model.histograms.max(axis=1).sum()) / people
     mixed = (model.histograms > 0).sum(axis=1)[model.groups] > 1
     worst = float(certainty[mixed].max()) if mixed.any() else 1.0
-    held_out = (
-        None if holdout is None else _held_out(model, holdout, table, names, sensitive, groups, group_ids)
-    )
+    held_out = None if holdout is None else _held_out(model, holdout, table, names, sensitive, groups, ids)
     return DeFinetti(
         accuracy,
         baseline,
@@ -164,6 +178,34 @@ def definetti(
         certainty[model.cell_of],
         done,
     )
+
+
+def _attacked(
+    table: Any, group_ids: npt.ArrayLike | Disclosure | None, sensitive: str | None
+) -> tuple[Table, npt.ArrayLike, str]:
+    """The people, their groups, and the column to guess."""
+    from nbcfast.templates.results import Disclosure
+
+    released = next((one for one in (group_ids, table) if isinstance(one, Disclosure)), None)
+    if released is not None and sensitive is None:
+        secrets = sorted({template.sensitive[0] for template in released.templates})
+        if len(secrets) > 1:
+            raise ValueError(f"sensitive: expected one of {', '.join(map(repr, secrets))}; got None")
+        (sensitive,) = secrets
+    if not isinstance(sensitive, str):
+        raise TypeError(f"sensitive must be the name of a column, got {sensitive!r}")
+    known = [] if released is None else [name for name in released.quasi if name != sensitive]
+    if isinstance(table, Disclosure):
+        table = table.table.select([*known, sensitive])
+    elif not isinstance(table, Table):
+        table = Table(table)
+    if table.n_rows == 0:
+        raise ValueError("no rows")
+    if isinstance(group_ids, Disclosure):
+        return table, equal_rows(group_ids.table, known), sensitive
+    if group_ids is None:
+        group_ids = equal_rows(table, [name for name in table.names if name != sensitive])
+    return table, group_ids, sensitive
 
 
 class _Model:

@@ -16,6 +16,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import attack, closeness
+from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
@@ -524,3 +525,34 @@ def _reached(achieved: closeness.Achieved) -> dict[str, object]:
             "classes": [plain(value) for value in reached.classes],
         }
     return result
+
+
+def guessed(
+    table: nbcfast.Table, groups: Any, sensitive: str, holdout: nbcfast.Table | None
+) -> DeFinetti | str:
+    """The deFinetti attack on groups of a private table, or why there is none."""
+    with progress("attacking") as report:
+        try:
+            return definetti(table, groups, sensitive, holdout=holdout, progress=report)
+        except TooLargeError as error:
+            return f"not measured: {error}"
+
+
+def guesses(found: DeFinetti | str | None) -> object:
+    """For JSON."""
+    return found.to_dict() if isinstance(found, DeFinetti) else found
+
+
+def guess_rows(found: DeFinetti | str, what: str = "deFinetti attack") -> list[tuple[str, str]]:
+    """What the attack found, for people."""
+    if isinstance(found, str):
+        return [(what, found)]
+    rows = [
+        (what, f"guesses {found.accuracy:.2%} of the values"),
+        ("    from the groups alone", f"{found.baseline:.2%}"),
+        ("    worst confidence", f"{found.worst:.2%}"),
+    ]
+    if found.held_out is not None and found.gain is not None:
+        text = f"{found.held_out:.2%}, so being in FILE costs {found.gain:+.2%}"
+        rows.append(("    on held-out people", text))
+    return rows

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast import verify_release as form
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
@@ -20,7 +22,6 @@ from nbcfast.cli.verbs import (
     listing,
     names_in,
     pairs,
-    plain,
     progress,
     read,
     readable,
@@ -29,9 +30,13 @@ from nbcfast.cli.verbs import (
     verbs,
 )
 from nbcfast.release import load
-from nbcfast.response import KaryScheme, Scheme
+from nbcfast.release.files import written
+from nbcfast.response import Cut, KaryScheme, Scheme
+from nbcfast.response.schemes import number_text
+from nbcfast.table.values import plain
 
 SCHEME = "scheme.json"
+CUTS = "cuts.json"
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
 
 
@@ -68,15 +73,25 @@ def read_columns(
     texts: tuple[str, ...],
     scheme: Scheme | KaryScheme | None,
 ) -> nbcfast.Table:
-    """These columns of a file; what is text in the scheme is read as text."""
-    if scheme is not None and not file.name.lower().endswith(PARQUET_ENDINGS):
-        typed = [
-            name
-            for name, domain in scheme.domains.items()
-            if name in names and name not in texts and any(isinstance(value, str) for value in domain.values)
-        ]
-        texts = (*texts, *typed)
+    """These columns of a file."""
+    texts = text_columns(file, texts, scheme, names)
     return read(file, names[-1], names[:-1], None, nulls, delimiter, texts)
+
+
+def text_columns(
+    file: Path, texts: tuple[str, ...], scheme: Scheme | KaryScheme | None, names: list[str] | None
+) -> tuple[str, ...]:
+    """With those of --text, the columns (of these names) that are text in the scheme, even if they look like
+    numbers; a Parquet file knows what they are.
+    """
+    if scheme is None or file.name.lower().endswith(PARQUET_ENDINGS):
+        return texts
+    typed = [
+        name
+        for name, domain in scheme.domains.items()
+        if (names is None or name in names) and any(isinstance(value, str) for value in domain.values)
+    ]
+    return tuple(dict.fromkeys((*texts, *typed)))
 
 
 def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
@@ -84,7 +99,7 @@ def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
     for group, hidden in zip(scheme.groups, scheme.privacy().groups, strict=True):
         epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "none"
         names = ", ".join(label(name) for name in group.columns)
-        grid.add_row(Text(names), str(float(group.theta)), epsilon)
+        grid.add_row(Text(names), number_text(group.theta), epsilon)
     return grid
 
 
@@ -138,7 +153,9 @@ def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
     help="A scheme.json, in place of --theta and --groups.",
 )
 @click.option(
-    "--keep", metavar="A,B", help="Columns that leave as they are; all others of FILE stay.  [default: none]"
+    "--keep",
+    metavar="A,B",
+    help="Columns told as they are; what is named nowhere is left out.  [default: none]",
 )
 @click.option(
     "--binarise",
@@ -146,9 +163,18 @@ def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
     help="Make the columns of the groups two-valued first; where they are cut tells something of FILE.",
 )
 @click.option(
+    "--cuts",
+    "cuts_file",
+    metavar="CUTS",
+    type=click.Path(path_type=Path),
+    help="The same at the points of a cuts.json, which --binarise wrote for other answers.",
+)
+@click.option(
     "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="Where to write; new."
 )
-@click.option("--seed", type=int, help="Simulate: coins from a seed hide nothing from who knows it.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Simulate: coins from a seed hide nothing from who knows it."
+)
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disguise(
@@ -161,6 +187,7 @@ def disguise(
     scheme_file: Path | None,
     keep: str | None,
     binarise: Literal["midrange", "median"] | None,
+    cuts_file: Path | None,
     out: Path,
     seed: int | None,
     weights: str | None,
@@ -173,7 +200,8 @@ def disguise(
 
     Each record throws a coin for each group: with the probability theta its columns stay as they are, else
     all of them are reversed. Writes DIR/table.csv with its rows sorted, DIR/certificate.json for `verify` and
-    DIR/scheme.json for `estimate` and for devices on which respondents disguise their own answers.
+    DIR/scheme.json for `estimate` and for devices on which respondents disguise their own answers; with
+    --binarise or --cuts also DIR/cuts.json, by which a classifier of the answers is used on new records.
     """
     if weights is not None:
         raise ValueError("--weights: each record needs coins of its own, and a weight has none")
@@ -202,8 +230,14 @@ def disguise(
     if not table.n_rows:
         raise ValueError(f"{file}: no rows")
     table = table.select([name for name in table.names if name in names])
+    points: dict[str, Cut] = {}
+    if binarise is not None and cuts_file is not None:
+        raise ValueError("--cuts takes the place of --binarise")
     if binarise is not None:
-        table = response.binarise(table, names=columns, at=binarise)
+        points = response.cuts(table, columns, at=binarise)
+    elif cuts_file is not None:
+        points = cuts_in(cuts_file, columns)
+    table = response.binarise(table, points)
     if scheme is None:
         assert theta is not None
         assert groups is not None
@@ -216,6 +250,10 @@ def disguise(
     made = told.scheme
     assert isinstance(made, (Scheme, KaryScheme))
     made.save(out / SCHEME)
+    cuts_found = {name: cut.to_dict() for name, cut in points.items()}
+    if points:
+        with written(out / CUTS) as file_out:
+            file_out.write((json.dumps(cuts_found, indent=2, sort_keys=True) + "\n").encode("ascii"))
     load(out)  # reads and checks what was written
 
     if as_json:
@@ -224,6 +262,7 @@ def disguise(
             "rows": told.n_rows,
             "kept": list(told.untouched),
             "seeded": told.seeded,
+            "cuts": cuts_found,
             "scheme": made.to_dict(),
             "privacy": privacy_found(made),
         }
@@ -232,11 +271,38 @@ def disguise(
     lines = [("rows", readable(told.n_rows)), *privacy_lines(made)]
     if told.untouched:
         lines.append(("told as they are", ", ".join(label(name) for name in told.untouched)))
+    if points:
+        lines.append(
+            ("1 is above", ", ".join(f"{label(name)} {cut_text(cut)}" for name, cut in points.items()))
+        )
     if told.seeded:
         lines.append(("simulation", "the coins came from a seed, and hide nothing from who knows it"))
     title = Text(f"{printable(str(out))}: disguised answers", style="bold")
     show(title, privacy_grid(made), pairs(lines))
     return 0
+
+
+def cut_text(cut: Cut) -> str:
+    """Where a column is cut, or which of its values are 1."""
+    if not cut.values:
+        return number_text(cut.point)
+    return (
+        "(1 is "
+        + ", ".join(label(value) for place, value in enumerate(cut.values) if place > cut.point)
+        + ")"
+    )
+
+
+def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
+    """The cuts of these columns in a cuts.json."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        cuts = {name: Cut.from_dict(cut) for name, cut in found.items() if name in columns}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"--cuts {file}: not cuts as they were written ({error})") from None
+    if not cuts:
+        raise ValueError(f"--cuts {file}: it has none of the columns {', '.join(columns)}")
+    return cuts
 
 
 @verbs.command()
@@ -308,8 +374,11 @@ def estimate(
     low, high = found.interval(level)
     measured = None
     if test_file is not None:
+        keep_other(disguised, test_file)
         if test_file.is_dir():
             test = load(test_file)
+            if not isinstance(test, response.Disguised):
+                raise ValueError(f"--test {test_file} holds no disguised answers")
         else:
             test = _answers(test_file, scheme, class_name, columns, nulls, delimiter, texts)
         measured = response.accuracy(response.classifier(found), test, scheme)
@@ -343,15 +412,31 @@ def estimate(
         if len(values) > MOST_SHOWN:
             grid.add_row(Text(f"{label(name)}: {len(values) - MOST_SHOWN} values more, in --json"))
     lines = []
+    if not found.converged:
+        lines.append(("not settled", "EM stopped before its shares did; --method projection is exact"))
     if measured is not None:
         lines.append(
             (
                 "accuracy on the truth",
-                f"{measured.shown:.4f} +- {measured.standard_error:.4f}, from {measured.n_rows:,} answers",
+                f"{measured.shown:.4f} +- {measured.standard_error:.4f}, "
+                f"from {readable(measured.n_rows)} answers",
             )
         )
     show(title, grid, *([pairs(lines)] if lines else []))
     return 0
+
+
+def keep_other(learned: Path, tested: Path) -> None:
+    """Refuse to test on the answers that the classifier learned from: the accuracy would be of no use."""
+    one, other = (path / form.TABLE if path.is_dir() else path for path in (learned, tested))
+    same = os.path.samefile(one, other)
+    if not same and one.stat().st_size == other.stat().st_size:
+        same = one.read_bytes() == other.read_bytes()
+    if same:
+        raise ValueError(
+            "--test must be other answers than those learned from, on which the estimate of the accuracy "
+            f"does not hold; got {str(tested)!r}"
+        )
 
 
 def _answers(
@@ -364,23 +449,19 @@ def _answers(
     texts: tuple[str, ...],
 ) -> nbcfast.Table:
     """The table of answers in a file."""
-    if not file.name.lower().endswith(PARQUET_ENDINGS):
-        texts = (
-            *texts,
-            *(
-                name
-                for name, domain in scheme.domains.items()
-                if name not in texts
-                and (columns is None or name in [*names_in(columns), class_name])
-                and any(isinstance(value, str) for value in domain.values)
-            ),
-        )
+    names = None if columns is None else [*names_in(columns), class_name]
+    texts = text_columns(file, texts, scheme, names)
     return read(file, class_name, columns, None, nulls, delimiter, texts)
 
 
 @verbs.group(name="response")
 def response_verbs() -> None:
     """Plan a survey by randomised response."""
+
+
+def error_text(error: float) -> str:
+    """A standard error; above 1 it is of no use, and its digits neither."""
+    return f"{error:.5f}" if error < 1 else f"{error:.2g} (useless)"
 
 
 @response_verbs.command(name="plan")
@@ -431,10 +512,10 @@ def plan(
         return 0
     rows = [
         ("respondents", f"{found.n:,}"),
-        ("standard error of a share", f"at most {found.standard_error:.5f}"),
+        ("standard error of a share", f"at most {error_text(found.standard_error)}"),
     ]
     if found.accuracy_error is not None:
-        rows.append(("of a measured accuracy", f"at most {found.accuracy_error:.5f}"))
-    rows.append(("respondents for one who told the truth", f"{found.blow_up:.3g}"))
+        rows.append(("of a measured accuracy", f"at most {error_text(found.accuracy_error)}"))
+    rows.append(("in place of each truthful one", f"{found.blow_up:.3g}"))
     show(privacy_grid(scheme), pairs([*rows, *privacy_lines(scheme)]))
     return 0

@@ -13,7 +13,8 @@ from rich.text import Text
 from nbcfast import associations
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli import printable
-from nbcfast.cli.skyline_verbs import as_json, names_of, read
+from nbcfast.cli.files import names_of, read
+from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
 
 ADVICE = 10  # splits that are shown

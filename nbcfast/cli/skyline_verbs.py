@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
@@ -18,14 +18,24 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import skyline
-from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
+from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli import printable
+from nbcfast.cli.adversaries import guess_rows, guessed, guesses
+from nbcfast.cli.files import (
+    PUBLISHED,
+    Output,
+    csv_options,
+    held_out,
+    is_parquet,
+    keep_apart,
+    keep_apart_from,
+    names_of,
+    output,
+    read,
+)
 from nbcfast.cli.verbs import (
-    CSV_ENDINGS,
-    PARQUET_ENDINGS,
     label,
     listing,
-    names_in,
     pairs,
     plain,
     progress,
@@ -39,7 +49,6 @@ from nbcfast.skyline.results import breach_text
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 POINT = "L,K,M,CONFIDENCE"
-PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
 
 
 @verbs.group("skyline")
@@ -71,14 +80,6 @@ def as_json(command: Command) -> Command:
     return click.option("--json", "json_only", is_flag=True, help="Print one JSON object instead.")(command)
 
 
-def names_of(text: str, option: str) -> list[str]:
-    """The names in a comma-separated list."""
-    try:
-        return names_in(text)
-    except ValueError as error:
-        raise ValueError(str(error).replace("--columns", option)) from None
-
-
 def point_of(text: str) -> tuple[int, int, int, Fraction]:
     """A point as it is written: 3,4,2,0.95 or 3,4,2,19/20."""
     parts = [part.strip() for part in text.split(",")]
@@ -88,59 +89,6 @@ def point_of(text: str) -> tuple[int, int, int, Fraction]:
         return int(parts[0]), int(parts[1]), int(parts[2]), Fraction(parts[3])
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"--point must be {POINT}, such as 3,4,2,0.95; got {text!r}") from None
-
-
-def read(
-    file: Path,
-    names: list[str],
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The columns of a file, CSV or Parquet by its ending."""
-    import_module("pyarrow")  # where it is missing, main names the extra
-    if weights in names:
-        raise ValueError(f"--weights names {weights!r}, which is used otherwise")
-    if is_parquet(file):
-        if nulls or delimiter is not None or texts:
-            raise ValueError("--null, --delimiter and --text are for CSV files")
-        with progress("reading") as report:
-            table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
-    else:
-        options = csv_options(file, nulls, delimiter, texts)
-        with progress("reading") as report:
-            table = nbcfast.read_csv(file, columns=names, weights=weights, progress=report, **options)
-    if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
-    return table
-
-
-def is_parquet(file: Path) -> bool:
-    name = file.name.lower()
-    if name.endswith(PARQUET_ENDINGS):
-        return True
-    if Path(name.removesuffix(".gz")).suffix not in CSV_ENDINGS:
-        raise ValueError(
-            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
-        )
-    return False
-
-
-def csv_options(
-    file: Path, nulls: tuple[str, ...], delimiter: str | None, texts: tuple[str, ...]
-) -> dict[str, Any]:
-    """How a CSV file is read."""
-    if delimiter is None:
-        delimiter = "\t" if Path(file.name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
-    delimiter = delimiter.replace("\\t", "\t")
-    if len(delimiter) != 1:
-        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-    return {
-        "delimiter": delimiter,
-        "null_values": nulls or ("",),
-        "types": dict.fromkeys(texts, "text"),
-    }
 
 
 def grouped(
@@ -321,7 +269,7 @@ def find(
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Output(),
     required=True,
     help="A folder for table.csv and its certificate, or a .csv or .parquet file for the table alone.",
 )
@@ -375,33 +323,19 @@ def anonymize(
         distance: Literal["equal", "ordered"] = "ordered" if ordered else "equal"
         demands["closeness"] = (closeness, distance)
     demands["hierarchies"] = dict(map(hierarchy_of, hierarchies))
-    ending = out.suffix.lower()
-    if ending in (*CSV_ENDINGS, ".gz") and ending != ".csv":
-        raise ValueError(f"--out must be a folder, or a file that ends in .csv or .parquet; got {out.name!r}")
-    if ending in (".csv", ".parquet", ".pq") and (shuffle or counts is not None) and ending != ".csv":
+    written_as = output(out)
+    if written_as == "parquet" and (shuffle or counts is not None):
         raise ValueError("--shuffle and --counts go with a folder or a .csv file")
     if memory_limit is not None and holdout is not None:
         raise ValueError("--holdout: the deFinetti attack takes tables in memory, without --memory-limit")
-    if memory_limit is not None and ending == ".csv":
+    if memory_limit is not None and written_as == "csv":
         raise ValueError("--memory-limit: --out must be a folder or a .parquet file")
-    if ending in (".csv", ".parquet", ".pq") and not out.parent.is_dir():
-        raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
     if counts is not None and counts in (*names, sensitive):
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     private = [file, *([] if holdout is None else [holdout]), *map(Path, demands["hierarchies"].values())]
-    if holdout is not None:
-        with suppress(OSError):  # that it is not there is said when it is read
-            if os.path.samefile(file, holdout):
-                raise ValueError("--holdout: expected people who are not in FILE, got FILE itself")
-    for one in private:
-        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
+    keep_apart_from(private, out)
     table: nbcfast.Table | None = None
-    held = None
-    if holdout is not None and not no_attack:  # before anything is written: it may not fit
-        try:
-            held = read(holdout, [*names, sensitive], None, nulls, delimiter, texts)
-        except ValueError as error:
-            raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
+    held = None if no_attack else held_out(file, holdout, [*names, sensitive], nulls, delimiter, texts)
     try:
         if memory_limit is None:
             used = [*names, sensitive, *([] if target is None or target in (*names, sensitive) else [target])]
@@ -423,17 +357,7 @@ def anonymize(
     if table is None and not no_attack:
         attack = "not measured: it takes a table in memory, without --memory-limit"
     if table is not None and not no_attack:
-        with progress("attacking") as report:
-            try:
-                attack = definetti(
-                    table.select([*names, sensitive]),
-                    group_ids(partition),
-                    sensitive,
-                    holdout=held,
-                    progress=report,
-                )
-            except TooLargeError as error:
-                attack = f"not measured: {error}"
+        attack = guessed(table.select([*names, sensitive]), group_ids(partition), sensitive, held)
     confidence = max((point.confidence for point in partition.demands.points), default=Fraction(19, 20))
     reached = partition.skyline(confidence)
     if json_only:
@@ -441,7 +365,7 @@ def anonymize(
             "file": str(file),
             **partition.to_dict(),
             "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
-            "definetti": attack.to_dict() if isinstance(attack, DeFinetti) else attack,
+            "definetti": guesses(attack),
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in written],
         }
         print(json.dumps(found, indent=2))
@@ -467,14 +391,6 @@ def hierarchy_of(text: str) -> tuple[str, str]:
     if not found or not name or not path:
         raise ValueError(f"--hierarchy must be NAME=FILE, got {text!r}")
     return name, path
-
-
-def keep_apart(private: Path, written: list[Path], option: str) -> None:
-    """Refuse to write over a file that is read."""
-    for path in written:
-        with suppress(OSError):  # where one of them is not there
-            if os.path.samefile(private, path):
-                raise ValueError(f"{option} must not write over {str(private)!r}, which is read")
 
 
 @contextmanager
@@ -575,22 +491,8 @@ def show_partition(
         for name in partition.quasi:
             lost.add_row(Text(label(name)), f"{utility.ncp_of[name]:.4f}", f"{utility.kl[name]:.4f}")
         parts.append(lost)
-    if isinstance(attack, str):
-        parts.append(pairs([("deFinetti attack", attack)]))
-    elif attack is not None:
-        rows = [
-            ("deFinetti attack", f"guesses {attack.accuracy:.2%} of the values"),
-            ("    from the groups alone", f"{attack.baseline:.2%}"),
-            ("    worst confidence", f"{attack.worst:.2%}"),
-        ]
-        if attack.held_out is not None and attack.gain is not None:
-            rows.append(
-                (
-                    "    on held-out people",
-                    f"{attack.held_out:.2%}, so being in FILE costs {attack.gain:+.2%}",
-                )
-            )
-        parts.append(pairs(rows))
+    if attack is not None:
+        parts.append(pairs(guess_rows(attack)))
     grid = listing("files written", "bytes")
     for path in written:
         grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -17,10 +15,9 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast.cli import printable
-from nbcfast.cli.adversaries import value_of
+from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
+from nbcfast.cli.files import Output, held_out, keep_apart_from, names_of, output, read
 from nbcfast.cli.verbs import (
-    CSV_ENDINGS,
-    PARQUET_ENDINGS,
     label,
     listing,
     names_in,
@@ -62,49 +59,6 @@ def takes_templates(command: Command) -> Command:
     return command
 
 
-def read(
-    file: Path,
-    names: list[str] | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The table in a file, CSV or Parquet by its ending."""
-    import_module("pyarrow")  # where it is missing, main names the extra
-    name = file.name.lower()
-    if names is not None and weights in names:
-        raise ValueError(f"--weights names {weights!r}, which is used otherwise")
-    if name.endswith(PARQUET_ENDINGS):
-        if nulls or delimiter is not None or texts:
-            raise ValueError("--null, --delimiter and --text are for CSV files")
-        with progress("reading") as report:
-            table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
-    elif (ending := Path(name.removesuffix(".gz")).suffix) in CSV_ENDINGS:
-        if delimiter is None:
-            delimiter = "\t" if ending == ".tsv" else ","
-        delimiter = delimiter.replace("\\t", "\t")
-        if len(delimiter) != 1:
-            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-        with progress("reading") as report:
-            table = nbcfast.read_csv(
-                file,
-                columns=names,
-                null_values=nulls or ("",),
-                types=dict.fromkeys(texts, "text"),
-                weights=weights,
-                delimiter=delimiter,
-                progress=report,
-            )
-    else:
-        raise ValueError(
-            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
-        )
-    if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
-    return table
-
-
 def parts_of(text: str) -> tuple[list[str], str, Fraction]:
     """The known columns, NAME=VALUE, and the limit."""
     known, arrow, rest = text.partition("->")
@@ -116,24 +70,24 @@ def parts_of(text: str) -> tuple[list[str], str, Fraction]:
     share = Fraction(exact(number.removesuffix("%").strip(), f"--template {text!r}: the limit")) / scale
     if not 0 <= share <= 1:
         raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
-    try:
-        names = names_in(known.strip())
-    except (ValueError, csv.Error) as error:
-        raise ValueError(str(error).replace("--columns", f"--template {text!r}:")) from None
-    return names, inferred.strip(), share
+    return names_of(known.strip(), f"--template {text!r}:"), inferred.strip(), share
 
 
 def template_of(text: str, table: nbcfast.Table) -> Template:
     known, inferred, limit = parts_of(text)
-    # The longest name that fits: names may hold an equals sign.
-    fitting = [name for name in table.names if inferred.startswith(f"{name}=")]
+    # The longest name that fits: names may hold an equals sign, which may stand between spaces.
+    fitting = [name for name in table.names if inferred.removeprefix(name).lstrip().startswith("=")]
+    fitting = [name for name in fitting if inferred.startswith(name)]
     if not fitting:
         names = ", ".join(table.names)
         raise ValueError(
             f"--template must be {FORM} with NAME one of {names}; got {inferred.partition('=')[0]!r}"
         )
     name = max(fitting, key=len)
-    value = value_of(inferred[len(name) + 1 :], table.domain(name), f"--template: {name}")
+    text = inferred.removeprefix(name).lstrip()[1:]
+    value = value_of(
+        text if inferred.startswith(f"{name}=") else text.lstrip(), table.domain(name), f"--template: {name}"
+    )
     return Template(known, (name, value), limit)
 
 
@@ -247,7 +201,7 @@ def _found(one: Violation) -> dict[str, object]:
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=Output(),
     help="A .csv or .parquet file for the table alone, or else a folder for the table and its certificate.",
 )
 @click.option(
@@ -255,6 +209,10 @@ def _found(one: Violation) -> dict[str, object]:
     metavar="NAME",
     help="With --out: write each distinct row once, with its count in this column.",
 )
+@click.option(
+    "--holdout", type=click.Path(path_type=Path), help="People not in FILE, for the deFinetti attack."
+)
+@click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disclose_verb(
     file: Path,
@@ -270,24 +228,37 @@ def disclose_verb(
     maximal: bool,
     out: Path | None,
     counts: str | None,
+    holdout: Path | None,
+    no_attack: bool,
     as_json: bool,
 ) -> int:
     """Suppress just so many values of FILE that all templates hold.
 
-    Leaves with 1 if even the most suppressed table breaks one.
+    Prints what was suppressed and why, and how well a deFinetti attack guesses: that comes from the private
+    table, as do the values that are suppressed, and is not meant for publication.
+
+    Leaves with 1 if even the most suppressed table breaks one. Ctrl-C while values are disclosed ends with
+    the table so far, in which all templates hold; before, nothing is written.
     """
     if counts is not None and out is None:
         raise ValueError("--counts goes with --out FILE")
+    if counts == "":
+        raise ValueError("--counts: expected the name of a new column, got ''")
     if utility is None:
         utility = "distortion" if target is None else "information"
     if utility == "information" and target is None:
         raise ValueError("--utility information needs --target NAME")
-    as_file = out is not None and out.name.lower().endswith((".csv", *PARQUET_ENDINGS))
-    if out is not None and out.exists() and out.is_dir() == as_file:
-        raise ValueError(f"--out must be a {'file' if as_file else 'folder'}, got {str(out)!r}")
+    written_as = "folder" if out is None else output(out)
+    if out is not None:
+        keep_apart_from([file, *([] if holdout is None else [holdout])], out)
     table = read(file, None if columns is None else names_in(columns), weights, nulls, delimiter, texts)
+    if counts is not None and counts in table.names:
+        raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     templates = templates_of(wanted, table)
-    cut = () if continuous is None else names_in(continuous)
+    cut = () if continuous is None else names_of(continuous, "--continuous")
+    known = [name for name in table.names if any(name in template.quasi for template in templates)]
+    secrets = list(dict.fromkeys(template.sensitive[0] for template in templates))
+    held = None if no_attack else held_out(file, holdout, _once([*known, *secrets]), nulls, delimiter, texts)
     try:
         with progress("disclosing") as report:
             made = disclose(
@@ -301,24 +272,40 @@ def disclose_verb(
             )
     except Infeasible as error:
         if as_json:
-            print(json.dumps({"file": str(file), "feasible": False, "why": error.why}, indent=2))
+            shares: Any = error.best["confidences"]
+            found = {str(template): str(share) for template, share in shares.items()}
+            infeasible = {"file": str(file), "feasible": False, "why": error.why, "confidences": found}
+            print(json.dumps(infeasible, indent=2))
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
-    files = [] if out is None else written(made, out, counts, as_file)
+    files = [] if out is None else written(made, out, counts, written_as)
+    attacks = {}
+    for name in [] if no_attack else secrets:
+        own = table.select(_once([*known, name]))
+        attacks[name] = guessed(own, made, name, None if held is None else held.select(own.names))
     if as_json:
-        print(json.dumps({"file": str(file), "feasible": True, **described(made), "files": files}, indent=2))
+        result = {"file": str(file), "feasible": True, **described(made), "files": files}
+        result["definetti"] = {name: guesses(attack) for name, attack in attacks.items()}
+        print(json.dumps(result, indent=2))
         return 0
-    show(*shown(file, made, files))
+    rows = [
+        row for name, attack in attacks.items() for row in guess_rows(attack, f"deFinetti on {label(name)}")
+    ]
+    show(*shown(file, made, files), *([pairs(rows)] if rows else []))
     return 0
 
 
-def written(made: Disclosure, out: Path, counts: str | None, as_file: bool) -> list[str]:
+def _once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def written(made: Disclosure, out: Path, counts: str | None, kind: str) -> list[str]:
     """The files that were written."""
-    if not as_file:
+    if kind == "folder":
         made.save(out, weights=counts)
         load(out)  # reads and checks what was written
         return [str(out / "table.csv"), str(out / "certificate.json")]
-    if out.name.lower().endswith(".csv"):
+    if kind == "csv":
         write_csv(made.collapsed, out, weights=counts)
     else:
         write_parquet(made.collapsed, out, weights=counts)

@@ -27,6 +27,7 @@ from nbcfast.release import Posterior, Quality, Release, Verification, evaluate,
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text
+from nbcfast.table.values import plain as plain  # of all verbs
 
 if TYPE_CHECKING:
     from nbcfast.response import Disguised
@@ -243,13 +244,6 @@ def label(value: object) -> str:
     if value is None:
         return "(null)"
     return printable(str(value)) if str(value).strip() else repr(value)
-
-
-def plain(value: object) -> object:
-    """A value as JSON holds it; what JSON has no kind for becomes text."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
 def exact(number: int) -> int | str:

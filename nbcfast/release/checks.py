@@ -120,7 +120,8 @@ def verify(
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
     A partition or a disclosure is checked from its certificate and its table: every demand or template,
-    exactly. So are disguised answers; whether their coins were thrown nobody can see from them.
+    exactly. So are disguised answers; whether their coins were thrown nobody can see from them. A
+    table.parquet beside the table must hold the same rows, for which pyarrow is needed.
 
     Parameters
     ----------
@@ -205,6 +206,12 @@ def _table(document: form.Form, where: str, against: Viewset | Table | None) -> 
     rows, results = form.judge_any(document, os.path.dirname(where))
     checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
     checks += [Check(*result) for result in results]
+    copy = os.path.join(os.path.dirname(where), form.PARQUET)
+    if results[0][1] and os.path.lexists(copy):
+        from nbcfast.release.tables import parquet_check
+
+        assert isinstance(document, form.TableForm)
+        checks.append(Check("parquet", *parquet_check(copy, document, rows)))
     return Verification(
         where, tuple(checks), kind, published(document, rows, where) if results[0][1] else None
     )

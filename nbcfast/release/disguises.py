@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import DisguisedDocument
 
 
-NOTES = (
-    "Each answer was disguised by the scheme before it was told; what its coins hide does not depend on what "
-    "anybody knows. No file can show that they were thrown.",
-    "Who answers twice, or is in two such tables, tells more: epsilons add up.",
-)
-
-
 def save(disguised: Disguised, path: str | os.PathLike[str]) -> None:
     """Write the folder; see `Disguised.save`."""
     if not disguised.n_rows:
@@ -48,7 +41,7 @@ def _document(disguised: Disguised, table_sha256: str) -> dict[str, Any]:
         "format": form.FORMAT,
         "kind": "disguised",
         "method": "randomised response",
-        "notes": list(NOTES),
+        "notes": list(form.DisguisedDocument.told),
         "privacy": [None if group.odds is None else _rational(group.odds) for group in privacy.groups],
         "rows": _number(disguised.n_rows),
         "scheme": disguised.scheme.to_dict(),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
@@ -14,12 +15,11 @@ import numpy as np
 from nbcfast import verify_release as form
 from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
 from nbcfast.release.files import _typed, written
-from nbcfast.table import SUPPRESSED, Column, Domain, Table
+from nbcfast.table import SUPPRESSED, Column, Domain, Table, read_parquet
 
 BLOCK_ROWS = 1 << 18
 MOST_SHUFFLED = 1 << 31  # rows
 MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
-PARQUET = "table.parquet"
 
 
 def save(
@@ -29,13 +29,18 @@ def save(
     *,
     generator: np.random.Generator | None = None,
     parquet: bool = False,
+    keep_parquet: bool = False,
 ) -> None:
-    """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv."""
-    names = [form.TABLE, *([PARQUET] if parquet else []), form.NAME]
-    with together(os.fsdecode(path), names) as files:
+    """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv.
+
+    A table.parquet that was there is of another table, and goes, unless it is to be kept.
+    """
+    names = [form.TABLE, *([form.PARQUET] if parquet else []), form.NAME]
+    gone = [] if parquet or keep_parquet else [form.PARQUET]
+    with together(os.fsdecode(path), names, gone) as files:
         digest = lines.write(files[form.TABLE], generator)
         if parquet:
-            _write_parquet(lines.table, files[PARQUET], lines.weights)
+            _write_parquet(lines.table, files[form.PARQUET], lines.weights)
         fields = document(digest)
         fields["sha256"] = form.digest(fields)
         files[form.NAME].write((form.canonical(fields) + "\n").encode("ascii"))
@@ -72,29 +77,37 @@ def remove_folders(made: list[str]) -> None:
 
 
 @contextmanager
-def together(folder: str, names: list[str]) -> Iterator[dict[str, IO[bytes]]]:
+def together(folder: str, names: list[str], gone: Sequence[str] = ()) -> Iterator[dict[str, IO[bytes]]]:
     """New files in a folder, which is made if need be: all take their names at the end, or none does.
 
-    They take them in order, so that the last one says that all are there. What they replace is put back where
-    one of them fails to.
+    They take them in order, so that the last one says that all are there. Files with the names `gone` are
+    removed before. What is replaced or removed is put back where one of them fails to.
     """
     made = made_folders(folder)
     mark = os.urandom(8).hex()
+    removed = {os.path.join(folder, name): os.path.join(folder, f".{name}.{mark}.old") for name in gone}
     targets = [os.path.join(folder, name) for name in names]
     parts = [os.path.join(folder, f".{name}.{mark}.part") for name in names]
     kept = [os.path.join(folder, f".{name}.{mark}.old") for name in names]
     files: dict[str, IO[bytes]] = {}
     done: list[tuple[str, str | None]] = []
     try:
-        for name, target, part in zip(names, targets, parts, strict=True):
+        for target in (*removed, *targets):
             if os.path.isdir(target):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+        for name, part in zip(names, parts, strict=True):
             files[name] = open(part, "xb")  # noqa: SIM115
         yield files
         for file in files.values():
             file.flush()
             os.fsync(file.fileno())
             file.close()
+        for target, old in removed.items():
+            if os.path.lexists(target):
+                done.append((target, old))
+                _keep(target, old)
+                with suppress(FileNotFoundError):  # where that took its name
+                    os.unlink(target)
         for target, part, old in zip(targets, parts, kept, strict=True):
             replaced = os.path.lexists(target)
             done.append((target, old if replaced else None))
@@ -117,7 +130,7 @@ def together(folder: str, names: list[str]) -> Iterator[dict[str, IO[bytes]]]:
                 os.unlink(part)
         remove_folders(made)
         raise
-    for old in kept:
+    for old in (*removed.values(), *kept):
         with suppress(OSError):
             os.unlink(old)
 
@@ -138,7 +151,7 @@ class Lines:
         if weights is not None:
             if not isinstance(weights, str):
                 raise TypeError(f"weights must be the name of a new column, got {weights!r}")
-            if weights in names:
+            if not weights or weights in names:
                 raise ValueError(f"weights: expected the name of a new column, got {weights!r}")
             names.append(weights)
         for name in names:
@@ -274,3 +287,32 @@ def _write_parquet(table: Table, file: IO[bytes], weights: str | None) -> None:
     finally:
         if writer is not None:
             writer.close()
+
+
+def parquet_check(path: str, document: form.TableForm, rows: form.Rows) -> tuple[bool | None, str]:
+    """Whether a table.parquet has the rows of the table.csv beside it (None: not decided), and a sentence."""
+    try:
+        import_module("pyarrow")
+    except ImportError:
+        return None, f"{form.PARQUET} is there, and takes nbcfast[arrow] to compare"
+    try:
+        table = read_parquet(path)
+        if document.weights in table.names:
+            table = read_parquet(path, weights=document.weights)
+        expected = document.header[: len(document.places)]
+        if sorted(table.names) != sorted(expected):
+            names = form.shown(list(table.names))
+            return False, f"{form.PARQUET}: expected the columns {form.shown(expected)}, got {names}"
+        table = table.select(expected).collapse()
+    except (ValueError, TypeError, OSError) as error:
+        return False, f"{form.PARQUET}: {error}"
+    codes = []
+    for name, places in zip(expected, document.places, strict=True):
+        texts = ["" if value is None else str(value) for value in table.domain(name)]
+        places_of = np.array([places.get(text, -1) for text in texts], np.int64)
+        codes.append(places_of[table.codes(name)].tolist())
+    assert table.weights is not None
+    found = dict(zip(zip(*codes, strict=True), table.weights.tolist(), strict=True))
+    if found != rows:
+        return False, f"{form.PARQUET} holds other rows than {form.TABLE}"
+    return True, f"{form.PARQUET} holds the rows of {form.TABLE}"

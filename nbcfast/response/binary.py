@@ -35,6 +35,13 @@ class Cut:
     def to_dict(self) -> dict[str, Any]:
         return {"point": number_text(self.point), "values": list(self.values)}
 
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Cut:
+        """The cut that `to_dict` wrote."""
+        if set(fields) != {"point", "values"} or not isinstance(fields["values"], list):
+            raise ValueError(f"expected a point and values, got {sorted(fields)}")
+        return cls(Fraction(exact(fields["point"], "point")), tuple(fields["values"]))
+
 
 def cuts(
     table: Table | Mapping[str, Any], names: Iterable[str] | None = None, *, at: At = "midrange"
@@ -106,6 +113,9 @@ def binarise(
     """
     table = table if isinstance(table, Table) else Table(table)
     found = cuts(table, names, at=at) if points is None else dict(points)
+    for name, cut in found.items():
+        if not isinstance(cut, Cut):
+            raise TypeError(f"points: expected a Cut for {name!r}, got {type(cut).__name__}")
     columns = {name: table.column(name) for name in table.names}
     for name, cut in found.items():
         column = table.column(name)

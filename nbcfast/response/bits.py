@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _response
-from nbcfast.response.schemes import AnyScheme, _two
+from nbcfast.response.schemes import AnyScheme, _sequence, _two
 from nbcfast.table import Column, Domain, Table
 from nbcfast.views import Viewset
 
@@ -115,7 +115,7 @@ def pack(table: Table | Mapping[str, Any], names: Iterable[str] | None = None) -
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs bits of its own")
     words, domains = {}, {}
-    for name in table.names if names is None else names:
+    for name in table.names if names is None else _sequence(names, "names"):
         column = table.column(name)
         _two(name, column.domain)
         packed = np.zeros(-(-table.n_rows // 64) * 8, np.uint8)

@@ -11,7 +11,7 @@ tells more.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,7 +37,8 @@ def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | No
     Raises
     ------
     ValueError
-        If the record lacks a column of the scheme, or holds a value outside its domain.
+        If the scheme is not one that hides as it says, or the record lacks a column of it or holds a value
+        outside its domain.
 
     Examples
     --------
@@ -46,19 +47,19 @@ def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | No
     >>> disguise_record({"a": 1, "b": "no", "c": 7}, scheme, below=lambda n: n - 1)
     {'a': 0, 'b': 'yes', 'c': 7}
     """
+    if not isinstance(record, Mapping):
+        raise TypeError(f"record must be a mapping of name -> value, got {type(record).__name__}")
+    if not isinstance(scheme, Mapping) and not hasattr(scheme, "to_dict"):
+        raise TypeError(f"scheme must be a scheme or the content of its file, got {type(scheme).__name__}")
     fields = scheme if isinstance(scheme, Mapping) else scheme.to_dict()
     below = secrets.randbelow if below is None else below
-    kind = fields["kind"]
-    if kind not in ("binary", "k-ary"):
-        raise ValueError(f"scheme: expected kind 'binary' or 'k-ary', got {kind!r}")
+    # All of it is checked before the first coin: a device must not tell the truth because a file is wrong.
+    groups, own = _checked(fields), fields["domains"]
     answer = dict(record)
-    for group in fields["groups"]:
-        theta = Fraction(group["theta"])
+    for theta, columns in groups:
         places, domains = [], []
-        for name in group["columns"]:
-            domain = [_plain(value) for value in fields["domains"].get(name, ())]
-            if not domain:
-                raise ValueError(f"scheme: the domain of column {name!r} is not declared")
+        for name in columns:
+            domain = [_plain(value) for value in own[name]]
             if name not in record:
                 raise ValueError(f"record: expected a value of {name!r}, which the scheme has")
             places.append(_place(record[name], domain, name))
@@ -67,9 +68,74 @@ def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | No
         truth = below(theta.denominator) < theta.numerator
         together = fields.get("lie") == "tuple"
         lies = _another_tuple(places, domains, below) if together else _others(places, domains, below)
-        for name, domain, place, lie in zip(group["columns"], domains, places, lies):  # noqa: B905
+        for name, domain, place, lie in zip(columns, domains, places, lies):  # noqa: B905
             answer[name] = domain[place if truth else lie]
     return answer
+
+
+def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
+    """Theta and columns of each group of a scheme that hides as its file says."""
+    kind = fields.get("kind")
+    names = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
+    if kind not in ("binary", "k-ary") or set(fields) != names:
+        raise ValueError(f"scheme: expected the fields of a binary or k-ary scheme, got {sorted(fields)}")
+    if type(fields["format"]) is not int or fields["format"] != 1:
+        raise ValueError(f"scheme: expected format 1, got {fields['format']!r}")
+    if kind == "k-ary" and fields["lie"] not in ("each", "tuple"):
+        raise ValueError(f"scheme: expected lie 'each' or 'tuple', got {fields['lie']!r}")
+    groups, domains = fields["groups"], fields["domains"]
+    if not isinstance(groups, list) or not groups or not isinstance(domains, Mapping):
+        raise ValueError("scheme: expected groups, and domains of their columns")
+    found: list[tuple[Fraction, list[str]]] = []
+    seen: set[str] = set()
+    for group in groups:
+        if not isinstance(group, Mapping) or set(group) != {"columns", "theta"}:
+            raise ValueError(f"scheme: expected groups of columns and theta, got {group!r}")
+        theta, columns = _theta(group["theta"]), group["columns"]
+        if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
+            raise ValueError(f"scheme: expected names of columns, got {columns!r}")
+        sizes = []
+        for name in columns:
+            if name in seen:
+                raise ValueError(f"scheme: groups must not overlap, got {name!r} twice")
+            seen.add(name)
+            if name not in domains:
+                raise ValueError(f"scheme: the domain of column {name!r} is not declared")
+            values = [_plain(value) for value in domains[name]]
+            sizes.append(len(values))
+            if len({(isinstance(one, bool), one) for one in values}) < len(values):
+                raise ValueError(f"scheme: expected distinct values of {name!r}, got {values!r}")
+            if len(values) < 2 or (kind == "binary" and (len(values) != 2 or None in values)):
+                least = "two values, none missing," if kind == "binary" else "two values or more"
+                raise ValueError(f"scheme: expected {least} of {name!r}, got {values!r}")
+        for size in sizes:
+            others = size - 1
+            if kind == "k-ary" and fields["lie"] == "tuple":
+                others = _total(sizes) - 1
+            if abs(theta - (1 - theta) / others) < Fraction(1, 10**9):
+                raise ValueError(f"scheme: expected a theta at which answers tell something, got {theta}")
+        found.append((theta, columns))
+    return found
+
+
+def _theta(text: Any) -> Fraction:
+    """4/5 or 0.8 as a text; long whole numbers in it are hexadecimal."""
+    try:
+        if not isinstance(text, str):
+            raise ValueError
+        theta = Fraction(*(int(part, 0) for part in text.split("/"))) if "0x" in text else Fraction(text)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise ValueError(f"scheme: expected thetas as texts, such as '4/5', got {text!r}") from None
+    if not 0 <= theta <= 1:
+        raise ValueError(f"scheme: theta must be in [0, 1], got {text}")
+    return theta
+
+
+def _total(sizes: Sequence[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
 
 
 def _others(places: Sequence[int], domains: Sequence[Sequence[Any]], below: Below) -> list[int]:
@@ -95,7 +161,11 @@ def _another_tuple(places: Sequence[int], domains: Sequence[Sequence[Any]], belo
 
 def _plain(typed: Any) -> Any:
     """The value that the file writes as ["int","39"], ["text","x"] or ["null"]."""
+    if not isinstance(typed, (list, tuple)) or not typed or not all(isinstance(part, str) for part in typed):
+        raise ValueError(f'scheme: expected typed values such as ["int","1"], got {typed!r}')
     kind = typed[0]
+    if len(typed) != (1 if kind == "null" else 2):
+        raise ValueError(f'scheme: expected typed values such as ["int","1"], got {typed!r}')
     if kind == "null":
         return None
     if kind == "bool":
@@ -110,6 +180,10 @@ def _plain(typed: Any) -> Any:
 def _place(value: Any, domain: Sequence[Any], name: str) -> int:
     for place, own in enumerate(domain):
         # True is no 1, and 1 is 1.0.
-        if own == value and isinstance(own, bool) == isinstance(value, bool):
+        if isinstance(own, bool) == isinstance(value, bool) and _equal(own, value):
             return place
     raise ValueError(f"record: {value!r} is none of the {len(domain)} values of {name!r}")
+
+
+def _equal(own: Any, value: Any) -> bool:
+    return own is value if own is None or value is None else isinstance(value, Hashable) and own == value

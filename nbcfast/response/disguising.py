@@ -137,6 +137,13 @@ def disguise(
     """
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    if isinstance(table, (Bits, Disguised)) and table.scheme is not None:
+        raise ValueError(
+            f"the answers are disguised already, by {table.scheme!r}: who answers twice tells more, and no "
+            "estimate knows of two schemes"
+        )
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable or None, got {type(progress).__name__}")
     coins = _coins(rng)
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
@@ -216,6 +223,11 @@ def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progr
             )
         scheme.check_domain(name, bits.domains[name])
         _two(name, bits.domains[name])
+        if scheme.size(name) != 2:
+            raise ValueError(
+                f"column {name!r}: a bit tells two values, and the scheme has {scheme.size(name)}: disguise "
+                "a Table (bits.to_table())"
+            )
     words = dict(bits.words)
     n_words = -(-bits.n_rows // 64)
     domains = {name: _kept(domain) for name, domain in bits.domains.items()}

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.response.bits import Bits
-from nbcfast.response.disguising import Disguised
-from nbcfast.response.schemes import AnyScheme
+from nbcfast.response.schemes import AnyScheme, _sequence
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact
 from nbcfast.views import Viewset, count
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 Exact = npt.NDArray[Any]  # of Fractions
 Method = Literal["projection", "em"]
 
-EM_STEPS = 100_000
-EM_SETTLED = 1e-13
+EM_STEPS = 20_000
+EM_SETTLED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +55,8 @@ class Proportions:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        prior, joint = self.floats()
-        return {"prior": prior.tolist(), "joint": {name: array.tolist() for name, array in joint.items()}}
+        """Lists of floats; None where a number is infinite."""
+        return {"prior": _known(self.prior), "joint": {name: _known(a) for name, a in self.joint.items()}}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +72,8 @@ class Estimate:
     joint : mapping of attribute -> ndarray of Fraction, shape (values, classes)
         Shares of (value, class), none negative, and within the sums that the answers give away exactly.
     variance : Proportions
-        Of the raw estimates, records being drawn at random: unbiased, from the answers.
+        Of the raw estimates, records being drawn at random: unbiased, from the answers. Infinite where there
+        is one answer, which tells nothing of its own variance.
     coin_variance : Proportions
         The part of it that the coins add, the records being what they are.
     n_rows : int
@@ -82,6 +82,8 @@ class Estimate:
     scheme : Scheme or KaryScheme
     method : {"projection", "em"}
         How estimates outside [0, 1] were brought inside.
+    converged : bool
+        Whether the EM algorithm settled within its steps; True where it was not needed.
     """
 
     raw: Proportions
@@ -96,6 +98,7 @@ class Estimate:
     method: Method
     class_domain: Domain = field(repr=False)
     domains: Mapping[str, Domain] = field(repr=False)
+    converged: bool = True
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -103,6 +106,8 @@ class Estimate:
 
     def domain(self, name: str) -> tuple[Any, ...]:
         """The values of an attribute, in the order of the rows of its arrays."""
+        if name not in self.domains:
+            raise ValueError(f"expected an attribute of {', '.join(map(repr, self.domains))}; got {name!r}")
         return self.domains[name].values
 
     def interval(self, level: Any = "0.95") -> tuple[Proportions, Proportions]:
@@ -116,10 +121,7 @@ class Estimate:
         >>> f"{float(low.joint['a'][0, 0]):.3f} {float(high.joint['a'][0, 0]):.3f}"
         '0.210 0.290'
         """
-        inside = exact(level, "level")
-        if not 0 < inside < 1:
-            raise ValueError(f"level must be in (0, 1), got {level}")
-        z = NormalDist().inv_cdf(0.5 + float(inside) / 2)
+        z = quantile(level)
 
         def end(sign: int) -> Proportions:
             def moved(centre: Exact, variance: Exact) -> Exact:
@@ -132,13 +134,12 @@ class Estimate:
         return end(-1), end(1)
 
     def to_dict(self) -> dict[str, Any]:
-        prior, joint = Proportions(self.prior, self.joint).floats()
         return {
             "n_rows": self.n_rows,
             "class": self.class_name,
             "method": self.method,
-            "prior": prior.tolist(),
-            "joint": {name: array.tolist() for name, array in joint.items()},
+            "converged": self.converged,
+            **Proportions(self.prior, self.joint).to_dict(),
             "raw": self.raw.to_dict(),
             "variance": self.variance.to_dict(),
             "coin_variance": self.coin_variance.to_dict(),
@@ -181,9 +182,12 @@ def estimate(
     method : {"projection", "em"}
         How shares below 0 are avoided. "projection": the nearest shares within the sums known exactly, which
         for two values is also the constrained maximum likelihood. "em": maximum likelihood of each joint
-        table by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
-    threads, progress
+        table: in closed form where one of the two columns is under a coin or both are two values in one
+        group, else by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
+    threads : int, optional
         As for `nbcfast.count`.
+    progress : callable, optional
+        As for `nbcfast.count`; with "em" called once more, with numbers of attributes.
 
     Returns
     -------
@@ -216,9 +220,10 @@ def estimate(
     k_c = len(class_domain)
     only = _Joint(class_counts[:, np.newaxis].tolist(), scheme.shrinkage(class_name, None))
     raw_prior, prior_variance, prior_coins = only.raw[:, 0], only.variance[:, 0], only.coins[:, 0]
-    prior = _em(only)[:, 0] if method == "em" else _simplex(raw_prior, Fraction(1))
-    if scheme.group_of(class_name) is None:
-        prior = raw_prior
+    prior, converged = raw_prior, True
+    if scheme.group_of(class_name) is not None:
+        likely = method == "em"
+        prior = _likeliest(only.counts, only.shrinkage[0]) if likely else _simplex(raw_prior, Fraction(1))
     raw, joint, variance, coins, domains = {}, {}, {}, {}, {}
     for name in views.attributes:
         domain = domains[name] = _domain(scheme, name, views._domains[name])
@@ -227,7 +232,13 @@ def estimate(
         counts = _placed(wide, views._domains[name], domain)
         table = _Joint(counts.tolist(), scheme.shrinkage(name, class_name))
         raw[name], variance[name], coins[name] = table.raw, table.variance, table.coins
-        joint[name] = _em(table) if method == "em" else _inside(table, scheme, name, class_name)
+        if method == "projection":
+            joint[name] = _inside(table, scheme, name, class_name)
+            continue
+        joint[name], settled = _most_likely(table, scheme, name, class_name)
+        converged = converged and settled
+        if progress is not None:
+            progress(len(joint), len(views.attributes))
     return Estimate(
         Proportions(raw_prior, MappingProxyType(raw)),
         prior,
@@ -241,7 +252,17 @@ def estimate(
         method,
         class_domain,
         MappingProxyType(domains),
+        converged,
     )
+
+
+def quantile(level: Any) -> float:
+    """How many standard errors a confidence interval of this level goes to each side."""
+    inside = Fraction(exact(level, "level"))
+    outside = float((1 - inside) / 2)
+    if not 0 < inside < 1 or not outside:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+    return -NormalDist().inv_cdf(outside)
 
 
 def _views(
@@ -252,13 +273,9 @@ def _views(
     threads: int | None,
     progress: Progress | None,
 ) -> Viewset:
-    if isinstance(disguised, (Disguised, Bits)) and disguised.scheme is not None:
-        theirs = {(frozenset(group.columns), group.theta) for group in disguised.scheme.groups}
-        own = {(frozenset(group.columns), group.theta) for group in scheme.groups}
-        if theirs != own or disguised.scheme.kind != scheme.kind:
-            raise ValueError(
-                f"scheme: the answers were made by another, {disguised.scheme!r}; got {scheme!r}"
-            )
+    scheme.check_made(disguised)
+    if attributes is not None:
+        attributes = _sequence(attributes, "attributes")
     if isinstance(disguised, Viewset):
         if attributes is not None:
             raise ValueError("attributes goes with a table: a Viewset has its own")
@@ -270,6 +287,10 @@ def _views(
     if isinstance(disguised, Bits):
         views = disguised.counts(class_name)
         if attributes is not None:
+            for name in attributes:
+                if name not in views.counts:
+                    known = ", ".join(map(repr, views.attributes))
+                    raise ValueError(f"attributes: expected columns of {known}; got {name!r}")
             counts = {name: views.counts[name] for name in attributes}
             domains = {name: views._domains[name] for name in attributes}
             views = Viewset._of(views.class_counts, counts, views._class_domain, domains)
@@ -345,7 +366,7 @@ class _Joint:
                 self.raw[i, j] = _fraction(first, n * scale)
                 self.coins[i, j] = _fraction(second - first * scale, (n * scale) ** 2)
                 spread = n * second - first * first
-                self.variance[i, j] = _fraction(spread, (n * scale) ** 2 * max(n - 1, 1))
+                self.variance[i, j] = math.inf if n == 1 else _fraction(spread, (n * scale) ** 2 * (n - 1))
 
 
 def contributions(
@@ -386,6 +407,56 @@ def _inside(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> Exa
     return result
 
 
+def _most_likely(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> tuple[Exact, bool]:
+    """Maximum likelihood of a joint table, and whether it was found."""
+    own, others = scheme.group_of(name), scheme.group_of(class_name)
+    if min(table.raw.flat) >= 0:
+        return table.raw, True
+    if own is not None and others is not None:
+        if own == others and table.shape == (2, 2) and table.shrinkage[2] == 1:
+            return _inside(table, scheme, name, class_name), True  # pairs, of which it is the same
+        return _em(table)
+    # The other column is told as it is: for each of its values k-ary answers of their own.
+    turned = own is None
+    counts = [list(row) for row in zip(*table.counts, strict=True)] if not turned else table.counts
+    factor = table.shrinkage[1 if turned else 0]
+    result = np.empty(table.shape, object)
+    for place, line in enumerate(counts):
+        share = _fraction(sum(line, gmpy2.mpz(0)), table.n)
+        found = _likeliest([[number] for number in line], factor) * share
+        if turned:
+            result[place] = found
+        else:
+            result[:, place] = found
+    return result, True
+
+
+def _likeliest(counts: list[list[Any]], factor: Fraction) -> Exact:
+    """Maximum likelihood of the shares behind k-ary answers with these counts, in closed form.
+
+    An answer is the truth with p, and each other value with q; `factor` is p - q. Shares that are not 0 are
+    (y - q) / (p - q), where the y, chances of answers, are in the ratio of their counts; those of the other
+    values are q. Which are 0: the fewest of the rarest answers (of the most frequent where p < q).
+    """
+    numbers = [number for (number,) in counts]
+    k = len(numbers)
+    q = (1 - factor) / k
+    order = sorted(range(k), key=lambda place: numbers[place], reverse=factor > 0)
+    result = np.empty(k, object)
+    result[:] = Fraction(0)
+    for size in range(k, 0, -1):
+        kept = order[:size]
+        total = sum((numbers[place] for place in kept), gmpy2.mpz(0))
+        whole = size * q + factor  # the chance of one of these answers
+        last = _fraction(numbers[kept[-1]], total) if total else Fraction(1, size)
+        if (last * whole - q) * factor >= 0 or size == 1:
+            for place in kept:
+                part = _fraction(numbers[place], total) if total else Fraction(1, size)
+                result[place] = (part * whole - q) / factor
+            break
+    return result
+
+
 def _simplex(point: Any, total: Fraction) -> Exact:
     """The nearest point, in Euclid's sense, with entries of at least 0 that add up to `total`."""
     point = list(point)
@@ -408,13 +479,12 @@ def _simplex(point: Any, total: Fraction) -> Exact:
     return result
 
 
-def _em(table: _Joint) -> Exact:
+def _em(table: _Joint) -> tuple[Exact, bool]:
     """Maximum likelihood: x <- x * M^T(c / (M x)) / n, in floats, from the uniform shares.
 
-    M works on the four components, and is its own transpose.
+    Besides, whether it settled: whether the mean logarithm of the likelihood is known to be within EM_SETTLED
+    of the largest. M works on the four components, and is its own transpose.
     """
-    if all((share >= 0) for share in table.raw.flat):
-        return table.raw
     rows, columns, both = (float(factor) for factor in table.shrinkage)
 
     def told(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -426,23 +496,49 @@ def _em(table: _Joint) -> Exact:
         return np.maximum(result, 0.0)
 
     shares = np.array(table.counts, dtype=np.float64) / table.n
+    seen = shares > 0
+
+    def slope(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return told(np.divide(shares, told(x), out=np.zeros_like(shares), where=seen))
+
+    def likelihood(x: npt.NDArray[np.float64]) -> float:
+        return float(shares[seen] @ np.log(np.maximum(told(x)[seen], np.finfo(np.float64).tiny)))
+
     x = np.full(table.shape, 1.0 / shares.size)
     for _ in range(EM_STEPS):
-        seen = told(x)
-        ratio = np.divide(shares, seen, out=np.zeros_like(shares), where=shares > 0)
-        better = x * told(ratio)
-        settled = np.abs(better - x).max() <= EM_SETTLED
-        x = better
-        if settled:
-            break
-    return _objects(x)
+        steep = slope(x)
+        # The likelihood is concave and x * slope adds up to 1: nothing is likelier by more than this.
+        if steep.max() - 1 <= EM_SETTLED:
+            return _objects(x), True
+        one = x * steep
+        two = one * slope(one)
+        step, turn = one - x, two - one - (one - x)
+        x = two
+        # A longer step the same way (Varadhan and Roland 2008, S3), if what it leads to is no less likely;
+        # nothing becomes 0 by it, as EM would never leave that.
+        length = math.sqrt(float((step**2).sum()) / max(float((turn**2).sum()), np.finfo(np.float64).tiny))
+        if length > 1:
+            far = np.maximum(one - step + 2 * length * step + length**2 * turn, two / 1024)
+            far /= far.sum()
+            far *= slope(far)
+            if likelihood(far) >= likelihood(two):
+                x = far
+    return _objects(x), False
 
 
 def _objects(array: npt.NDArray[np.float64]) -> Exact:
     result = np.empty(array.shape, object)
     for place, number in np.ndenumerate(array):
-        result[place] = Fraction(float(number))
+        result[place] = Fraction(float(number)) if np.isfinite(number) else float(number)
     return result
+
+
+def _known(array: Exact) -> list[Any]:
+    """Nested lists of floats, None in place of infinities, which JSON has no number for."""
+    numbers = array.astype(np.float64).astype(object)
+    numbers[~np.isfinite(numbers.astype(np.float64))] = None
+    found: list[Any] = numbers.tolist()
+    return found
 
 
 def _fraction(numerator: Any, denominator: Any) -> Fraction:

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.response.estimating import Estimate
+from nbcfast.errors import expect
+from nbcfast.response.bits import Bits
+from nbcfast.response.estimating import Estimate, quantile
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
@@ -52,7 +53,9 @@ class Classifier:
         return self.views.attributes
 
     def predict(self, table: Any, *, codes: bool = False) -> npt.NDArray[Any]:
-        """The label of each row; with `codes` positions in `classes`. Ties go to the later class.
+        """The label of each row; with `codes` positions in `classes`.
+
+        Ties go to the later class, as everywhere in this library.
 
         Examples
         --------
@@ -116,6 +119,7 @@ def classifier(estimate: Estimate, alpha: Any = 1) -> Classifier:
     -------
     Classifier
     """
+    expect(estimate, Estimate, "estimate")
     smoothing = Fraction(exact(alpha, "alpha"))
     if smoothing < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha}")
@@ -177,7 +181,7 @@ class Accuracy:
     estimate : Fraction
         Unbiased, and therefore sometimes below 0 or above 1.
     standard_error : float
-        Test records being drawn at random.
+        Test records being drawn at random. Infinite where there is one answer.
     disguised : Fraction
         The share of right labels on the answers as they are.
     n_rows : int
@@ -198,16 +202,13 @@ class Accuracy:
 
     def interval(self, level: Any = "0.95") -> tuple[float, float]:
         """A confidence interval: estimate -+ z standard_error."""
-        inside = exact(level, "level")
-        if not 0 < inside < 1:
-            raise ValueError(f"level must be in (0, 1), got {level}")
-        away = NormalDist().inv_cdf(0.5 + float(inside) / 2) * self.standard_error
+        away = quantile(level) * self.standard_error
         return float(self.estimate) - away, float(self.estimate) + away
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "accuracy": float(self.estimate),
-            "standard_error": self.standard_error,
+            "standard_error": None if math.isinf(self.standard_error) else self.standard_error,
             "disguised": float(self.disguised),
             "n_rows": self.n_rows,
         }
@@ -221,7 +222,7 @@ class Accuracy:
 
 def accuracy(
     classifier: Any,
-    disguised: Table | Mapping[str, Any],
+    disguised: Table | Mapping[str, Any] | Bits,
     scheme: AnyScheme,
     class_name: str | None = None,
     *,
@@ -236,7 +237,7 @@ def accuracy(
     ----------
     classifier : Classifier, Viewset or Release
         Made without these answers: on those that it learned from, the formula does not hold.
-    disguised : Table, or anything that Table takes
+    disguised : Table (or what it takes) or Bits
         The test set.
     scheme : Scheme or KaryScheme
         What the answers were made by.
@@ -252,7 +253,8 @@ def accuracy(
     Raises
     ------
     ValueError
-        If there are no rows, columns are missing, or the truth has more than 65,536 possible forms.
+        If there are no rows, columns are missing, the answers were made by another scheme or it has none of
+        the classifier's columns, or the truth has more than 65,536 possible forms.
 
     Examples
     --------
@@ -270,11 +272,18 @@ def accuracy(
     name = getattr(classifier, "class_name", None) if class_name is None else class_name
     if name is None:
         raise ValueError("class_name: the classifier does not name its class")
+    scheme.check_made(disguised)
+    if isinstance(disguised, Bits):
+        disguised = disguised.to_table()
     table = disguised if isinstance(disguised, Table) else Table(disguised)
     needed = [*views.attributes, name]
     for column in needed:
         table.column(column)
     touched = [group for group in scheme.groups if any(column in needed for column in group.columns)]
+    if not touched:
+        raise ValueError(
+            f"the scheme has columns {scheme.columns}, and the classifier none of them: {tuple(needed)}"
+        )
     for group in touched:
         for column in group.columns:
             if column in needed:
@@ -318,9 +327,9 @@ def accuracy(
     n = int(weights.sum())
     estimate = total / n
     mean = float(estimate)
-    spread = float((weights * (each - mean) ** 2).sum()) / max(n - 1, 1)
+    square = float((weights * (each - mean) ** 2).sum())
     assert plain is not None
-    return Accuracy(estimate, math.sqrt(spread / n), plain, n)
+    return Accuracy(estimate, math.inf if n == 1 else math.sqrt(square / (n - 1) / n), plain, n)
 
 
 Part = tuple[npt.NDArray[np.bool_] | None, Fraction]  # which answers, and the weight of this form for them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,7 +24,8 @@ class Plan:
     standard_error : float
         The largest that the estimated share of any class or (value, class) can have.
     accuracy_error : float or None
-        The largest that the accuracy from a disguised test set of n answers can have; for binary schemes.
+        The largest that the accuracy from a disguised test set of n answers can have; for binary schemes, and
+        infinite where it is beyond floats.
     blow_up : float
         How many times more respondents this takes than telling the truth would.
     """
@@ -34,10 +36,11 @@ class Plan:
     blow_up: float
 
     def to_dict(self) -> dict[str, Any]:
+        accuracy = self.accuracy_error
         return {
             "n": self.n,
             "standard_error": self.standard_error,
-            "accuracy_error": self.accuracy_error,
+            "accuracy_error": None if accuracy is None or math.isinf(accuracy) else accuracy,
             "blow_up": self.blow_up,
         }
 
@@ -84,6 +87,8 @@ def plan(
     """
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    if class_name is not None and not isinstance(class_name, str):
+        raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
     worst = _worst(scheme, class_name)
     of_accuracy = _worst_accuracy(scheme)
     if n is None:
@@ -99,16 +104,27 @@ def plan(
         n = max(1, *map(math.ceil, needed))
     elif standard_error is not None or accuracy is not None:
         raise ValueError("standard_error and accuracy go with n=None")
-    elif isinstance(n, bool) or not isinstance(n, int):
+    elif isinstance(n, bool) or not hasattr(n, "__index__"):
         raise TypeError(f"n must be an int or None, got {type(n).__name__}")
     elif n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
+    n = operator.index(n)
     return Plan(
         n,
-        math.sqrt(worst / n),
-        None if of_accuracy is None else math.sqrt(of_accuracy / n),
+        _root(worst / n),
+        None if of_accuracy is None else _root(of_accuracy / n),
         float(4 * worst),
     )
+
+
+def _root(number: Fraction) -> float:
+    """The square root of a number that may be beyond floats."""
+    try:
+        return math.sqrt(number)
+    except OverflowError:
+        pass
+    half = (math.log(number.numerator) - math.log(number.denominator)) / 2
+    return math.exp(half) if half < 709 else math.inf
 
 
 def _positive(number: Any, where: str) -> Fraction:

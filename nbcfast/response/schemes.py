@@ -17,10 +17,11 @@ import numpy as np
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact
 from nbcfast.table.values import number_text as decimal_text
+from nbcfast.verify_release import NOTHING_TOLD as CLOSEST
+from nbcfast.verify_release import unbounded
 
 Lie = Literal["each", "tuple"]
 
-CLOSEST = Fraction(1, 10**9)  # a coin that tells less than this from a fair one leaves no model
 MOST_DENOMINATOR = 2**63 - 1
 
 
@@ -213,6 +214,23 @@ class AnyScheme(ABC):
                     f"{_listed(own.values)} of the scheme"
                 )
 
+    def check_made(self, answers: Any) -> None:
+        """Raise ValueError where answers say that they were made by another scheme than this one."""
+        other = getattr(answers, "scheme", None)
+        if not isinstance(other, AnyScheme):
+            return
+        same = self._law() == other._law()
+        for name in self.domains.keys() & other.domains.keys():
+            same = same and set(self.domains[name].values) == set(other.domains[name].values)
+        if not same:
+            raise ValueError(f"scheme: the answers were made by another, {other!r}; got {self!r}")
+
+    def _law(self) -> tuple[Any, ...]:
+        """What is done, whatever the values are called."""
+        groups = {(frozenset(group.columns), group.theta) for group in self.groups}
+        together = any(len(group.columns) > 1 for group in self.groups)
+        return self.kind, groups, getattr(self, "lie", None) if together else None
+
     def order(self, name: str, domain: Domain) -> Domain:
         """The domain whose positions count: that of the scheme, or of the data where the scheme has none."""
         return self.domains.get(name, domain)
@@ -332,19 +350,11 @@ class Scheme(AnyScheme):
         return Privacy(tuple(map(self._privacy_of, self.groups)))
 
     def _privacy_of(self, group: Group) -> GroupPrivacy:
+        text = unbounded(group.theta, [2] * len(group.columns), None)
+        if text is not None:
+            return GroupPrivacy(group.columns, None, text)
         p = max(group.theta, 1 - group.theta)
-        if p == 1:
-            return GroupPrivacy(group.columns, None, f"not hidden at all: theta = {number_text(group.theta)}")
-        odds = p / (1 - p)
-        if len(group.columns) == 1:
-            return GroupPrivacy(group.columns, odds, _ldp_text(odds))
-        n = len(group.columns)
-        text = (
-            "not epsilon-LDP for any epsilon: whether two columns agree is published for every pair (all "
-            f"XORs, {n - 1} of {n} bits); hidden is only which of the answer and its opposite is true, at "
-            f"odds of {number_text(odds)} times those before"
-        )
-        return GroupPrivacy(group.columns, None, text)
+        return GroupPrivacy(group.columns, p / (1 - p), _ldp_text(p / (1 - p)))
 
     def posterior_odds(self, column: str, prior_odds: Any = 1) -> Fraction | None:
         """The odds, after an answer, that its group was told as it is and not reversed.
@@ -449,7 +459,17 @@ class KaryScheme(AnyScheme):
 
     @classmethod
     def with_epsilon(cls, epsilon: Any, domains: Mapping[str, Iterable[Any]]) -> KaryScheme:
-        """A coin for each column, with theta = e^epsilon / (e^epsilon + k - 1) rounded down to 40 bits.
+        """A coin for each column, each epsilon-LDP by itself: all of them together have the sum.
+
+        Theta is e^epsilon / (e^epsilon + k - 1), rounded down to 40 bits. For a total of epsilon over n
+        columns give epsilon / n.
+
+        Parameters
+        ----------
+        epsilon : int, Fraction, str or float
+            Of each column, above 0 and at most 25.
+        domains : mapping of name -> sequence
+            The values of each column, two at least.
 
         Examples
         --------
@@ -457,12 +477,17 @@ class KaryScheme(AnyScheme):
         >>> 0.999999 < scheme.privacy().epsilon <= 1
         True
         """
+        if not isinstance(domains, Mapping):
+            raise TypeError(f"domains must be a mapping of name -> values, got {type(domains).__name__}")
         number = float(exact(epsilon, "epsilon"))
         if not 0 < number <= 25:
             raise ValueError(f"epsilon must be above 0 and at most 25, got {epsilon}")
         # Below e^epsilon for sure: exp is off by less than that.
         grown = Fraction(math.exp(number)) * (1 - Fraction(1, 2**50))
         listed = {name: list(values) for name, values in domains.items()}
+        for name, values in listed.items():
+            if len(values) < 2:
+                raise ValueError(f"domains[{name!r}] must have at least 2 values, got {len(values)}")
         thetas = [
             Fraction(math.floor(grown / (grown + len(values) - 1) * 2**40), 2**40)
             for values in listed.values()
@@ -492,22 +517,11 @@ class KaryScheme(AnyScheme):
         return Privacy(tuple(map(self._privacy_of, self.groups)))
 
     def _privacy_of(self, group: Group) -> GroupPrivacy:
+        text = unbounded(group.theta, [self.size(name) for name in group.columns], self.lie)
+        if text is not None:
+            return GroupPrivacy(group.columns, None, text)
         p = group.theta
-        if p == 1:
-            return GroupPrivacy(group.columns, None, "not hidden at all: theta = 1")
-        if self.lie == "each" and len(group.columns) > 1:
-            text = (
-                "not epsilon-LDP for any epsilon: either all of its columns are true or none is, so a truth "
-                "that shares some of the answer's values and not all is ruled out"
-            )
-            return GroupPrivacy(group.columns, None, text)
-        k = self.tuples(group)
-        q = (1 - p) / (k - 1)
-        if p == 0 and k == 2:
-            return GroupPrivacy(group.columns, None, "not hidden at all: theta = 0, and there are two values")
-        if p == 0:
-            text = "not epsilon-LDP for any epsilon: theta = 0, so the answer is never the truth"
-            return GroupPrivacy(group.columns, None, text)
+        q = (1 - p) / (self.tuples(group) - 1)
         odds = max(p / q, q / p)
         return GroupPrivacy(group.columns, odds, _ldp_text(odds))
 
@@ -554,7 +568,8 @@ def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:
     if not isinstance(fields, Mapping) or fields.get("kind") not in ("binary", "k-ary"):
         raise ValueError(f"{where}: expected an object with kind 'binary' or 'k-ary'")
     wanted = {"domains", "format", "groups", "kind"} | ({"lie"} if fields["kind"] == "k-ary" else set())
-    if set(fields) != wanted or fields["format"] != 1:
+    told = fields.get("format")
+    if set(fields) != wanted or type(told) is not int or told != 1:
         raise ValueError(f"{where}: expected the fields {', '.join(sorted(wanted))}, and format 1")
     try:
         groups = [(group["theta"], group["columns"]) for group in fields["groups"]]
@@ -655,6 +670,8 @@ def _sequence(obj: Any, where: str) -> list[Any]:
 
 
 def _domains(domains: Mapping[str, Iterable[Any]] | None, groups: tuple[Group, ...]) -> dict[str, Domain]:
+    if domains is not None and not isinstance(domains, Mapping):
+        raise TypeError(f"domains must be a mapping of name -> values, got {type(domains).__name__}")
     names = [name for group in groups for name in group.columns]
     unknown = sorted(map(str, set(domains or {}) - set(names)))
     if unknown:

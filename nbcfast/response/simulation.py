@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nbcfast.response.schemes import AnyScheme, KaryScheme
 from nbcfast.table import Table
+from nbcfast.table.values import exact
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -27,7 +28,7 @@ def simulate(
     class_name: str,
     *,
     repetitions: int = 100,
-    alpha: float = 1,
+    alpha: Any = 1,
     rng: np.random.Generator | None = None,
 ) -> Floats:
     """The accuracy on plain test records of classifiers from disguised training records, once a repetition.
@@ -63,6 +64,16 @@ def simulate(
     """
     train = train if isinstance(train, Table) else Table(train)
     test = test if isinstance(test, Table) else Table(test)
+    if not isinstance(scheme, AnyScheme):
+        raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
+    if isinstance(repetitions, bool) or not hasattr(repetitions, "__index__"):
+        raise TypeError(f"repetitions must be an int, got {type(repetitions).__name__}")
+    train.column(class_name)
+    smoothing = float(exact(alpha, "alpha"))
+    if smoothing < 0:
+        raise ValueError(f"alpha must be at least 0, got {alpha}")
     if repetitions < 1:
         raise ValueError(f"repetitions must be at least 1, got {repetitions}")
     generator = np.random.default_rng() if rng is None else rng
@@ -93,9 +104,9 @@ def simulate(
     scores = np.broadcast_to(scores_of_class[np.newaxis], (plain.n_rows, len(classes), repetitions)).copy()
     for name in attributes:
         joint = n * _projected(declared, name, class_name, observed[name] / n)
-        total = joint.sum(axis=0, keepdims=True) + len(joint) * alpha
+        total = joint.sum(axis=0, keepdims=True) + len(joint) * smoothing
         with np.errstate(divide="ignore", invalid="ignore"):
-            conditional = np.where(total > 0, (joint + alpha) / total, 1 / len(joint))
+            conditional = np.where(total > 0, (joint + smoothing) / total, 1 / len(joint))
             scores += np.log(conditional)[_places(plain, name, domains[name])]
     # The later class wins ties.
     best = len(classes) - 1 - np.argmax(scores[:, ::-1], axis=1)

@@ -575,3 +575,16 @@ def _joined(columns: list[Column], name: str) -> Column:
                 domain = Domain.union(domain, column.domain, where=where)
     parts = [_into(column, domain, where, "the declared domain") for column in columns]
     return Column(np.concatenate([part.codes for part in parts]), domain)
+
+
+def equal_rows(table: Table, names: Iterable[str]) -> npt.NDArray[np.uint32]:
+    """For each row the number of the group of rows equal in these columns, in the order of their codes."""
+    columns = [table.codes(name) for name in names]
+    order = np.lexsort(tuple(columns)[::-1]) if columns else np.arange(table.n_rows)
+    new = np.zeros(table.n_rows, np.bool_)
+    for codes in columns:
+        found = codes[order]
+        new[1:] |= found[1:] != found[:-1]
+    ids = np.empty(table.n_rows, np.uint32)
+    ids[order] = np.cumsum(new, dtype=np.uint32)
+    return ids

@@ -87,6 +87,13 @@ def number_text(number: int | Fraction) -> str:
     return f"{sign}{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}"
 
 
+def plain(value: object) -> str | int | float | None:
+    """A value as JSON holds it; what JSON has no kind for becomes text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
 @total_ordering
 class Interval:
     """The numbers from `low` up to but not including `high`; None is open to infinity.

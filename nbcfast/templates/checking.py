@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table import Table
-from nbcfast.table.values import Value
+from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template, checked, position
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Violation:
     def to_dict(self) -> dict[str, Any]:
         return {
             "template": self.template.to_dict(),
-            "known": dict(self.known),
+            "known": {name: plain(value) for name, value in self.known.items()},
             "support": self.support,
             "count": self.count,
             "confidence": str(self.confidence),

@@ -144,13 +144,15 @@ def disclose(
     max_steps : int, optional
         Disclose no more often than this.
     progress : callable, optional
-        Called as progress(done, most) after each step; False as its result ends the search.
+        Called as progress(done, most) when it is known that the templates can hold, and after each step;
+        False as its result ends the search.
 
     Returns
     -------
     Disclosure
         All templates hold in its table, exactly. So they do where `max_steps`, `progress` or Ctrl-C ended
-        the search early.
+        the search early. Ctrl-C before that, while the distinct rows are collected, raises KeyboardInterrupt:
+        whether any table keeps the templates is not known yet.
 
     Raises
     ------
@@ -158,7 +160,8 @@ def disclose(
         If even the most suppressed table breaks a template; with the confidence of each such template under
         "confidences".
     ValueError
-        If a column or value is not in the table, there is no target, or there are no rows.
+        If a column or value is not in the table, there is no target, or there are no rows; if a column to be
+        suppressed holds SUPPRESSED already, or a continuous one nulls or numbers that are not finite.
 
     Notes
     -----
@@ -169,8 +172,19 @@ def disclose(
     Of the same interval always the same cut is tried, that with the highest InfoGain (of several the
     lowest); where it breaks a template the interval stays.
 
-    Memory is that of the distinct rows of each quasi-identifier, about 80 bytes each for seven columns;
-    groups of few rows have no histograms, which bounds those of all others by the same measure.
+    Memory grows with the distinct rows (of the quasi-identifier and which sensitive values a row has), the
+    columns and the number K of sensitive values: for each quasi-identifier at most
+
+        rows x (columns x (10 + 4 K) + 8 K + 100) + values x (12 K + 100) bytes
+
+    with the values of all its columns together, and twice that for 2^32 people or 65,536 values of a column
+    and more. Groups of few rows have no histograms, which is what bounds those of all others. `peak_bytes`
+    of the result is what the search really took; it is about 70 bytes a row for seven columns and three
+    sensitive values at 90 %.
+
+    A step looks at the rows that it moves, and of their groups at each value that may still be disclosed, K
+    times; so a column of very many values that are disclosed one by one takes a time that grows with the
+    square of their number. `max_steps` and `progress` end that where it is enough.
 
     Examples
     --------
@@ -189,12 +203,17 @@ def disclose(
     if not isinstance(table, Table):
         table = Table(table)
     wanted = merged(checked(table, templates))
-    if utility not in UTILITIES:
+    if not isinstance(utility, str) or utility not in UTILITIES:
         raise ValueError(f"utility must be one of {UTILITIES}, got {utility!r}")
     if target is None and utility == "information":
         raise ValueError("target must name a column for utility 'information', got None")
-    if target is not None:
-        table.column(target)
+    if target is not None and target not in table.names:
+        names = ", ".join(map(repr, table.names))
+        raise ValueError(f"target: expected a column of {names}; got {target!r}")
+    if not isinstance(require_beneficial, (bool, np.bool_)):
+        raise TypeError(f"require_beneficial must be True or False, got {require_beneficial!r}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable or None, got {progress!r}")
     if max_steps is not None:
         if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)):
             raise TypeError(f"max_steps must be an int or None, got {max_steps!r}")
@@ -218,8 +237,8 @@ def _masked(
     known = {name for template in templates for name in template.quasi}
     shown = {target, *(template.sensitive[0] for template in templates)}
     names = [name for name in table.names if name in known and name not in shown]
-    if isinstance(continuous, str):
-        raise TypeError(f"continuous must be a sequence of column names, got the text {continuous!r}")
+    if isinstance(continuous, str) or not isinstance(continuous, Iterable):
+        raise TypeError(f"continuous must be a sequence of column names, got {continuous!r}")
     listed = list(continuous)
     for name in listed:
         table.column(name)
@@ -247,15 +266,21 @@ def _feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> N
 def _run(search: _disclose.Disclosing, max_steps: int | None, most: int, progress: Report | None) -> bool:
     """Disclose step by step; whether it came to its end."""
     try:
+        if progress is not None and _stops(progress(0, most)):
+            return False
         while max_steps is None or len(search.steps) < max_steps:
             if not search.step():
                 return True
-            if progress is not None and progress(len(search.steps), most) is False:
+            if progress is not None and _stops(progress(len(search.steps), most)):
                 return False
     except KeyboardInterrupt:
         # Every state is safe, and this one may have taken long.
         return False
     return False
+
+
+def _stops(said: object) -> bool:
+    return isinstance(said, (bool, np.bool_)) and not said
 
 
 def _search(
@@ -432,9 +457,7 @@ def _result(
     for number, place, gain, loss, score, pairs in search.steps:
         disclosed[number].append(place)
         one = masked[number]
-        steps.append(
-            Step(one.name, one.value(place), gain, loss, score, templates, tuple(pairs), one.continuous)
-        )
+        steps.append(Step(one.name, one.value(place), gain, loss, score, templates, pairs, one.continuous))
     columns = {name: table.column(name) for name in table.names}
     suppressed: dict[str, tuple[Value, ...]] = {}
     intervals: dict[str, tuple[Interval, ...]] = {}

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table import Interval, Table
-from nbcfast.table.values import Value, exact, number_text
+from nbcfast.table.table import equal_rows
+from nbcfast.table.values import Value, exact, number_text, plain
 
 if TYPE_CHECKING:
     from nbcfast.templates.template import Template
@@ -62,7 +63,7 @@ class Step:
     def to_dict(self) -> dict[str, Any]:
         return {
             "attribute": self.attribute,
-            "value": self.value,
+            "value": number_text(self.value) if isinstance(self.value, Fraction) else plain(self.value),
             "gain": self.gain,
             "loss": self.loss,
             "score": self.score,
@@ -146,9 +147,9 @@ class Disclosure:
                 values = self.suppressed[name]
                 shown = ", ".join(map(str, values[:6])) + (", ..." if len(values) > 6 else "")
                 lines.append(f"  {name}: suppressed {shown}")
-        head = (
-            f"Disclosure({self.n_rows} rows, {len(self.steps)} steps{'' if self.complete else ', stopped'})"
-        )
+        # One that was loaded does not know its steps.
+        steps = "" if self.suppressed is None else f", {len(self.steps)} steps"
+        head = f"Disclosure({self.n_rows} rows{steps}{'' if self.complete else ', stopped'})"
         return "\n".join([head, *lines])
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class Disclosure:
             "steps": [step.to_dict() for step in self.steps],
             "suppressed": None
             if self.suppressed is None
-            else {name: list(values) for name, values in self.suppressed.items()},
+            else {name: list(map(plain, values)) for name, values in self.suppressed.items()},
             "intervals": {name: list(map(str, found)) for name, found in self.intervals.items()},
             "complete": self.complete,
         }
@@ -192,14 +193,7 @@ class Disclosure:
 
         Groups are numbered in the order of their codes, whatever that of the rows.
         """
-        columns = [self.table.codes(name) for name in self.quasi]
-        order = np.lexsort(tuple(columns)[::-1])
-        new = np.zeros(self.table.n_rows, np.bool_)
-        for codes in columns:
-            found = codes[order]
-            new[1:] |= found[1:] != found[:-1]
-        ids = np.empty(self.table.n_rows, np.uint32)
-        ids[order] = np.cumsum(new, dtype=np.uint32)
+        ids = equal_rows(self.table, self.quasi)
         ids.flags.writeable = False
         return ids
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from nbcfast.table import SUPPRESSED
-from nbcfast.table.values import Value, exact, normalise, number_text
+from nbcfast.table.values import Value, exact, normalise, number_text, plain
 
 if TYPE_CHECKING:
     from nbcfast.table import Table
@@ -93,7 +93,7 @@ class Template:
         return {
             "quasi": list(self.quasi),
             "attribute": column,
-            "value": value if isinstance(value, bool | int | float | str | None) else str(value),
+            "value": plain(value),
             "limit": str(self.limit),
         }
 
@@ -108,9 +108,9 @@ def templates_for(
     >>> templates_for(["job"], "bankruptcy", ["Current", "Discharged"], "1/2")
     (Template(job -> bankruptcy=Current <= 0.5), Template(job -> bankruptcy=Discharged <= 0.5))
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes, bytearray)) or not isinstance(values, Iterable):
         raise TypeError(f"values must be a sequence of values, got {values!r}")
-    names = quasi if isinstance(quasi, str) else tuple(quasi)
+    names = tuple(quasi) if isinstance(quasi, Iterable) and not isinstance(quasi, str) else quasi
     listed = list(values)
     if not listed:
         raise ValueError(f"values must be at least one value of {attribute!r}, got none")

@@ -1,0 +1,141 @@
+"""The files that verbs about tables read and write."""
+
+from __future__ import annotations
+
+import csv
+import os
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+import nbcfast
+from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
+
+PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
+
+
+def read(
+    file: Path,
+    names: list[str] | None,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """The columns of a file (all for None), CSV or Parquet by its ending."""
+    import_module("pyarrow")  # where it is missing, main names the extra
+    if names is not None and weights in names:
+        raise ValueError(f"--weights names {weights!r}, which is used otherwise")
+    if is_parquet(file):
+        if nulls or delimiter is not None or texts:
+            raise ValueError("--null, --delimiter and --text are for CSV files")
+        with progress("reading") as report:
+            table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
+    else:
+        options = csv_options(file, nulls, delimiter, texts)
+        with progress("reading") as report:
+            table = nbcfast.read_csv(file, columns=names, weights=weights, progress=report, **options)
+    if table.n_rows == 0:
+        raise ValueError(f"{file}: no rows")
+    return table
+
+
+def held_out(
+    file: Path,
+    holdout: Path | None,
+    names: list[str],
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table | None:
+    """People not in FILE; read before anything is written, as it may not fit."""
+    if holdout is None:
+        return None
+    with suppress(OSError):  # that one of them is not there is said when it is read
+        if os.path.samefile(file, holdout):
+            raise ValueError("--holdout: expected people who are not in FILE, got FILE itself")
+    try:
+        return read(holdout, names, None, nulls, delimiter, texts)
+    except ValueError as error:
+        raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """The names in a comma-separated list that an option was given."""
+    try:
+        return names_in(text)
+    except (ValueError, csv.Error) as error:
+        raise ValueError(str(error).replace("--columns", option)) from None
+
+
+def is_parquet(file: Path) -> bool:
+    name = file.name.lower()
+    if name.endswith(PARQUET_ENDINGS):
+        return True
+    if Path(name.removesuffix(".gz")).suffix not in CSV_ENDINGS:
+        raise ValueError(
+            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
+        )
+    return False
+
+
+def csv_options(
+    file: Path, nulls: tuple[str, ...], delimiter: str | None, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """How a CSV file is read."""
+    if delimiter is None:
+        delimiter = "\t" if Path(file.name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
+    delimiter = delimiter.replace("\\t", "\t")
+    if len(delimiter) != 1:
+        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+    return {
+        "delimiter": delimiter,
+        "null_values": nulls or ("",),
+        "types": dict.fromkeys(texts, "text"),
+    }
+
+
+class Output(click.Path):
+    """A path to write to; the empty text would be the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not os.fspath(value).strip():
+            raise ValueError("--out must be a folder, or a .csv or .parquet file; got ''")
+        return super().convert(value, param, ctx)
+
+
+def output(out: Path) -> Literal["folder", "csv", "parquet"]:
+    """What --out asks for, by its ending; refused where nothing can be written there."""
+    ending = out.suffix.lower()
+    kind: Literal["folder", "csv", "parquet"] = "folder"
+    if ending == ".csv":
+        kind = "csv"
+    elif ending in PARQUET_ENDINGS:
+        kind = "parquet"
+    elif Path(out.name.lower().removesuffix(".gz")).suffix in CSV_ENDINGS:
+        raise ValueError(f"--out must be a folder, or a .csv or .parquet file; got {str(out)!r}")
+    if out.exists() and out.is_dir() != (kind == "folder"):
+        raise ValueError(f"--out must be a {'folder' if kind == 'folder' else 'file'}, got {str(out)!r}")
+    if kind != "folder" and not out.parent.is_dir():
+        raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
+    return kind
+
+
+def keep_apart(private: Path, written: list[Path], option: str) -> None:
+    """Refuse to write over a file that is read."""
+    for path in written:
+        with suppress(OSError):  # where one of them is not there
+            if os.path.samefile(private, path):
+                raise ValueError(f"{option} must not write over {str(private)!r}, which is read")
+
+
+def keep_apart_from(private: list[Path], out: Path) -> None:
+    """Refuse an --out that would write over a file that is read."""
+    for one in private:
+        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
