@@ -11,8 +11,8 @@ The paper names no split and prints no numbers. Ours is one for both data sets, 
 looked at: numpy's default_rng(0).permutation of the rows, the first two thirds for training. Means of other
 splits lie further off than the coins make them vary (--split S takes another seed), so what the figures have
 to show is a shape: plain naive Bayes at 0 and 1, the same law at theta and 1 - theta, and towards 1/2 a mean
-that falls and a variance that rises, to about the majority share and its peak at .51. The table in the design
-notes (TABLE here) is of another split; a star marks means that are off it by more than 4 standard errors.
+that falls and a variance that rises, to about the majority share and its peak at .51. TABLE holds
+the means of another split; a star marks those that are off it by more than 4 standard errors.
 """
 
 from __future__ import annotations

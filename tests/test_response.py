@@ -147,7 +147,7 @@ def test_estimates_and_variances_equal_the_reference(told, columns, thetas):
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_variances_over_all_coins(grouping):
-    """The part of the coins is unbiased; where the design says so it is known exactly."""
+    """The part of the coins is unbiased; where pairs add up to a known sum it is known exactly."""
     names = ("a", "b", "c")
     plain, scheme = both_schemes(GROUPINGS[grouping], names)
     records = [(1, 0, 1), (0, 1, 1)]
