@@ -1625,10 +1625,10 @@ def test_simulations_without_lies_are_the_plain_classifier():
 
 def test_figures_1_and_2(data):
     """Their shape, at the one split that is stated; each comparison fails once in 16,000 seeds of coins."""
-    from response_experiment import FIGURES, REPETITIONS, THETAS, figures
-
+    experiment = pytest.importorskip("response_experiment", reason="needs the folder bench")
+    FIGURES, REPETITIONS, THETAS = experiment.FIGURES, experiment.REPETITIONS, experiment.THETAS
     seen = []
-    for figure in figures(data):
+    for figure in experiment.figures(data):
         seen.append(figure.name)
         found = {F(theta): figure.run(theta, np.random.default_rng(2004)) for theta in THETAS}
         model = nbcfast.count(figure.train, figure.class_name)
