@@ -128,7 +128,7 @@ def release(
         bits = _bits(bits)
     reason = not_here(views, preserve=preserve, listed=tuples is not None)
     if reason is not None:
-        raise Infeasible(f"no canonical release: {reason}", {"tuples": _tuples(views)})
+        raise Infeasible(f"no canonical release: {reason}", {})
     codes = None if tuples is None else listed_codes(views, tuples)
     asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
     names = nameless_counts(views)
