@@ -251,7 +251,12 @@ def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
     >>> attacked(views, views)  # nothing was changed
     (4, 4)
     """
+    expect(views, Viewset, "views")
     published = release if isinstance(release, Viewset) else release.views
+    made = None if isinstance(release, Viewset) else release.certificate.canonical
+    if made is not None and made.points:  # they say the same without the noise of rounding
+        points = [np.pad(np.array(rows, np.float64), ((0, 0), (0, 1))) for rows in made.points]
+        return totals_attack(points, np.array([*made.constants, 0.5], np.float64), views)
     logs = [np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING)) for name in views.attributes]
     base = (1 - len(logs)) * np.log(np.asarray(published.class_counts, np.float64))
     return totals_attack(logs, base, views)

@@ -3,14 +3,15 @@
 X_c is to be proportional to exp(unit z_c) with z_c the points of class c at a tuple. That leaves one free
 factor for each value, and the gauge takes it so that every value is equally frequent: what is published then
 says nothing but the points. N^i_{t,c} = rho_c e_{t,c} / sum_d rho_d e_{t,d} with e = exp(unit points), where
-rho and the shares P_c of the classes are found by sweeps: rho makes the columns add up to P, and P moves by
-what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem is at
-least that of the entropy, so that the solution is unique and small steps along ln P come to it. Step 3
-then makes scores and sums exact wherever the sweeps stop.
+rho and the shares P_c of the classes are found by Newton's steps: rho makes the columns add up to P, and P
+moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem is
+at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact wherever
+the steps end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,9 @@ from nbcfast.canonical.types import Scorecard
 Floats = npt.NDArray[np.float64]
 
 PRECISION = 160  # bits of everything here; the same on every machine
-SWEEPS = 400
+SWEEPS = 100
+STEPS = 4  # of rho between two of the classes
+LONGEST = 2  # step, in logarithms
 ENOUGH = 2.0**-48  # a sweep that changes no logarithm by more is the last: flatter is not better
 
 
@@ -150,18 +153,44 @@ class _Levels:
         self.factors = [[gmpy2.exp(unit * (number - max(row))) for number in row] for row in distinct]
         self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
 
-    def sums(self) -> list[Any]:
-        """What each class has of the attribute, each value having 1 / size."""
+    def sums(self) -> tuple[list[Any], list[Any]]:
+        """What each class has of the attribute, each value having 1 / size; and by how much rho moves that."""
         total = [gmpy2.mpfr(0) for _ in self.rho]
+        slope = list(total)
         for times, factors in zip(self.times, self.factors, strict=True):
             parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
-            scale = times / (self.size * sum(parts))
-            total = [one + part * scale for one, part in zip(total, parts, strict=True)]
-        return total
+            whole = sum(parts)
+            parts = [part / whole for part in parts]
+            weight = gmpy2.mpq(times, self.size)
+            total = [one + weight * part for one, part in zip(total, parts, strict=True)]
+            slope = [one + weight * part * (1 - part) for one, part in zip(slope, parts, strict=True)]
+        return total, slope
+
+    def fit(self, classes: list[Any]) -> float:
+        """A few steps of rho towards columns that add up to `classes`; the largest, in logarithms."""
+        size = 0.0
+        for _ in range(STEPS):
+            total, slope = self.sums()
+            # With two classes this is Newton's step. The covariances of a softmax are at most twice their
+            # diagonal, which makes it a safe one for more.
+            steps = [
+                (share - one) / (2 * by) for share, one, by in zip(classes, total, slope, strict=True)
+            ]
+            steps = [min(max(step, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for step in steps]
+            self.rho = [rho * gmpy2.exp(step) for rho, step in zip(self.rho, steps, strict=True)]
+            size = max(abs(float(step)) for step in steps)
+            if size < ENOUGH:
+                break
+        return size
+
+    def stiffness(self, classes: list[Any]) -> float:
+        """By how much ln rho moves with the logarithm of a share of a class, at the most; 1 or more."""
+        _, slope = self.sums()
+        return max(float(share * (1 - share) / by) for share, by in zip(classes, slope, strict=True))
 
     def shares(self) -> tuple[list[Any], list[list[Any]]]:
         """The sum of each class over the values, and the share of each level's values in its class."""
-        sums = self.sums()
+        sums, _ = self.sums()
         shares = []
         for factors in self.factors:
             parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
@@ -180,26 +209,24 @@ def _balance(levels: list[_Levels], base: list[Any]) -> None:
     classes = [gmpy2.mpfr(1) / n_classes for _ in base]
     if not levels or n_classes == 1:
         return
-    step, before = gmpy2.mpfr(1), None
+    damping, before = 1.0, math.inf
     for _ in range(SWEEPS):
-        moved = 0.0
-        for level in levels:
-            factors = [share / column for share, column in zip(classes, level.sums(), strict=True)]
-            level.rho = [rho * factor for rho, factor in zip(level.rho, factors, strict=True)]
-            moved = max(moved, *(abs(float(gmpy2.log(factor))) for factor in factors))
+        moved = max(level.fit(classes) for level in levels)
         left = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
         for level in levels:
             left = [one + gmpy2.log(rho) for one, rho in zip(left, level.rho, strict=True)]
         left = [one - gmpy2.log(weight) for one, weight in zip(left, base, strict=True)]
         mean = sum(left) / n_classes
         left = [one - mean for one in left]
-        size = max(moved, *(abs(float(one)) for one in left))
-        if size < ENOUGH:
+        size = max(abs(float(one)) for one in left)
+        if max(moved, size) < ENOUGH:
             break
-        if before is not None and size > before:
-            step /= 2
+        # Where the problem is stiff whole steps would go to and fro.
+        damping = damping / 2 if size > before else min(1.0, 1.25 * damping)
         before = size
-        classes = [share * gmpy2.exp(-step * one) for share, one in zip(classes, left, strict=True)]
+        steep = sum(level.stiffness(classes) for level in levels) + 1 - len(levels)
+        steps = [min(max(-damping * one / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for one in left]
+        classes = [share * gmpy2.exp(step) for share, step in zip(classes, steps, strict=True)]
         whole = sum(classes)
         classes = [share / whole for share in classes]
 
