@@ -35,6 +35,7 @@ AnyBox = Box | EnumeratedBox | ListedBox
 
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
 MOST_BITS = 62
+WITHIN = Fraction(9, 8)  # of the range of the weights, for their integers
 MOST_ENUMERATED = 10_000_000  # tuples, with more than two classes
 SOME_NAMES = 5  # attributes that a warning names
 
@@ -165,7 +166,9 @@ def _published(
     else:
         solution = solve(asked, progress=progress)
         card = integers(asked, solution, bits, progress=progress)
-        scores, reproducible = Scores.of(card), solution.reproducible
+        # Small points are for people. Counts take longer ones, which keep further from the threshold.
+        exact_card = card if bits is not None else integers(asked, solution, within=WITHIN, progress=progress)
+        scores, reproducible = Scores.of(exact_card), solution.reproducible
         if card.changed:
             target = answers(card, asked)
     codes = asked.codes if isinstance(asked, ListedBox) else None
