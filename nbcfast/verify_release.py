@@ -759,7 +759,9 @@ def scorecard(document: Document) -> list[tuple[str, bool, str]]:
         if product * n_classes > MOST_LISTED:
             return []
         wrong = _listed_wrong(document)
-        text = f"points and counts decide {'alike' if not wrong else 'differently'} on {short(product)} tuples"
+        text = (
+            f"points and counts decide {'alike' if not wrong else 'differently'} on {short(product)} tuples"
+        )
         return [(name, not wrong, text)]
     half, least = 1, product
     for place in range(1, len(document.attributes)):
@@ -791,7 +793,7 @@ def scorecard(document: Document) -> list[tuple[str, bool, str]]:
 
 
 class _Exactly:
-    """Whether X_0 > X_1 at pairs of combinations of the values of two halves of the attributes, by integers."""
+    """Whether X_0 > X_1 where the values of each half of the attributes are these, by integers."""
 
     def __init__(self, document: Document, half: int) -> None:
         self.document, self.half = document, half
@@ -867,7 +869,7 @@ def _listed_wrong(document: Document) -> int:
     wrong = 0
     order = document.fields["preserve"] == "order"
     for scores, totals in entries:
-        ranked = [sorted(classes, key=lambda c: (numbers[c], c)) for numbers in (scores, totals)]  # noqa: B023
+        ranked = [sorted(classes, key=lambda c: (numbers[c], c)) for numbers in (scores, totals)]
         wrong += ranked[0] != ranked[1] if order else ranked[0][-1] != ranked[1][-1]
     return wrong
 

@@ -87,13 +87,15 @@ class Leak:
     def verdict(self) -> str:
         """What that means, in plain words."""
         bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
-        found = "" if not self.recovered else f" Public totals and the answers give {self._found} counts back."
+        found = (
+            "" if not self.recovered else f" Public totals and the answers give {self._found} counts back."
+        )
         if not self.high:
             return f"The answers carry {bits}: little more than which value beats which.{found}"
         return (
-            f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: declare "
-            "bins that are fixed in advance, leave attributes out, or keep the answers on a public list of "
-            "tuples."
+            f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: "
+            "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "
+            "list of tuples."
         )
 
     @property
@@ -257,7 +259,10 @@ def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
     if made is not None and made.points:  # they say the same without the noise of rounding
         points = [np.pad(np.array(rows, np.float64), ((0, 0), (0, 1))) for rows in made.points]
         return totals_attack(points, np.array([*made.constants, 0.5], np.float64), views)
-    logs = [np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING)) for name in views.attributes]
+    logs = [
+        np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING))
+        for name in views.attributes
+    ]
     base = (1 - len(logs)) * np.log(np.asarray(published.class_counts, np.float64))
     return totals_attack(logs, base, views)
 
@@ -379,7 +384,9 @@ def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
 
     def places(weights: Any, drawn: Floats) -> npt.NDArray[np.int64]:
         ends = np.cumsum(np.asarray(weights, np.float64))
-        return np.minimum(np.searchsorted(ends, drawn * ends[-1], side="right"), len(ends) - 1)
+        found: npt.NDArray[np.int64] = np.searchsorted(ends, drawn * ends[-1], side="right")
+        found = np.minimum(found, len(ends) - 1)
+        return found
 
     classes = places(views.class_counts, _uniform(count, 0, 0))
     rows: list[tuple[list[int], int]] = []
@@ -478,7 +485,7 @@ def _medians(
 
 
 def _contrast(solution: Solution, views: Viewset) -> tuple[str, int, int, float] | None:
-    """What gives the scale: the widest difference of log-ratios of common values, where there are few values."""
+    """What gives the scale: the widest difference of log-ratios of common values, of few values."""
     for i, name in sorted(enumerate(views.attributes), key=lambda entry: len(views.counts[entry[1]])):
         array = np.asarray(views.counts[name], np.float64)
         common = array.sum(axis=1) >= COMMON * views.n_rows

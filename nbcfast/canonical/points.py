@@ -86,7 +86,9 @@ class PointsTable:
             return f"always {self.classes[0]!r}"
         if self.threshold is not None:
             return f"{self.classes[0]!r} from {self.threshold} points on, else {self.classes[1]!r}"
-        starts = ", ".join(f"{label!r} {start}" for label, start in zip(self.classes, self.constants, strict=True))
+        starts = ", ".join(
+            f"{label!r} {start}" for label, start in zip(self.classes, self.constants, strict=True)
+        )
         return f"totals begin with {starts}; the largest wins, of equal ones the later class"
 
     def _header(self) -> list[str]:
@@ -133,9 +135,13 @@ class PointsTable:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
         except ImportError:
-            raise ImportError("a picture needs matplotlib: pip install nbcfast[plot]", name="matplotlib") from None
+            raise ImportError(
+                "a picture needs matplotlib: pip install nbcfast[plot]", name="matplotlib"
+            ) from None
         most = max((len(domain) for _, domain, _ in self.attributes), default=1)
-        figure = Figure(figsize=(3 * max(len(self.attributes), 1), min(1.2 + 0.2 * most, 40)), layout="constrained")
+        figure = Figure(
+            figsize=(3 * max(len(self.attributes), 1), min(1.2 + 0.2 * most, 40)), layout="constrained"
+        )
         FigureCanvasAgg(figure)
         width = 1 if len(self.classes) <= 2 else len(self.classes)
         for place, (name, domain, rows) in enumerate(self.attributes, 1):

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,9 +14,12 @@ import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast.canonical.box import MOST_TUPLES, box
+from nbcfast.canonical.classes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
 from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.sides import SweptSides
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.errors import Infeasible, expect
@@ -31,12 +35,12 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.release import Release
 
-AnyBox = Box | EnumeratedBox | ListedBox
+AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
 
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
 MOST_BITS = 62
 WITHIN = Fraction(9, 8)  # of the range of the weights, for their integers
-MOST_ENUMERATED = 10_000_000  # tuples, with more than two classes
+COUNTED = 1_000_000  # tuples whose answers are counted one by one where they are not held
 SOME_NAMES = 5  # attributes that a warning names
 
 
@@ -110,12 +114,12 @@ def release(
     Examples
     --------
     >>> import nbcfast
-    >>> views = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]})
+    >>> views = nbcfast.Viewset([5, 10], {"job": [[1, 6], [4, 4]], "sex": [[1, 5], [4, 5]]})
     >>> made = release(views, 4)
-    >>> made
-    Release(20 rows, 2 classes, 2 attributes; amplification <= 4, label identical (enumeration))
-    >>> many = nbcfast.Viewset([500, 500], {"job": [[240, 250], [260, 250]], "sex": [[1, 499], [499, 1]]})
-    >>> release(many, 4).views == made.views  # the same answers
+    >>> made.certificate.method, made.certificate.equal
+    ('canonical', True)
+    >>> many = nbcfast.Viewset([50, 90], {"job": [[9, 70], [41, 20]], "sex": [[12, 50], [38, 40]]})
+    >>> release(many, 4) == made  # the same answers
     True
     """
     expect(views, Viewset, "views")
@@ -140,7 +144,9 @@ def release(
 
         return judge
 
-    return _published(asked, names, limit, demanded, bits, rows, same, attacker, preserve, class_name, progress)
+    return _published(
+        asked, names, limit, demanded, bits, rows, same, attacker, preserve, class_name, progress
+    )
 
 
 def _published(
@@ -221,13 +227,11 @@ def _warnings(
         if more > 0:
             shown += f" and {more} more"
         yield (
-            f"The values of {shown} come from the rows and were not declared: which values occur is published, "
-            "and that is outside the guarantee."
+            f"The values of {shown} come from the rows and were not declared: which values occur is "
+            "published, and that is outside the guarantee."
         )
     if made.listed is not None:
-        yield (
-            f"Answers are kept on the {made.listed[0]:,} tuples that were listed, and may be others elsewhere."
-        )
+        yield (f"Answers are kept on the {made.listed[0]:,} listed tuples; elsewhere they may be others.")
     if differing:
         what = "another order of classes" if preserve == "order" else "another best class"
         yield f"{differing:,} tuples have {what} than in the private views."
@@ -246,47 +250,70 @@ def _plain(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...]:
 
 def _same(target: AnyBox, found: AnyBox) -> Same:
     """Whether two boxes have the same answers, and where it can be counted how many differ."""
+    method = "enumeration" if target.tuples <= SEARCHED else "meet in the middle"
     if found == target:
-        return Same(True, 0, "enumeration" if target.tuples <= SEARCHED else "meet in the middle")
-    if target.tuples > SEARCHED:
-        return Same(False, None, "meet in the middle")
-    if isinstance(target, Box) and isinstance(found, Box):
-        return Same(False, int((target.enumerate() != found.enumerate()).sum()), "enumeration")
-    assert not isinstance(target, Box)
-    assert not isinstance(found, Box)
-    wrong = target.labels != found.labels
-    return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), "enumeration")
+        return Same(True, 0, method)
+    here, there = _all_answers(target), _all_answers(found)
+    if here is None or there is None:
+        return Same(False, None, method)
+    wrong = here != there
+    return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), method)
+
+
+def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
+    """The answers of a box tuple by tuple, or None where they are too many."""
+    if isinstance(of, EnumeratedBox | ListedBox):
+        return of.labels
+    if of.tuples > (SEARCHED if isinstance(of, Box) else COUNTED):
+        return None
+    if isinstance(of, Box):
+        return of.enumerate().reshape(-1)
+    codes = np.stack(np.unravel_index(np.arange(of.tuples), of.sizes), axis=1)
+    return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
 
 
 def answers(card: Scorecard, like: AnyBox) -> AnyBox:
     """The box of what a scorecard says, of the same kind as `like`."""
     scores = Scores.of(card)
+    if isinstance(like, EnumeratedBox | ListedBox):
+        totals = all_totals(scores, like.codes if isinstance(like, ListedBox) else None)
+        backwards = np.argsort(totals, axis=1, kind="stable")[:, ::-1]  # of equal ones the later class first
+        labels = (backwards if like.labels.ndim > 1 else backwards[:, 0]).astype(np.int8)
+        if isinstance(like, ListedBox):
+            return ListedBox(like.sizes, like.n_classes, like.mode, like.codes, labels)
+        return EnumeratedBox(like.sizes, like.n_classes, like.mode, labels)
+    halves = []
+    for half in (0, 1):
+        total = np.zeros((1, like.n_classes), np.int64)
+        for i in like.attributes(half):
+            rows = np.array(scores.points[i], np.int64)
+            total = (total[:, np.newaxis] + rows).reshape(-1, like.n_classes)
+        halves.append(total)
+    a, b = halves[0] + np.array(scores.base, np.int64), halves[1]
+    pairs = list(combinations(range(like.n_classes), 2))
+    ahead = [(a[:, c] - a[:, d], b[:, c] - b[:, d]) for c, d in pairs]
+    # c before d where the sum is above 0.
+    above = [np.searchsorted(np.sort(two), -one, side="right") for one, two in ahead]
+    if isinstance(like, SweptBox):
+        places = np.stack(above, axis=1).astype(np.int32), np.empty((len(b), len(pairs)), np.int32)
+        for p, (_, two) in enumerate(ahead):
+            places[1][np.argsort(two, kind="stable"), p] = np.arange(len(b), dtype=np.int32)
+        counts = SweptSides(*places).counts()
+        return SweptBox(like.sizes, like.half, like.n_classes, like.mode, *counts, places)
+    K = np.stack([len(b) - one for one in above]).astype(np.int64)
+    L = np.stack(
+        [len(a) - np.searchsorted(np.sort(one), -two, side="right").astype(np.int64) for one, two in ahead]
+    )
     if isinstance(like, Box):
-        sums = []
-        for half in (0, 1):
-            total = np.zeros(1, np.int64)
-            for i in like.attributes(half):
-                column = np.array([row[0] - row[1] for row in scores.points[i]], np.int64)
-                total = (total[:, np.newaxis] + column).reshape(-1)
-            sums.append(total)
-        # Label 0 where a + b > least, base included.
-        least = scores.base[1] - scores.base[0]
-        a, b = sums
-        K = len(b) - np.searchsorted(np.sort(b), least - a, side="right").astype(np.int64)
-        L = len(a) - np.searchsorted(np.sort(a), least - b, side="right").astype(np.int64)
-        return Box(like.sizes, like.half, like.n_classes, like.mode, K, L)
-    codes = like.codes if isinstance(like, ListedBox) else None
-    totals = all_totals(scores, codes)
-    backwards = np.argsort(totals, axis=1, kind="stable")[:, ::-1]  # of equal ones the later class first
-    labels = (backwards if like.labels.ndim > 1 else backwards[:, 0]).astype(np.int8)
-    if isinstance(like, ListedBox):
-        return ListedBox(like.sizes, like.n_classes, like.mode, like.codes, labels)
-    return EnumeratedBox(like.sizes, like.n_classes, like.mode, labels)
+        return Box(like.sizes, like.half, like.n_classes, like.mode, K[0], L[0])
+    return PairsBox(like.sizes, like.half, like.n_classes, like.mode, K, L)
 
 
 def nameless_counts(views: Viewset) -> Viewset:
     """The labels and domains of views, with all counts 0: what may be known besides the answers."""
-    counts: dict[str, Counts] = {name: np.zeros(array.shape, np.int64) for name, array in views.counts.items()}
+    counts: dict[str, Counts] = {
+        name: np.zeros(array.shape, np.int64) for name, array in views.counts.items()
+    }
     classes: Counts = np.zeros(len(views.class_counts), np.int64)
     return Viewset._of(classes, counts, views._class_domain, dict(views._domains))
 
@@ -307,8 +334,9 @@ def not_here(
     tuples, n_classes = _tuples(views), len(views.classes)
     if listed:
         return None
-    if n_classes > 2 and tuples > MOST_ENUMERATED:
-        return f"{n_classes} classes reach {MOST_ENUMERATED:,} tuples, and the domain has {_amount(tuples)}"
+    most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
+    if n_classes > 2 and preserve == "label" and tuples > most:
+        return f"{n_classes} classes reach {most:,} tuples, and the domain has {_amount(tuples)}"
     if tuples > MOST_TUPLES:
         return f"it reaches {MOST_TUPLES:,} tuples, and the domain has {_amount(tuples)}"
     return None
@@ -340,7 +368,9 @@ def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     from nbcfast import verify_release as form
     from nbcfast.release.files import _typed
 
-    values = [[_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes]
+    values = [
+        [_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
+    ]
     total = hashlib.sha256()
     for row in codes.tolist():
         listed = [of_attribute[code] for of_attribute, code in zip(values, row, strict=True)]

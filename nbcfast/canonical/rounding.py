@@ -8,14 +8,13 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import gmpy2
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast.canonical.shares import Scores, Shares
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.publish import Rounded, _Short, _Work, unsafe
+from nbcfast.transform.publish import Rounded, _Work, unsafe
 from nbcfast.transform.rounding import Counted, apportioned, round_up, viewset
 from nbcfast.transform.search import MOST_CLOSE, MOST_ROWS, Pair, best_at
 from nbcfast.views import Viewset
@@ -134,9 +133,21 @@ class Work(_Work):
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
         self.codes, self.preserve, self.progress = codes, preserve, progress
-        self.tuples = math.prod(len(array) for array in names.counts.values()) if codes is None else len(codes)
+        self.tuples = (
+            math.prod(len(array) for array in names.counts.values()) if codes is None else len(codes)
+        )
         self.fixed, self.last = None, False
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
+
+    @property
+    def searched(self) -> bool:
+        """Whether moves of rows are tried: all totals are held."""
+        return self.tuples * len(self.scores.base) <= 2 * SEARCHED
+
+    def rounded(self, rows: Any, allow_differences: bool) -> Rounded:
+        if rows == "smallest":
+            return self._searched() if self.searched else self._doubled()
+        return self._proven() if rows == "proven" else self._at(rows, allow_differences)
 
     def ks(self) -> Iterator[Fraction]:
         for power in range(10, -21, -2):
@@ -189,7 +200,7 @@ class Work(_Work):
         of_class = apportioned(shares.of_class, rows)
         if min(of_class) < shares.least_rows:
             return None
-        columns = []
+        columns: list[tuple[int, ...]] = []
         for attribute in shares.exact:
             by_class = [
                 apportioned([row[c] for row in attribute], count, 1) for c, count in enumerate(of_class)
@@ -224,7 +235,7 @@ class Work(_Work):
         return views if views is not None and self.safe(views) and self.same(views).equal else None
 
     def _candidate(self, shares: Any, rows: int) -> Rounded | None:
-        if self.tuples <= SEARCHED and rows <= MOST_ROWS:
+        if self.searched and rows <= MOST_ROWS:
             candidate = best_at(self.close(shares, rows), shares, rows, self._safe, anything=True)
             if candidate is None:
                 return None
@@ -241,5 +252,3 @@ class Work(_Work):
 def least_rows(shares: Any) -> int:
     """With fewer some count would be 0."""
     return int(shares.least_rows * shares.n_classes)
-
-

@@ -4,9 +4,9 @@ X_c is to be proportional to exp(unit z_c) with z_c the points of class c at a t
 factor for each value, and the gauge takes it so that every value is equally frequent: what is published then
 says nothing but the points. N^i_{t,c} = rho_c e_{t,c} / sum_d rho_d e_{t,d} with e = exp(unit points), where
 rho and the shares P_c of the classes are found by Newton's steps: rho makes the columns add up to P, and P
-moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem is
-at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact wherever
-the steps end.
+moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem
+is at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact
+wherever the steps end.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ class Scores:
             centre = card.centre if card.gap is not None else 2 * card.threshold - 1
             columns = tuple(tuple((2 * int(row[0]), 0) for row in array.tolist()) for array in card.points)
             return cls((-centre, 0), columns, card.gap or 1)
+        if card.gap is not None:
+            points = tuple(tuple((*map(int, row), 0) for row in array.tolist()) for array in card.points)
+            return cls((*map(int, card.constants), 0), points, card.gap)
         # The later class wins ties of totals: c is added to so many times the total of class c.
         times = len(card.constants) + 1
         base = (*(times * int(number) + c for c, number in enumerate(card.constants)), times - 1)
@@ -154,7 +157,7 @@ class _Levels:
         self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
 
     def sums(self) -> tuple[list[Any], list[Any]]:
-        """What each class has of the attribute, each value having 1 / size; and by how much rho moves that."""
+        """What each class has of the attribute, each value having 1 / size; and how far rho moves that."""
         total = [gmpy2.mpfr(0) for _ in self.rho]
         slope = list(total)
         for times, factors in zip(self.times, self.factors, strict=True):
@@ -173,9 +176,7 @@ class _Levels:
             total, slope = self.sums()
             # With two classes this is Newton's step. The covariances of a softmax are at most twice their
             # diagonal, which makes it a safe one for more.
-            steps = [
-                (share - one) / (2 * by) for share, one, by in zip(classes, total, slope, strict=True)
-            ]
+            steps = [(share - one) / (2 * by) for share, one, by in zip(classes, total, slope, strict=True)]
             steps = [min(max(step, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for step in steps]
             self.rho = [rho * gmpy2.exp(step) for rho, step in zip(self.rho, steps, strict=True)]
             size = max(abs(float(step)) for step in steps)

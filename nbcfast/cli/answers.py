@@ -1,4 +1,4 @@
-"""What `publish` asks about the canonical release: whether it applies, declared domains, lists, the leak meter."""
+"""What `publish` has for the canonical release: the choice of it, declared domains, lists, the leak meter."""
 
 import json
 import math
@@ -115,7 +115,9 @@ def declared_in(path: Path) -> Declared:
     for name, entry in found.items():
         if isinstance(entry, list):
             if any(isinstance(value, list | dict) for value in entry):
-                raise ValueError(f"{path}: column {name!r}: expected plain values, got {json.dumps(entry)[:60]}")
+                raise ValueError(
+                    f"{path}: column {name!r}: expected plain values, got {json.dumps(entry)[:60]}"
+                )
             values[name] = entry
         elif isinstance(entry, dict) and set(entry) == {"edges"} and isinstance(entry["edges"], list):
             edges[name] = _ends(entry["edges"])
@@ -176,7 +178,8 @@ class Leaks:
         grid.add_column("", overflow="fold")
         bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
         grid.add_row(
-            "bits a weight (warning above 8), and what such rules can carry", f"{bits}, {found.counting_bound:.1f}"
+            "bits a weight (warning above 8), and what such rules can carry",
+            f"{bits}, {found.counting_bound:.1f}",
         )
         levels = ", ".join(f"{label(name)} {kept} of {size}" for name, (kept, size) in found.levels.items())
         grid.add_row("values told apart", Text(levels))

@@ -410,7 +410,7 @@ def inspect(
     "domain",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help='JSON: declared values and bins, as {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}.',
+    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}.',
 )
 @click.option(
     "--bits",
@@ -570,7 +570,12 @@ def publish(
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
     alternative = None
-    if preserve == "order" and not chosen.canonical and len(views.classes) > 1 and after.quality.log_loss >= nothing:
+    if (
+        preserve == "order"
+        and not chosen.canonical
+        and len(views.classes) > 1
+        and after.quality.log_loss >= nothing
+    ):
         try:
             alternative = evaluate(transform("label").views, table, class_name)
         except Infeasible:

@@ -366,12 +366,12 @@ class Release:
         Examples
         --------
         >>> from nbcfast import canonical
-        >>> views = Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]}, classes=["no", "yes"])
+        >>> views = Viewset([5, 9], {"job": [[1, 6], [4, 3]], "sex": [[1, 5], [4, 4]]}, classes=["no", "yes"])
         >>> print(canonical.release(views, 4).scorecard())
         job  0   0
         job  1   1
         sex  0   0
-        sex  1   2
+        sex  1   1
         'no' from 2 points on, else 'yes'
         """
         from nbcfast.canonical.points import PointsTable

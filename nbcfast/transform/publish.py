@@ -362,7 +362,8 @@ class _Work:
         room = None if scaled.margin is None else scaled.margin / scaled.k
         if room is not None:
             tilt = min(tilt, room / (4 * shares.n_classes))
-        return shares.rounded(shares.classes_at(rows, tilt))
+        counted: Counted | None = shares.rounded(shares.classes_at(rows, tilt))
+        return counted
 
     # Search -------------------------------------------------------------------------------------------------
 
@@ -454,8 +455,7 @@ class _Work:
             return best
         what = "an unknown number" if best.differing is None else str(best.differing)
         short = _Short(
-            f"no {rows} rows were found that keep the {self.preserve}: "
-            f"{what} of {self.tuples} tuples differ",
+            f"no {rows} rows were found that keep the {self.preserve}: {what} of {self.tuples} tuples differ",
             {"differing_tuples": best.differing},
         )
         short.rounded = best
