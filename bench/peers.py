@@ -230,6 +230,12 @@ def adversaries_job(options: Options) -> Iterator[Row]:
     yield from adversaries(options.rounds)
 
 
+def canonical_job(options: Options) -> Iterator[Row]:
+    from peers_canonical import canonical_releases
+
+    yield from canonical_releases(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -243,6 +249,7 @@ JOBS = {
     "skyline": skyline_job,
     "partitions": partitions_job,
     "adversaries": adversaries_job,
+    "canonical": canonical_job,
 }
 
 

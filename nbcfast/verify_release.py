@@ -71,7 +71,8 @@ FIELDS = {
     "version",
     "warnings",
 }
-METHOD_FIELDS = {"est": {"prior", "r"}, "canonical": {"canonical"}}  # besides, where this is the method
+CLOSENESS_FIELDS = {"prior", "r"}
+METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
 CHOICES = {
     "attacker": ("row", "worlds"),

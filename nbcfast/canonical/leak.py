@@ -385,8 +385,7 @@ def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
     def places(weights: Any, drawn: Floats) -> npt.NDArray[np.int64]:
         ends = np.cumsum(np.asarray(weights, np.float64))
         found: npt.NDArray[np.int64] = np.searchsorted(ends, drawn * ends[-1], side="right")
-        found = np.minimum(found, len(ends) - 1)
-        return found
+        return np.minimum(found, len(ends) - 1)
 
     classes = places(views.class_counts, _uniform(count, 0, 0))
     rows: list[tuple[list[int], int]] = []
