@@ -33,8 +33,9 @@ cdef extern from "solve.h" nogil:
         int64_t since
         double tiny
 
-    int nbc_solve(nbc_program *p, double slack, int64_t most, int64_t renew)
-    void nbc_renew(nbc_program *p)
+    int nbc_solve(nbc_program *p, double slack, int64_t most)
+    int64_t nbc_renewal(nbc_program *p)
+    void nbc_again(nbc_program *p, int64_t place)
     void nbc_refresh(nbc_program *p)
 
 
@@ -59,7 +60,7 @@ cdef extern from "padic.h" nogil:
     void nbc_digit(nbc_system *s)
 
 
-cdef int64_t AT_ONCE = 100  # steps between two looks for Ctrl-C
+cdef int64_t AT_ONCE = 100_000_000  # products between two looks for Ctrl-C
 
 
 cdef class Program:
@@ -125,24 +126,30 @@ cdef class Program:
         self.p.n_rows = k + r
 
     def solve(self, double slack, int64_t most, int64_t renew):
-        """0 once all rows hold up to `slack`, 1 after `most` more steps, 2 where no weights can do it."""
+        """0 once all rows hold up to `slack`, 1 after `most` more steps, 2 where no weights can do it.
+
+        After `renew` steps the factors are made anew.
+        """
         cdef int result = NBC_PAUSED
-        cdef int64_t stop = self.p.steps + most
+        cdef int64_t stop = self.p.steps + most, work = 4 * self.p.n * self.p.n + self.p.n_rows * self.p.width
+        cdef int64_t at_once = max(AT_ONCE // work, 1)
         while result == NBC_PAUSED and self.p.steps < stop:
+            if self.p.since >= renew:
+                self.renew()
             with nogil:
-                result = nbc_solve(&self.p, slack, min(AT_ONCE, stop - self.p.steps), renew)
+                result = nbc_solve(&self.p, slack, min(at_once, stop - self.p.steps))
             PyErr_CheckSignals()
         return 0 if result == NBC_SATISFIED else 1 if result == NBC_PAUSED else 2
 
     def renew(self):
-        """Weights and multipliers of the active rows, from the beginning."""
-        with nogil:
-            nbc_renew(&self.p)
-
-    def refresh(self):
-        """Weights and multipliers of the active rows, by the factors at hand."""
-        with nogil:
-            nbc_refresh(&self.p)
+        """Factors, weights and multipliers of the active rows, from the beginning."""
+        cdef int64_t k, q = nbc_renewal(&self.p)
+        for k in range(q):
+            with nogil:
+                nbc_again(&self.p, k)
+            if k % 64 == 0:
+                PyErr_CheckSignals()
+        nbc_refresh(&self.p)
 
     @property
     def steps(self):

@@ -177,26 +177,28 @@ static void nbc_refresh(nbc_program *p)
     memcpy(p->multiplier, p->back, (size_t)q * sizeof(double));
 }
 
-/* The factors of the same active rows from the beginning, so that rounding does not add up; a row that has come
-   to depend on the others is left out. */
-static void nbc_renew(nbc_program *p)
+/* The factors of the same active rows from the beginning, so that rounding does not add up: begin, then one row
+   after another, then refresh. A row that has come to depend on the others is left out. */
+static int64_t nbc_renewal(nbc_program *p)
 {
     const int64_t n = p->n, q = p->n_active;
     memset(p->basis, 0, (size_t)(n * n) * sizeof(double));
     for (int64_t v = 0; v < n; v++)
         p->basis[v * n + v] = 1;
     p->n_active = 0;
-    for (int64_t j = 0; j < q; j++) {
-        const int32_t row = p->active[j];
-        const double outside = nbc_project(p, row);
-        p->in[row] = 0;
-        if (outside == 0)
-            continue;
-        nbc_outside(p);
-        nbc_enter(p, row, outside, p->multiplier[j]);
-    }
     p->since = 0;
-    nbc_refresh(p);
+    return q;
+}
+
+static void nbc_again(nbc_program *p, int64_t place)
+{
+    const int32_t row = p->active[place];
+    const double outside = nbc_project(p, row);
+    p->in[row] = 0;
+    if (outside == 0)
+        return;
+    nbc_outside(p);
+    nbc_enter(p, row, outside, p->multiplier[place]);
 }
 
 /* Bring in one row that fails. 0, or NBC_INFEASIBLE. */
@@ -241,12 +243,10 @@ static int nbc_bring(nbc_program *p, int64_t row)
 }
 
 /* Bring in rows until every one holds up to `slack`, or `most` steps are made. */
-static int nbc_solve(nbc_program *p, double slack, int64_t most, int64_t renew)
+static int nbc_solve(nbc_program *p, double slack, int64_t most)
 {
     const int64_t stop = p->steps + most;
     for (;;) {
-        if (p->since >= renew)
-            nbc_renew(p);
         int64_t row = -1;
         double lowest = 1 - slack;
         for (int64_t k = 0; k < p->n_rows; k++) {

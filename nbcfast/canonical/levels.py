@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._box import MOST_ATTRIBUTES, Separator
+from nbcfast._margin import dominance
 from nbcfast.canonical.types import Box
+from nbcfast.equivalence.lines import summed as summed_up
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
@@ -94,6 +96,40 @@ class Levels:
         for i, start in zip(self.positions, self.starts, strict=True):
             result[i] = [numbers[start + level] for level in self.level_of[i].tolist()]
         return [result[i] for i in range(len(result))]
+
+    def levels(self) -> list[list[int]]:
+        """For each attribute, in its own order, where the number of each value stands."""
+        start = dict(zip(self.positions, self.starts, strict=True))
+        return [(level + start[i]).tolist() for i, level in enumerate(self.level_of)]
+
+    def changed(self, points: Sequence[int], threshold: int) -> int:
+        """How many tuples of the whole domain have label 0 and a total below the threshold, or the reverse."""
+        (own, its), (their, others) = (
+            (
+                summed_up([np.array(points[start : start + size], np.int64) for start, size in side]),
+                multiplied([self.weights[start : start + size] for start, size in side]),
+            )
+            for side in self._parts()
+        )
+        order = np.argsort(their, kind="stable")
+        above = np.searchsorted(their[order], threshold - own, "left").astype(np.int32)
+        m = len(their)
+        rank = np.empty(m, np.int32)
+        rank[self._order_b] = np.arange(m - 1, -1, -1, dtype=np.int32)
+        weight = others[order]
+        # Label 1 is from count[a] on in the order, hence before m - count[a] from its end.
+        false = dominance(
+            np.argsort(-above, kind="stable").astype(np.int32),
+            above,
+            (m - self._count_a).astype(np.int32),
+            its,
+            rank[order],
+            weight,
+        )
+        from_place = np.concatenate([np.cumsum(weight[::-1])[::-1], [0]])
+        in_order = np.concatenate([[0], np.cumsum(others[self._order_b])])
+        reached = int(from_place[above] @ its)
+        return 2 * false - reached + int(in_order[self._count_a] @ its)
 
     def violated(self, g: F64, limit: float) -> tuple[I32, I8, float]:
         """Of each level and label the tuple furthest below the limit, once each, and the lowest of all."""
@@ -215,3 +251,11 @@ def summed(numbers: Sequence[npt.NDArray[np.object_]]) -> npt.NDArray[np.object_
     for of_attribute in numbers:
         sums = np.add.outer(sums, of_attribute).reshape(-1)
     return sums
+
+
+def multiplied(numbers: Sequence[I64]) -> I64:
+    """The products over all combinations, the last attribute's value the fastest."""
+    products = np.ones(1, np.int64)
+    for of_attribute in numbers:
+        products = np.multiply.outer(products, of_attribute).reshape(-1)
+    return products

@@ -14,6 +14,7 @@ T = TypeVar("T")
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
 F64 = npt.NDArray[np.float64]
+Rows = tuple[I32, I8]
 
 
 class Listed:
@@ -47,10 +48,9 @@ class Listed:
         values = g[self.columns].sum(axis=1) * self._sign
         return (*self._worst(values, np.flatnonzero(values < limit)), float(values.min()))
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[I32, I8]:
+    def exactly(self, numbers: Sequence[int], limit: int) -> Rows:
         """The same, decided by integers."""
-        values = self.totals(numbers) * self._sign
-        return self._worst(values, np.flatnonzero(values < limit))
+        return self.extremes(numbers, limit)[0]
 
     def totals(self, numbers: Sequence[int]) -> npt.NDArray[np.object_]:
         """The sum of each tuple."""
@@ -58,7 +58,28 @@ class Listed:
         total: npt.NDArray[np.object_] = array[self.columns].sum(axis=1)
         return total
 
-    def _worst(self, values: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> tuple[I32, I8]:
+    def extremes(self, numbers: Sequence[int], limit: int) -> tuple[Rows, int | None, int | None]:
+        """The rows below the limit, and the lowest sum of label 0 and of label 1 taken negative."""
+        values = self.totals(numbers) * self._sign
+        lowest = [min(values[self._sign == sign].tolist(), default=None) for sign in (1, -1)]
+        return self._worst(values, np.flatnonzero(values < limit)), lowest[0], lowest[1]
+
+    def ends(self, numbers: Sequence[int]) -> tuple[int, int]:
+        """The least and the greatest sum of the list."""
+        totals = self.totals(numbers)
+        return int(totals.min()), int(totals.max())
+
+    def changed(self, points: Sequence[int], threshold: int) -> int:
+        """How many tuples have label 0 and a total below the threshold, or the reverse."""
+        return int(((self.totals(points) >= threshold) != (self._sign > 0)).sum())
+
+    def levels(self) -> list[list[int]]:
+        """For each attribute, where the number of each value stands."""
+        return [
+            list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)
+        ]
+
+    def _worst(self, values: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> Rows:
         rows = rows[np.argsort(values[rows], kind="stable")]
         chosen = np.zeros(len(self.columns), bool)
         for i in range(self.width):

@@ -87,9 +87,6 @@ def solved(box: Box | ListedBox, progress: Progress | None, most_exact_steps: in
 
 def extent(oracle: Levels | Listed, numbers: list[int]) -> tuple[int, int]:
     """The largest |sum| of a tuple, and the least with the sign of the label."""
-    if isinstance(oracle, Listed):
-        totals = oracle.totals(numbers)
-        return int(abs(totals).max()), int((totals * oracle.signs[:, 0]).min())
     low, high = oracle.ends(numbers)
     _, *lowest = oracle.extremes(numbers, 0)
     return max(-low, high), min(number for number in lowest if number is not None)

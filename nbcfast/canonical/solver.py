@@ -20,7 +20,7 @@ MOST_VALUES = 5_000  # two square matrices of doubles: 400 MB
 MOST_ROUNDS = 1_000
 MOST_STEPS = 200_000  # of one round
 MOST_EXACT_STEPS = 500
-RENEWED = 500  # steps after which the factors are made anew
+RENEWED = 500  # steps, or four for each value: then the factors are made anew
 DEPENDENT = 1e-18  # of a row's squared length; weights of 10^9 leave 10^-18, rounding 10^-30
 NEARLY = 1e-6  # a row that lacks less than this is left to the exact stage
 ROUND_OFF = 4e-13  # as is one that lacks less than this much of the largest score
@@ -85,7 +85,7 @@ def minimum_norm(
         if not len(columns) or rounds > MOST_ROUNDS:
             break
         program.add(columns, signs)
-        status = program.solve(slack / 4, MOST_STEPS, RENEWED)
+        status = program.solve(slack / 4, MOST_STEPS, max(RENEWED, 4 * len(weights)))
         g = program.weights()
         if progress is not None:
             progress(rounds, max(rounds + 1, 40))
