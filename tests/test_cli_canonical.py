@@ -202,6 +202,19 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     )
     assert code == 0
     assert "the best class as before on 3 listed tuples of 140 tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
+    assert code == 0
+    assert "yes  equivalence    the best class is the same on all 3 listed tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small)
+    assert code == 1
+    assert "claimed on a list of tuples, which is not in the file" in printed
+    listed.write_text("sex,age\nf,20\n", encoding="utf-8")
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
+    assert code == 1
+    assert "this is not the list of the release: its sha256 is another" in printed
+    code, _, errors = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 2
+    assert "--tuples goes with --against FILE" in errors
     listed.write_text("sex,age\nf,19\n", encoding="utf-8")
     assert "tuples: value 19 of 'age' is not in its domain" in publish("--tuples", listed, code=2)
 

@@ -157,7 +157,12 @@ def listed_in(
         kept = (name for name in names if any(isinstance(value, str) for value in views.domain(name)))
         texts = (*texts, *(name for name in kept if name not in texts))
     table = read(path, names[-1], names[:-1], None, nulls, delimiter, texts)
-    return table if declared is None else declared.applied(table, every=False)
+    if declared is not None:
+        return declared.applied(table, every=False)
+    for name in names:
+        if any(isinstance(value, nbcfast.Interval) for value in views.domain(name)):
+            table = table.bin(name, edges=views.domain(name))
+    return table
 
 
 @dataclass(frozen=True)

@@ -854,6 +854,13 @@ def claimed_line(release: Release) -> str:
 @click.option(
     "--class", "class_name", metavar="NAME", help="Its class column.  [default: that of the release]"
 )
+@click.option(
+    "--tuples",
+    "listed",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --against: the public list of tuples that the release keeps its answers on.",
+)
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
 def verify(
@@ -864,6 +871,7 @@ def verify(
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
+    listed: Path | None,
     as_json: bool,
 ) -> int:
     """Check the release or partition in DIR from its own files alone.
@@ -876,6 +884,8 @@ def verify(
     """
     if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
         raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
+    if against is None and listed is not None:
+        raise ValueError("--tuples goes with --against FILE")
     found = verified(folder)
     if found.partition is not None and against is not None:
         raise ValueError("--against is for releases: a partition is checked from its own files")
@@ -885,8 +895,13 @@ def verify(
         if class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
         views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
+        public = None
+        if listed is not None:
+            from nbcfast.cli.answers import listed_in
+
+            public = listed_in(listed, release.views, None, nulls, delimiter, texts)
         with progress("comparing") as report:
-            found = verified(folder, views, progress=report)
+            found = verified(folder, views, tuples=public, progress=report)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:
