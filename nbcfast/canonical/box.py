@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.equivalence.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
 from nbcfast.errors import Infeasible, expect
@@ -26,7 +27,7 @@ def box(
     tuples: npt.ArrayLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Box | EnumeratedBox | ListedBox:
+) -> Box | EnumeratedBox | ListedBox | PairsBox | SweptBox:
     """Everything a classifier answers on its product domain, exactly, and nothing else about it.
 
     Scores are X_c = P_c^(1-n) prod_i N^i_{t_i,c}; zeros count as zeros, and a tie goes to the later class.
@@ -48,8 +49,9 @@ def box(
 
     Returns
     -------
-    Box, EnumeratedBox or ListedBox
-        A Box for one or two classes, an EnumeratedBox for more, a ListedBox with `tuples`.
+    Box, EnumeratedBox, SweptBox, PairsBox or ListedBox
+        A Box for one or two classes, for more an EnumeratedBox, a SweptBox (three, above 10^7 tuples) or a
+        PairsBox (whole orders), a ListedBox with `tuples`.
 
     Raises
     ------
@@ -99,11 +101,12 @@ def box(
 def halves(sizes: tuple[int, ...]) -> Split:
     """Two halves with few combinations each, from public sizes alone."""
     n_tuples = math.prod(sizes)
-    best = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
+    best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
     advice = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
     if n_tuples > MOST_TUPLES:
         raise Infeasible(
-            f"the domain has {n_tuples} tuples, and the canonical release reaches {MOST_TUPLES}: {advice}", best
+            f"the domain has {n_tuples} tuples, and the canonical release reaches {MOST_TUPLES}: {advice}",
+            best,
         )
     parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
     if parts is None or parts.blocks != 1:
@@ -117,12 +120,11 @@ def halves(sizes: tuple[int, ...]) -> Split:
 
 def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[npt.NDArray[np.int64], ...]:
     """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
-    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+    from nbcfast._threads import n_threads
 
     terms = [[Term.of(x, y) for x, y in rows] for rows in plain.rows]
     line = Line(plain.base(0, 1), terms, parts, Logs())
-    work = 24 * (parts.n + parts.m)
-    a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, work) if work > ONE_THREAD_BYTES else 1)
+    a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, 24 * (parts.n + parts.m)))
     above = line.thresholds(line.lists_of(*a, sums, order), ()).astype(np.int64)
     in_order = np.cumsum(np.bincount(above, minlength=parts.m + 1))[: parts.m]
     L = np.empty(parts.m, np.int64)

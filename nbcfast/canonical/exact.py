@@ -73,8 +73,11 @@ class Active:
         return active
 
     def system(self) -> System:
-        """The equations modulo a prime. What is regular there is regular; a row that depends on others for each of
-        three primes is taken to do so for integers: if it does not, the weights lack a row, which shows."""
+        """The equations modulo a prime.
+
+        What is regular there is regular. A row that depends on others for each of three primes is taken to do
+        so for integers too: if it does not, the weights lack a row, and that shows.
+        """
         if self._system is None:
             for prime in PRIMES:
                 self._system = System(self.weights, self.columns, self.signs, prime)
@@ -117,7 +120,8 @@ class Active:
 
     def _holds(self, exact: Exactly, first: I64, second: I64) -> bool:
         rest = [
-            int(w) * g - exact.denominator * int(x) for w, g, x in zip(self.weights, exact.g, first, strict=True)
+            int(w) * g - exact.denominator * int(x)
+            for w, g, x in zip(self.weights, exact.g, first, strict=True)
         ]
         for column, sign, u, x in zip(
             self.columns.tolist(), self.signs.tolist(), exact.multipliers, second.tolist(), strict=True
@@ -130,7 +134,7 @@ class Active:
 
 
 def reconstructed(digits: I64, prime: int) -> tuple[list[int], int] | None:
-    """Fractions with a common denominator that have these digits to the base `prime`; None if they are too long."""
+    """Fractions over one denominator with these digits to the base `prime`; None if they are too long."""
     modulus = gmpy2.mpz(prime) ** len(digits)
     most = gmpy2.isqrt(modulus // 2)
     numbers = valued(digits, prime)
@@ -168,7 +172,7 @@ def valued(digits: I64, prime: int) -> list[Any]:
 
 
 def fraction(y: Any, modulus: Any, most: Any) -> Any | None:
-    """The denominator of the fraction of numerator and denominator up to `most` that is y; None if there is none."""
+    """The denominator of the fraction of two numbers up to `most` that is y; None if there is none."""
     r0, r1 = modulus, y
     t0, t1 = gmpy2.mpz(0), gmpy2.mpz(1)
     while r1 > most:
@@ -179,7 +183,7 @@ def fraction(y: Any, modulus: Any, most: Any) -> Any | None:
     return denominator if 0 < denominator <= most and gmpy2.gcd(r1, t1) == 1 else None
 
 
-class Stuck(Exception):
+class Stuck(Exception):  # noqa: N818  # it is no error: there is a second best
     """The exact stage has made all the steps it may."""
 
 

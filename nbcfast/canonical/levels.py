@@ -1,4 +1,4 @@
-"""A box with equal values merged, and the oracle that says which of its tuples a set of weights gets wrong."""
+"""A box with equal values merged, and the oracle that says which of its tuples weights get wrong."""
 
 from __future__ import annotations
 
@@ -48,24 +48,27 @@ class Levels:
         if len(self.positions) > MOST_ATTRIBUTES:
             raise ValueError(f"expected at most {MOST_ATTRIBUTES} attributes, got {len(self.positions)}")
         level_of: dict[int, I64] = {}
-        kept, counts = [], []
+        self.sizes: list[int] = []
+        kept = []
         for side, count in zip(sides, (box.K, box.L), strict=True):
-            shaped = count.reshape([box.sizes[i] for i in side])
-            first = []
-            for axis, i in enumerate(side):
-                others = tuple(k for k in range(len(side)) if k != axis)
-                _, at, level = np.unique(shaped.sum(axis=others), return_index=True, return_inverse=True)
+            index, after = np.zeros(1, np.int64), len(count)
+            for i in side:
+                after //= box.sizes[i]
+                # Not one axis an attribute: NumPy takes 64 of them.
+                of_value = count.reshape(-1, box.sizes[i], after).sum(axis=(0, 2))
+                _, first, level = np.unique(of_value, return_index=True, return_inverse=True)
                 level_of[i] = level.reshape(-1).astype(np.int64)
-                first.append(at)
-            kept.append(np.arange(count.size).reshape(shaped.shape)[np.ix_(*first)].reshape(-1) if side else None)
-            counts.append(first)
+                index = np.add.outer(index, first * after).reshape(-1)
+                self.sizes.append(len(first))
+            kept.append(index)
+        a, b = kept
         self.level_of = [level_of[i] for i in range(len(box.sizes))]
-        self.sizes = [len(at) for first in counts for at in first]
-        self.n_first = len(counts[0])
-        of_level = [np.bincount(level_of[i], minlength=size) for i, size in zip(self.positions, self.sizes, strict=True)]
+        self.n_first = len(sides[0])
+        of_level = [
+            np.bincount(level_of[i], minlength=size)
+            for i, size in zip(self.positions, self.sizes, strict=True)
+        ]
         self.weights = np.concatenate(of_level).astype(np.int64)
-        a = np.zeros(1, np.int64) if kept[0] is None else kept[0]
-        b = np.zeros(1, np.int64) if kept[1] is None else kept[1]
         ranks = box.rank[b]
         in_order = np.sort(ranks)
         self._count_a = np.searchsorted(in_order, box.K[a], "left").astype(np.int32)
@@ -103,7 +106,7 @@ class Levels:
         return [(level + start[i]).tolist() for i, level in enumerate(self.level_of)]
 
     def changed(self, points: Sequence[int], threshold: int) -> int:
-        """How many tuples of the whole domain have label 0 and a total below the threshold, or the reverse."""
+        """How many tuples of the domain have label 0 and a total below the threshold, or the reverse."""
         (own, its), (their, others) = (
             (
                 summed_up([np.array(points[start : start + size], np.int64) for start, size in side]),
@@ -141,7 +144,7 @@ class Levels:
         return self.extremes(numbers, limit)[0]
 
     def extremes(self, numbers: Sequence[int], limit: int) -> tuple[Rows, int | None, int | None]:
-        """The same, and the lowest sum of label 0 and of label 1 taken negative; None for one that has no tuple."""
+        """The same, and the lowest sum of label 0 and of label 1 taken negative; None where there is none."""
         numbers = self.leaned(numbers)
         common = math.gcd(limit, *numbers)
         if common > 1:

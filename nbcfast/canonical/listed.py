@@ -1,4 +1,4 @@
-"""A declared list of tuples with its labels, and the oracle that says which of them a set of weights gets wrong."""
+"""A declared list of tuples with labels, and the oracle that says which of them weights get wrong."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ class Listed:
 
     def levels(self) -> list[list[int]]:
         """For each attribute, where the number of each value stands."""
-        return [
-            list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)
-        ]
+        return [list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)]
 
     def _worst(self, values: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> Rows:
         rows = rows[np.argsort(values[rows], kind="stable")]
@@ -89,4 +87,6 @@ class Listed:
 
     def per_value(self, numbers: Sequence[T]) -> list[list[T]]:
         """Numbers attribute by attribute."""
-        return [list(numbers[start : start + size]) for start, size in zip(self.starts, self.sizes, strict=True)]
+        return [
+            list(numbers[start : start + size]) for start, size in zip(self.starts, self.sizes, strict=True)
+        ]

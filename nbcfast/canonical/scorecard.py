@@ -10,7 +10,8 @@ import numpy as np
 
 from nbcfast.canonical.levels import Levels
 from nbcfast.canonical.listed import Listed
-from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard, Solution
+from nbcfast.canonical.solve import AnyBox
+from nbcfast.canonical.types import Box, ListedBox, Scorecard, Solution
 from nbcfast.errors import expect
 from nbcfast.table.values import exact
 
@@ -22,7 +23,7 @@ HALF = Fraction(1, 2)
 
 
 def integers(
-    box: Box | EnumeratedBox | ListedBox,
+    box: AnyBox,
     solution: Solution,
     bits: int | None = None,
     *,
@@ -37,7 +38,7 @@ def integers(
 
     Parameters
     ----------
-    box : Box, EnumeratedBox or ListedBox
+    box : Box, EnumeratedBox, PairsBox, SweptBox or ListedBox
         The answers.
     solution : Solution
         Weights for it, from `solve`.
@@ -64,14 +65,14 @@ def integers(
     --------
     >>> import nbcfast
     >>> from nbcfast.canonical import box, solve
-    >>> asked = box(nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]}))
+    >>> asked = box(nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[2, 3], [3, 2]]}))
     >>> card = integers(asked, solve(asked))
     >>> [array[:, 0].tolist() for array in card.points], card.threshold
-    ([[0, 1], [0, 2]], 2)
+    ([[0, 1], [0, 1]], 2)
     """
     expect(solution, Solution, "solution")
-    if not isinstance(box, Box | EnumeratedBox | ListedBox):
-        raise TypeError(f"box must be a Box, EnumeratedBox or ListedBox, got {type(box).__name__}")
+    if not isinstance(box, AnyBox):
+        raise TypeError(f"box must be what nbcfast.canonical.box makes, got {type(box).__name__}")
     if (box.sizes, box.n_classes) != (solution.sizes, solution.n_classes):
         raise ValueError(
             f"solution: expected one for {box.n_classes} classes and sizes {box.sizes}, "
@@ -84,7 +85,7 @@ def integers(
     factor = None if within is None else exact(within, "within")
     if factor is not None and factor <= 1:
         raise ValueError(f"within must be above 1, got {within!r}")
-    if box.n_classes > 2 or isinstance(box, EnumeratedBox):
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
         from nbcfast.canonical import classes
 
         return classes.integers(box, solution, bits, within=within, progress=progress)
@@ -163,8 +164,8 @@ def lowered(oracle: Levels | Listed, solution: Solution) -> tuple[list[Fraction]
             g = of_attribute[t][0]
             if seen.setdefault(level, g) != g:
                 raise ValueError(
-                    f"solution: expected equal weights for values of attribute {i} that labels cannot tell apart, "
-                    f"got {seen[level]} and {g} for value {t}"
+                    f"solution: expected equal weights for values of attribute {i} that labels cannot "
+                    f"tell apart, got {seen[level]} and {g} for value {t}"
                 )
             numbers[level] = g - least
     return numbers, base

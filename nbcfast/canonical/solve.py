@@ -5,16 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.levels import Levels
 from nbcfast.canonical.listed import Listed
-from nbcfast.canonical.solver import MOST_EXACT_STEPS, minimum_norm
+from nbcfast.canonical.solver import minimum_norm
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Solution
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
+AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
 
-def solve(box: Box | EnumeratedBox | ListedBox, *, progress: Progress | None = None) -> Solution:
+
+def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
     """The weights of least norm that give every label of a box with a margin of at least 1.
 
     This is the hard-margin support vector machine of the box on tuples coded one-hot:
@@ -27,7 +30,7 @@ def solve(box: Box | EnumeratedBox | ListedBox, *, progress: Progress | None = N
 
     Parameters
     ----------
-    box : Box, EnumeratedBox or ListedBox
+    box : Box, EnumeratedBox, PairsBox, SweptBox or ListedBox
         From `nbcfast.canonical.box`.
     progress : callable, optional
         Called as progress(done, total), in rounds.
@@ -49,26 +52,19 @@ def solve(box: Box | EnumeratedBox | ListedBox, *, progress: Progress | None = N
     --------
     >>> import nbcfast
     >>> from nbcfast.canonical import box
-    >>> views = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]})
+    >>> views = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[2, 3], [3, 2]]})
     >>> found = solve(box(views))
     >>> found.range, [[str(g) for (g,) in of_attribute] for of_attribute in found.scores]
-    (Fraction(3, 1), [['-1', '1'], ['-2', '2']])
+    (Fraction(3, 1), [['-3/2', '1/2'], ['-3/2', '1/2']])
     """
-    if not isinstance(box, Box | EnumeratedBox | ListedBox):
-        raise TypeError(f"box must be a Box, EnumeratedBox or ListedBox, got {type(box).__name__}")
-    if box.n_classes > 2 or isinstance(box, EnumeratedBox):
+    if not isinstance(box, AnyBox):
+        raise TypeError(f"box must be what nbcfast.canonical.box makes, got {type(box).__name__}")
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
         from nbcfast.canonical import classes
 
         return classes.solve(box, progress=progress)
-    return solved(box, progress, MOST_EXACT_STEPS)
-
-
-def solved(box: Box | ListedBox, progress: Progress | None, most_exact_steps: int) -> Solution:
-    """`solve` for two classes, with its limit as an argument."""
     oracle = Levels(box) if isinstance(box, Box) else Listed(box)
-    found = minimum_norm(
-        oracle.weights, oracle.width, oracle, progress=progress, most_exact_steps=most_exact_steps
-    )
+    found = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
     widest, margin = extent(oracle, found.numbers)
     weights = [Fraction(number, found.denominator) for number in found.numbers]
     scores = tuple(tuple((g,) for g in row) for row in oracle.per_value(weights))

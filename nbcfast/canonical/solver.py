@@ -20,6 +20,7 @@ MOST_VALUES = 5_000  # two square matrices of doubles: 400 MB
 MOST_ROUNDS = 1_000
 MOST_STEPS = 200_000  # of one round
 MOST_EXACT_STEPS = 500
+SHIFT = 44  # bits behind the point of weights that are not exact
 RENEWED = 500  # steps, or four for each value: then the factors are made anew
 DEPENDENT = 1e-18  # of a row's squared length; weights of 10^9 leave 10^-18, rounding 10^-30
 NEARLY = 1e-6  # a row that lacks less than this is left to the exact stage
@@ -44,7 +45,6 @@ def minimum_norm(
     oracle: Oracle,
     *,
     progress: Progress | None = None,
-    most_exact_steps: int = MOST_EXACT_STEPS,
 ) -> Optimum:
     """The g of least sum weights[v] g[v]^2 for which every row of the oracle adds up to at least 1.
 
@@ -62,7 +62,7 @@ def minimum_norm(
     Returns
     -------
     Optimum
-        The exact one; where the exact stage would need too many steps, weights that are proved to be feasible.
+        The exact one; where the exact stage would need too many steps, weights proved to be feasible.
 
     Raises
     ------
@@ -73,7 +73,8 @@ def minimum_norm(
     """
     if len(weights) > MOST_VALUES:
         raise Infeasible(
-            f"{len(weights)} values can be told apart, and the solver takes {MOST_VALUES}: declare coarser values",
+            f"{len(weights)} values can be told apart, and the solver takes {MOST_VALUES}: "
+            "declare coarser values",
             {"values": len(weights), "most_values": MOST_VALUES},
         )
     program = Program(1 / np.sqrt(weights.astype(np.float64)), width, DEPENDENT)
@@ -81,7 +82,7 @@ def minimum_norm(
     while True:
         rounds += 1
         slack = max(NEARLY, ROUND_OFF * float(np.abs(g).max()))
-        columns, signs, lowest = oracle.violated(g, 1 - slack)
+        columns, signs, _ = oracle.violated(g, 1 - slack)
         if not len(columns) or rounds > MOST_ROUNDS:
             break
         program.add(columns, signs)
@@ -94,7 +95,7 @@ def minimum_norm(
     program.renew()
     columns, signs, _ = program.active()
     try:
-        exact, active = corrected(Active(weights, columns, signs), oracle, most_exact_steps)
+        exact, active = corrected(Active(weights, columns, signs), oracle, MOST_EXACT_STEPS)
     except Stuck:
         return _feasible(g, oracle, rounds)
     if progress is not None:
@@ -106,15 +107,15 @@ def minimum_norm(
 def _feasible(g: npt.NDArray[np.float64], oracle: Oracle, rounds: int) -> Optimum:
     """The weights as the doubles have them, scaled so that the lowest row is 1 or a little more."""
     *_, lowest = oracle.violated(g, -math.inf)
-    numbers = [int(Fraction(x) * 2**40) for x in g.tolist()]
-    limit = int(lowest * 2**40)
-    for _ in range(40):
+    numbers = [int(Fraction(x) * 2**SHIFT) for x in g.tolist()]
+    limit = int(lowest * 2**SHIFT)
+    for k in range(SHIFT):  # what doubles and cutting off add may be a little too much
         if limit <= 0:
             break
         if not len(oracle.exactly(numbers, limit)[0]):
             rows = np.zeros((0, 0))
             return Optimum(numbers, limit, rows.astype(np.int32), rows.astype(np.int8), [], False, rounds)
-        limit -= limit // 1000 + 1
+        limit -= 1 << k
     raise Infeasible(
         "doubles are too short for this domain: no weights were found that give all labels. Declare coarser "
         "values, fewer attributes, or a list of tuples",

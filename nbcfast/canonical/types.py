@@ -34,9 +34,9 @@ class Box:
         1 or 2.
     mode : str
         "label".
-    K : ndarray of int64, shape (\\|A\\|,), read only
+    K : ndarray of int64, shape (n_A,), read only
         How many indices b have label 0 with this a.
-    L : ndarray of int64, shape (\\|B\\|,), read only
+    L : ndarray of int64, shape (n_B,), read only
         How many indices a have label 0 with this b.
     """
 
@@ -84,11 +84,11 @@ class Box:
         return int(self.labels([codes])[0])
 
     def enumerate(self) -> I8:
-        """The labels of all tuples, one axis an attribute."""
+        """The labels of all tuples, one axis an attribute (of which NumPy takes 64)."""
         labels = (self.rank[np.newaxis, :] >= self.K[:, np.newaxis]).astype(np.int8)
-        order = (*self.attributes(0), *self.attributes(1))
+        order = [i for half in (0, 1) for i in self.attributes(half) if self.sizes[i] > 1]
         shaped = labels.reshape([self.sizes[i] for i in order])
-        return np.ascontiguousarray(shaped.transpose(np.argsort(order)))
+        return np.ascontiguousarray(shaped.transpose(np.argsort(order))).reshape(self.sizes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Box):
@@ -357,6 +357,8 @@ def coded(codes: npt.ArrayLike, sizes: Sequence[int]) -> Codes:
     rows = array.astype(np.int64)
     for i, size in enumerate(sizes):
         column = rows[:, i]
-        if len(column) and not (0 <= column.min() and column.max() < size):
-            raise ValueError(f"codes of attribute {i} must be 0..{size - 1}, got {column.min()}..{column.max()}")
+        if len(column) and (column.min() < 0 or column.max() >= size):
+            raise ValueError(
+                f"codes of attribute {i} must be 0..{size - 1}, got {column.min()}..{column.max()}"
+            )
     return rows

@@ -114,4 +114,8 @@ def linear(matrix, right):
 
 def answer(points, constant, codes):
     """The label that a scorecard for two classes gives: 0 if the constant and the points exceed 0."""
-    return 0 if constant + sum(int(of_attribute[t]) for of_attribute, t in zip(points, codes, strict=True)) > 0 else 1
+    return (
+        0
+        if constant + sum(int(of_attribute[t]) for of_attribute, t in zip(points, codes, strict=True)) > 0
+        else 1
+    )
