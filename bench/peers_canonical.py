@@ -92,11 +92,21 @@ class Worth:
         ]
 
 
-def both(names: list[str], classes: tuple[str, ...], amplification: int) -> tuple[Worth, Worth] | None:
+def in_tens(table: nbcfast.Table) -> nbcfast.Table:
+    """Age and hours in bins that are fixed in advance: a coarse domain."""
+    table = table.bin("age", edges=range(10, 101, 10))
+    return table.bin("hours_per_week", edges=[*range(0, 90, 10), math.inf])
+
+
+def both(
+    names: list[str], classes: tuple[str, ...], amplification: int, coarse: bool = False
+) -> tuple[Worth, Worth] | None:
     """Of the k-th root and of the canonical release."""
     table = table_of(names)
     if table is None:
         return None
+    if coarse:
+        table = in_tens(table)
     views = nbcfast.count(table, CLASS, classes=classes)
     releases = (nbcfast.safety_transform(views, amplification), canonical.release(views, amplification))
     old, new = (Worth.of(release, views, table, amplification) for release in releases)
@@ -108,13 +118,20 @@ def comparison() -> Iterator[str]:
     heads = ["margin / range", "bits", "rows", "log-loss", "counts recovered"]
     yield "| Adult | lambda | method | " + " | ".join(heads) + " |"
     yield "| --- | ---: | --- | " + " | ".join(["---:"] * len(heads)) + " |"
-    cases = [(SMALL, RICH_FIRST, (4,)), (THREE, RICH_FIRST, LAMBDAS), (THREE, RICH_LAST, LAMBDAS)]
-    for names, classes, lambdas in (*cases, (TEN, RICH_FIRST, (4,))):
+    cases = [
+        (SMALL, RICH_FIRST, (4,), False),
+        (THREE, RICH_FIRST, (4,), True),
+        (THREE, RICH_FIRST, LAMBDAS, False),
+        (THREE, RICH_LAST, LAMBDAS, False),
+        (TEN, RICH_FIRST, (4,), False),
+    ]
+    for names, classes, lambdas, coarse in cases:
         for amplification in lambdas:
-            found = both(names, classes, amplification)
+            found = both(names, classes, amplification, coarse)
             if found is None:
                 return
-            what = f"{len(names)} attributes, ties to `{classes[-1]}`"
+            bins = ", in tens" if coarse else ""
+            what = f"{len(names)} attributes{bins}, ties to `{classes[-1]}`"
             for method, worth in zip(("k-th root", "canonical"), found, strict=True):
                 yield f"| {what} | {amplification} | {method} | " + " | ".join(worth.cells()) + " |"
 
