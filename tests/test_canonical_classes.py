@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import Infeasible, Viewset, _classes
-from nbcfast.canonical import classes, demands, solve
+from nbcfast import Infeasible, Viewset, _classes, _interior
 from nbcfast.canonical import box as box_of
+from nbcfast.canonical import classes, demands, solve
 from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.types import EnumeratedBox
 from nbcfast.reference import canonical_classes as reference
@@ -39,7 +39,9 @@ def expected(answers, n_classes):
 def right(card, answers, mode):
     """How many tuples a scorecard answers as the classifier does."""
     found = {codes: reference.answer(card.points, card.constants, codes) for codes in answers}
-    return sum((found[codes][0] if mode == "label" else found[codes]) == known for codes, known in answers.items())
+    return sum(
+        (found[codes][0] if mode == "label" else found[codes]) == known for codes, known in answers.items()
+    )
 
 
 def of_points(card):
@@ -90,7 +92,10 @@ def check(seed, mode):
     assert card.range == max(
         max(total) - min(total)
         for total in (
-            [k + sum(int(a[t, c]) for a, t in zip(card.points, tuple_, strict=True)) for c, k in enumerate(card.constants)]
+            [
+                k + sum(int(a[t, c]) for a, t in zip(card.points, tuple_, strict=True))
+                for c, k in enumerate(card.constants)
+            ]
             + [0]
             for tuple_ in codes
         )
@@ -244,10 +249,14 @@ def test_one_label_everywhere():
 
 def test_domains_beyond_reach():
     wide = [np.ones((4_000, 4), np.int64) for _ in range(2)]
-    with pytest.raises(Infeasible, match="16000000 tuples, and with 4 classes the canonical release reaches 10000000"):
+    with pytest.raises(
+        Infeasible, match="16000000 tuples, and with 4 classes the canonical release reaches 10000000"
+    ):
         classes.box(Viewset([4_000] * 4, wide))
     three = [np.ones((110_000, 3), np.int64) for _ in range(2)]
-    with pytest.raises(Infeasible, match="with 3 classes the canonical release reaches 10000000000 in label mode"):
+    with pytest.raises(
+        Infeasible, match="with 3 classes the canonical release reaches 10000000000 in label mode"
+    ):
         classes.box(Viewset([110_000] * 3, three))
     with pytest.raises(Infeasible, match="the classifier has 128 classes"):
         classes.box(Viewset([1] * 128, [np.ones((1, 128), np.int64)]))
@@ -268,7 +277,9 @@ def test_lists_are_taken_as_they_are():
     for mode in MODES:
         box = box_of(views, mode=mode, tuples=np.concatenate([codes, codes[:3]]))
         assert box.codes.tolist() == codes.tolist()
-        answers = {key: known for key, known in reference.box(views, mode).items() if list(key) in codes.tolist()}
+        answers = {
+            key: known for key, known in reference.box(views, mode).items() if list(key) in codes.tolist()
+        }
         card = classes.integers(box, classes.solve(box))
         assert right(card, answers, mode) == len(codes)
     with pytest.raises(ValueError, match="tuples: expected at least one, got none"):
@@ -312,9 +323,11 @@ def test_kernels_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="expected ranks of 3 pairs and room for 2 x 4 labels"):
         _classes.labels(above, rank, 3, np.zeros((2, 3), np.int8))
     za, zb = np.zeros((2, 3), np.int64), np.zeros((4, 3), np.int64)
-    with pytest.raises(ValueError, match="start and stop must be in 0..2, got 1 and 3"):
+    with pytest.raises(ValueError, match=r"start and stop must be in 0..2, got 1 and 3"):
         _classes.changed(above, rank, False, za, zb, 1, 3)
-    with pytest.raises(ValueError, match="expected ranks of 3 pairs and totals of 2 and 4 rows and 3 classes"):
+    with pytest.raises(
+        ValueError, match="expected ranks of 3 pairs and totals of 2 and 4 rows and 3 classes"
+    ):
         _classes.changed(above, rank, False, zb, zb, 0, 2)
     with pytest.raises(ValueError, match="expected totals of 2 and 4 rows and 3 classes"):
         _classes.changed_labels(np.zeros((2, 4), np.int8), zb, zb)
@@ -354,3 +367,66 @@ def test_box_without_its_places_is_the_same_box():
     box = SweptBox((6, 5, 4), (0, 1, 1), 3, "label", K, L, (above, rank))
     assert box == replace(box, places=(above[:0], rank[:0]))
     assert box != replace(box, K=K[::-1].copy())
+
+
+def test_longer_points_keep_further_from_ties():
+    views = random_views(11, (7, 6, 5), 3)
+    for mode in MODES:
+        box = box_of(views, mode=mode)
+        solution = classes.solve(box)
+        card = classes.integers(box, solution, within="1.001")
+        assert Fraction(card.range, card.gap) <= Fraction("1.001") * solution.range
+        assert right(card, reference.box(views, mode), mode) == 210
+        assert mode == "order" or classes.integers(box, solution).scale < card.scale
+        assert classes.integers(box, solution, bits=2, within="1.001").bits <= 2
+    with pytest.raises(ValueError, match=r"within must be above 1, got 1"):
+        classes.integers(box, solution, within=1)
+
+
+def test_rows_that_are_likely_to_bind(monkeypatch):
+    """Many unknowns begin with an interior point; the answer is the same."""
+    for seed, (sizes, n_classes) in enumerate(
+        [((6, 5, 4), 3), ((9, 8), 4), ((3, 3, 3), 3), ((12,), 5), ((1, 1), 3)]
+    ):
+        views = random_views(seed, sizes, n_classes)
+        for mode in MODES:
+            box = box_of(views, mode=mode)
+            found = classes.solve(box)
+            with monkeypatch.context() as patch:
+                patch.setattr(classes, "MANY", 0)
+                again = classes.solve(box)
+            assert again.scores == found.scores
+            assert again.reproducible
+
+
+def test_interior_kernels():
+    draw = np.random.default_rng(1)
+    columns = np.array([draw.permutation(7)[:4] for _ in range(20)], np.int32)
+    signs = draw.choice([-1, 1], (20, 4)).astype(np.int8)
+    columns[3, 1] = columns[8, 0] = -1
+    A = np.zeros((20, 7))
+    for row, of_row, sign in zip(A, columns, signs, strict=True):
+        for column, x in zip(of_row, sign, strict=True):
+            if column >= 0:
+                row[column] = x
+    d, x, values = draw.random(20), draw.random(7), np.empty(20)
+    H = np.eye(7)
+    _interior.normal(columns, signs, d, H)
+    whole = np.eye(7) + A.T @ np.diag(d) @ A
+    assert np.allclose(np.tril(H), np.tril(whole), rtol=1e-12)
+    _interior.times(columns, signs, x, values)
+    assert np.allclose(values, A @ x, rtol=1e-12)
+    back = np.ones(7)
+    _interior.transposed(columns, signs, d, back)
+    assert np.allclose(back, 1 + A.T @ d, rtol=1e-12)
+    solved = x.copy()
+    _interior.substitute(np.linalg.cholesky(whole), solved)
+    assert np.allclose(whole @ solved, x, rtol=1e-10)
+    with pytest.raises(ValueError, match=r"row 2: columns outside -1..6"):
+        _interior.times(np.where(np.arange(20)[:, None] == 2, 7, columns).astype(np.int32), signs, x, values)
+    with pytest.raises(ValueError, match="expected 19 rows of columns and signs, got 20 and 20"):
+        _interior.times(columns, signs, x, values[:19])
+    with pytest.raises(ValueError, match="H must be square, got 7 x 8"):
+        _interior.normal(columns, signs, d, np.zeros((7, 8)))
+    with pytest.raises(ValueError, match="lower must be 7 x 7, got 7 x 8"):
+        _interior.substitute(np.zeros((7, 8)), x)

@@ -5,21 +5,21 @@ The rule is the one for two classes. Among all weights f_c(i, t) with
     f_w(tuple) - f_d(tuple) >= 1    wherever class w must beat class d,    f_c(tuple) = sum_i f_c(i, t_i),
 
 take those with the least sum of squares over all classes, attributes and values. That is a strictly convex
-programme, so its solution is unique; it sums to zero over the classes at every value by itself (taking the mean off
-changes no difference and shortens the rest); renaming classes (in a box that goes with them), attributes or values
-renames it; and for two classes f_0 - f_1 is the solution of `Box`.
+programme, so its solution is unique; it sums to zero over the classes at every value by itself (taking the
+mean off changes no difference and shortens the rest); renaming classes (in a box that goes with them),
+attributes or values renames it; and for two classes f_0 - f_1 is the solution of `Box`.
 
-In label mode the best class must beat each of the others. A class with score zero loses to every class that has
-one, so zeros make nothing hard, however many classes there are. In order mode each class must beat all that come
-after it, and zeros tie, which precedence resolves: every further class may multiply the range by n - 1, as any
-equivalent release does (safety.md, section b).
+In label mode the best class must beat each of the others. A class with score zero loses to every class that
+has one, so zeros make nothing hard, however many classes there are. In order mode each class must beat all
+that come after it, and zeros tie, which precedence resolves: every further class may multiply the range by n
+- 1, as any equivalent release does (safety.md, section b).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -30,7 +30,6 @@ from nbcfast import _classes
 from nbcfast.canonical.demands import SMALL, HalvedDemands, Halves, ListedDemands
 from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.sides import (
-    I8,
     I32,
     I64,
     Pair,
@@ -44,11 +43,12 @@ from nbcfast.canonical.sides import (
 from nbcfast.canonical.types import EnumeratedBox, ListedBox, Scorecard, Solution, coded
 from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, both
 from nbcfast.errors import Infeasible
+from nbcfast.table.values import exact
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
-    from nbcfast.canonical.types import Box
+    from nbcfast.canonical.exact import Oracle
 
 Mode = Literal["label", "order"]
 ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
@@ -57,6 +57,7 @@ MOST_ENUMERATED = 10_000_000
 MOST_SWEPT = 10_000_000_000
 MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
 MOST_CLASSES = 127
+MANY = 600  # unknowns: from here on the rows that will bind are looked for first
 
 ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
 
@@ -112,8 +113,8 @@ def box(
     if mode == "label" and (n_classes > 3 or n_tuples > MOST_SWEPT):
         most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
         raise Infeasible(
-            f"the domain has {n_tuples} tuples, and with {n_classes} classes the canonical release reaches {most} "
-            f"in label mode: {ADVICE}",
+            f"the domain has {n_tuples} tuples, and with {n_classes} classes the canonical release reaches "
+            f"{most} in label mode: {ADVICE}",
             {"tuples": n_tuples, "most_tuples": most},
         )
     parts = halves(sizes)
@@ -192,8 +193,24 @@ class Problem(NamedTuple):
 
     def weights(self) -> I64:
         """How many values share each unknown."""
-        counts = [np.bincount(levels, minlength=size) for levels, size in zip(self.levels, self.sizes, strict=True)]
+        counts = [
+            np.bincount(levels, minlength=size) for levels, size in zip(self.levels, self.sizes, strict=True)
+        ]
         return np.repeat(np.concatenate(counts), self.demands.unknowns.n_classes).astype(np.int64)
+
+    def shares(self, box: ManyBox) -> npt.NDArray[np.float64]:
+        """Weights to begin with: how often each class is best with a value, where that is cheap to know."""
+        if not isinstance(box, EnumeratedBox):
+            return np.zeros(int(self.demands.unknowns.offsets[-1]))
+        table, C = box.labels.reshape(box.sizes), box.n_classes
+        result = []
+        for axis, (levels, size) in enumerate(zip(self.levels, self.sizes, strict=True)):
+            rows = np.moveaxis(table, axis, 0).reshape(len(levels), -1)
+            f = np.zeros((size, C))
+            for value, level in enumerate(levels):
+                f[level] = np.bincount(rows[value], minlength=C) / rows.shape[1]
+            result.append(f.reshape(-1))
+        return np.concatenate(result)
 
 
 def problem(box: ManyBox) -> Problem:
@@ -247,13 +264,15 @@ def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
             table, indices = np.take(table, first, axis=axis), np.take(indices, first, axis=axis)
         kept.append(indices.reshape(-1))
     above, rank = Ranked(*box.places, box.n_classes).taken(*kept)
-    sides: Sides = SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)
+    sides: Sides = (
+        SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)
+    )
     sizes = [int(of_attribute.max()) + 1 for of_attribute in levels]
     return Problem(levels, HalvedDemands(sides, Halves(sizes, box.attributes(0), box.attributes(1))))
 
 
 def _problem_of_list(box: ListedBox) -> Problem:
-    """Every class that beats the next one of its order, or every other one; values are on levels of their own."""
+    """Every class beats the next one of its order, or the best all others; values are not merged."""
     C = box.n_classes
     if box.mode == "order":
         orders = np.asarray(box.labels, np.int64)
@@ -269,15 +288,22 @@ def _problem_of_list(box: ListedBox) -> Problem:
 
 def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
     """`nbcfast.canonical.solve` for more than two classes."""
+    from nbcfast.canonical.interior import Begun, likely
     from nbcfast.canonical.solver import minimum_norm
 
     found = problem(box)
     unknowns = found.demands.unknowns
-    optimum = minimum_norm(found.weights(), 2 * len(box.sizes), found.demands, progress=progress)
+    weights = found.weights()
+    oracle: Oracle = found.demands
+    if len(weights) > MANY:
+        oracle = Begun(oracle, *likely(weights, box.n_classes, oracle, found.shares(box), progress=progress))
+    optimum = minimum_norm(weights, 2 * len(box.sizes), oracle, progress=progress)
     numbers, denominator = list(map(int, optimum.numbers)), int(optimum.denominator)
     lowest = found.demands.lowest(numbers, denominator)
     if lowest <= 0:
-        raise Infeasible("the solver found no weights with these labels", {"lowest": Fraction(lowest, denominator)})
+        raise Infeasible(
+            "the solver found no weights with these labels", {"lowest": Fraction(lowest, denominator)}
+        )
     if lowest < denominator:  # floats end a little short of feasible
         denominator = lowest
     C = box.n_classes
@@ -320,38 +346,58 @@ def _range(box: ManyBox, f: Sequence[Sequence[Sequence[int]]], constants: Sequen
 
 
 def integers(
-    box: ManyBox, solution: Solution, bits: int | None = None, *, progress: Progress | None = None
+    box: ManyBox,
+    solution: Solution,
+    bits: int | None = None,
+    *,
+    within: Any = None,
+    progress: Progress | None = None,
 ) -> Scorecard:
     """`nbcfast.canonical.integers` for more than two classes.
 
-    Points are floor(S (f_c - f_(C-1) - its least in the attribute) + 1/2) at the first S of 1/2, 3/4, 1, .. where
-    integer constants give every label with a margin of at least 1, proved over the whole domain by the search
-    for violated demands. S = n + 2 is enough for n attributes, because a difference of two classes is rounded by
-    at most n + 1. Of constants those are taken that make the margin largest.
+    Points are floor(S (f_c - f_(C-1) - its least in the attribute) + 1/2) at the first S of 1/2, 3/4, 1, ..
+    where integer constants give every label with a margin of at least 1, proved over the whole domain by the
+    search for violated demands. S = n + 2 is enough for n attributes, because a difference of two classes is
+    rounded by at most n + 1. Of constants those are taken that make the margin largest.
     """
     found = problem(box)
-    n_attributes = len(box.sizes)
-    last = 4 * (n_attributes + 2)
-    for step in range(2, last + 1):
-        scale = Fraction(step, 4)
+    factor = None if within is None else exact(within, "within")
+    if factor is not None and factor <= 1:
+        raise ValueError(f"within must be above 1, got {within!r}")
+    widest = None if factor is None else factor * solution.range / solution.margin
+    last = 4 * (len(box.sizes) + 2)
+    card: Scorecard | None = None
+    for step, scale in enumerate(_scales()):
         points, true = _rounded(solution, scale)
-        constants = _constants(found, points, true, scale)
-        if progress is not None:
-            progress(step - 1, last - 1)
-        if constants is not None:
+        if card is not None and bits is not None and max(int(array.max()) for array in points) >> bits:
             break
-    else:
-        raise AssertionError("rounding at n + 2 must keep every margin")
-    card = _scorecard(box, points, constants[0], scale, constants[1], 0)
+        constants = _constants(found, points, true, scale)
+        if constants is not None:
+            card = _scorecard(box, points, constants[0], scale, constants[1], 0)
+            if widest is None or card.gap is None or card.range <= widest * card.gap:
+                break
+        elif 4 * scale >= last:
+            raise ValueError("solution: expected weights that give the labels of the box with a margin of 1")
+        if progress is not None:
+            progress(step + 1, max(last, step + 1))
+    assert card is not None
     if bits is None or card.bits <= bits:
         return card
     spread = max(max(column) - min(column) for rows in solution.scores for column in zip(*rows, strict=True))
     scale = Fraction((1 << bits) - 1) / spread
     points, true = _rounded(solution, scale)
-    exact = _constants(found, points, true, scale)
-    if exact is not None:
-        return _scorecard(box, points, exact[0], scale, exact[1], 0)
+    known = _constants(found, points, true, scale)
+    if known is not None:
+        return _scorecard(box, points, known[0], scale, known[1], 0)
     return _scorecard(box, points, true, scale, None, _changed(box, found, points, true))
+
+
+def _scales() -> Iterator[Fraction]:
+    """1/2, 3/4, 1, .. in steps of a quarter, and later of an eighth of what there is."""
+    scale = Fraction(1, 2)
+    while True:
+        yield scale
+        scale += max(Fraction(1, 4), Fraction(math.floor(scale), 8))
 
 
 Points = list[npt.NDArray[Any]]  # of each attribute (values, classes - 1)
@@ -402,7 +448,7 @@ def _constants(
 
 
 def _settled(least: dict[Pair, int], true: list[int], gap: int) -> list[int] | None:
-    """Constants k with least + k_w - k_d >= gap for all pairs (w, d): shortest ways from those given (Bellman, Ford)."""
+    """Constants k with least + k_w - k_d >= gap for all pairs: shortest ways from given ones (Bellman, Ford)."""
     k = list(true)
     for _ in range(len(k) + 1):
         same = True
@@ -437,7 +483,8 @@ def _changed(box: ManyBox, found: Problem, points: Points, constants: list[int])
     """How many tuples the points answer differently from the box."""
     if box.tuples > MOST_COMPARED:
         raise Infeasible(
-            f"the domain has {box.tuples} tuples, and the effect of rounding is counted to {MOST_COMPARED}: {ADVICE}",
+            f"the domain has {box.tuples} tuples, and the effect of rounding is counted to {MOST_COMPARED}: "
+            f"{ADVICE}",
             {"tuples": box.tuples, "most_tuples": MOST_COMPARED},
         )
     full = [np.concatenate([array, np.zeros((len(array), 1), array.dtype)], axis=1) for array in points]
@@ -458,7 +505,9 @@ def _changed(box: ManyBox, found: Problem, points: Points, constants: list[int])
         sides: Sides = TableSides(box.labels.reshape(parts.n, parts.m), box.n_classes)
     else:
         a, b = box.attributes(0), box.attributes(1)
-        sides = SweptSides(*box.places) if isinstance(box, SweptBox) else PairSides(*box.places, box.n_classes)
+        sides = (
+            SweptSides(*box.places) if isinstance(box, SweptBox) else PairSides(*box.places, box.n_classes)
+        )
     za = halves_summed([full[i] for i in a], box.n_classes, np.int64) + base
     zb = halves_summed([full[i] for i in b], box.n_classes, np.int64)
     return sides.changed(np.ascontiguousarray(za), np.ascontiguousarray(zb))

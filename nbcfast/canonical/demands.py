@@ -1,8 +1,8 @@
 """The demands of a box of more than two classes on its weights, found when they are violated.
 
-The unknowns are f_c(i, level), one for each class c, attribute i and level of its values (values with equal labels
-everywhere share one). They stand attribute after attribute, level after level, class after class. A demand is
-f_w - f_d >= 1 at a tuple where w must beat d.
+The unknowns are f_c(i, level), one for each class c, attribute i and level of its values (values with equal
+labels everywhere share one). They stand attribute after attribute, level after level, class after class. A
+demand is f_w - f_d >= 1 at a tuple where w must beat d.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class HalvedDemands:
         )
 
     def violated(self, g: Float, limit: float) -> tuple[I32, I8, float]:
-        """Demands below the limit, the lowest for each pair of classes, attribute and level; the lowest of all."""
+        """Demands below the limit, for each pair of classes, attribute and level the lowest, and that of all."""
         columns, signs, lowest = self._missed(self.unknowns.split(np.asarray(g, np.float64)), limit)
         return columns, signs, float(lowest)
 
@@ -117,7 +117,7 @@ class HalvedDemands:
         return int(self._missed_of_long(numbers, denominator)[2])
 
     def least_of_pairs(self, f: Sequence[Array]) -> dict[Pair, int]:
-        """The least of f_w - f_d where w must beat d, for every pair (w, d) where it ever must; of integers."""
+        """The least of f_w - f_d where w must beat d, for every pair where it ever must; of integers."""
         a, b = self.sums(f)
         least: dict[Pair, int] = {}
         for pairs in self.sides.batches():
@@ -168,7 +168,9 @@ class HalvedDemands:
         """Each demand once, the one that is missed by most first."""
         n_classes = self.sides.n_classes
         if not chosen:
-            return self.unknowns.rows(*(np.zeros(0, np.int64),) * 2, np.zeros((0, len(self.halves.sizes)), np.int64))
+            return self.unknowns.rows(
+                *(np.zeros(0, np.int64),) * 2, np.zeros((0, len(self.halves.sizes)), np.int64)
+            )
         total = np.concatenate([part[0] for part in chosen])
         winner, loser = (
             np.concatenate([np.full(len(part[0]), part[k], np.int64) for part in chosen]) for k in (1, 2)
@@ -244,7 +246,8 @@ class ListedDemands:
         n_classes = self.unknowns.n_classes
         values = _values(self.columns, self.signs, np.concatenate([row.reshape(-1) for row in f]))
         return {
-            divmod(int(pair), n_classes): int(values[self.pairs == pair].min()) for pair in np.unique(self.pairs)
+            divmod(int(pair), n_classes): int(values[self.pairs == pair].min())
+            for pair in np.unique(self.pairs)
         }
 
     def _of_long(self, numbers: Sequence[int]) -> Array:

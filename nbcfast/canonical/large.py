@@ -80,17 +80,17 @@ class Halved:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairsBox(Halved):
-    """The whole order of the classes at every tuple: for each pair of them the two vectors of a `Box`.
+    r"""The whole order of the classes at every tuple: for each pair of them the two vectors of a `Box`.
 
-    Of the pair c < d and a tuple with indices a and b in the halves, c is before d if and only if b is among the
-    first K[pair, a] of B sorted by falling L[pair], the first index first among equals. Pairs are (0, 1),
+    Of the pair c < d and a tuple with indices a and b in the halves, c is before d if and only if b is among
+    the first K[pair, a] of B sorted by falling L[pair], the first index first among equals. Pairs are (0, 1),
     (0, 2), .., (1, 2), ..
 
     Attributes
     ----------
-    K : ndarray of int64, shape (pairs, \\|A\\|), read only
+    K : ndarray of int64, shape (pairs, \|A\|), read only
         How many b, for each a, put c before d.
-    L : ndarray of int64, shape (pairs, \\|B\\|), read only
+    L : ndarray of int64, shape (pairs, \|B\|), read only
         How many a, for each b, put c before d.
     """
 
@@ -121,19 +121,19 @@ class PairsBox(Halved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SweptBox(Halved):
-    """The labels of three classes on a large domain, as how often each occurs over either half.
+    r"""The labels of three classes on a large domain, as how often each occurs over either half.
 
     K and L determine every label: among all ways of giving labels to the tuples with these counts, the one in
-    which x(a) + y(b) decides has the largest total of the scores it picks, which depends on the counts alone, and
-    every other way has less. So two boxes are equal if and only if their labels are. Computing labels from the
-    counts is another matter: for that the box keeps, out of sight, places in an order of half B. Any places that
-    give these labels serve, and no answer depends on which.
+    which x(a) + y(b) decides has the largest total of the scores it picks, which depends on the counts alone,
+    and every other way has less. So two boxes are equal if and only if their labels are. Computing labels
+    from the counts is another matter: for that the box keeps, out of sight, places in an order of half B. Any
+    places that give these labels serve, and no answer depends on which.
 
     Attributes
     ----------
-    K : ndarray of int64, shape (\\|A\\|, 3), read only
+    K : ndarray of int64, shape (\|A\|, 3), read only
         How many b, for each a, have each label.
-    L : ndarray of int64, shape (\\|B\\|, 3), read only
+    L : ndarray of int64, shape (\|B\|, 3), read only
         How many a, for each b, have each label.
     """
 

@@ -1,9 +1,9 @@
 """Who wins over whom where, on a product of two halves: the least of a sum over all tuples of a kind.
 
-Three kinds of sides answer one question. For an ordered pair of classes (w, d) and numbers over half b, what is
-the least over the b that make (a, b) a tuple where w must beat d, for each a; and the same for each b over half a.
-The answers are defined by labels alone: the least number, at the least index among equals. Whatever a side keeps
-to be quick (places in an order of half b) cannot be seen from outside.
+Three kinds of sides answer one question. For an ordered pair of classes (w, d) and numbers over half b, what
+is the least over the b that make (a, b) a tuple where w must beat d, for each a; and the same for each b over
+half a. The answers are defined by labels alone: the least number, at the least index among equals. Whatever a
+side keeps to be quick (places in an order of half b) cannot be seen from outside.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]  # of float64 or int64
 Pair = tuple[int, int]
+
+Order = tuple[I32, I32, I32, I32, I32, I32]  # what `_classes.sweep` wants to know of a region
 
 LARGEST = np.iinfo(np.int64).max
 
@@ -125,7 +127,9 @@ class Ranked:
             pair = self._number[w, d]
             return np.ascontiguousarray(self.rank[:, pair]), np.ascontiguousarray(self.above[:, pair])
         pair = self._number[d, w]
-        return (self.m - 1 - self.rank[:, pair]).astype(np.int32), (self.m - self.above[:, pair]).astype(np.int32)
+        return (self.m - 1 - self.rank[:, pair]).astype(np.int32), (self.m - self.above[:, pair]).astype(
+            np.int32
+        )
 
     def _changed(self, za: I64, zb: I64, *, order: bool) -> int:
         return _classes.changed(self.above, self.rank, order, za, zb, 0, self.n)
@@ -167,7 +171,7 @@ class SweptSides(Ranked):
         super().__init__(above, rank, 3)
         self._regions = [self._region(w) for w in range(3)]
 
-    def _region(self, w: int) -> tuple[tuple[I32, ...], tuple[I32, ...]]:
+    def _region(self, w: int) -> tuple[Order, Order]:
         d, e = (c for c in range(3) if c != w)
         (p, s), (q, t) = self.over(w, d), self.over(w, e)
         over_a = (_falling(s), s, t, _falling(p), p, q)

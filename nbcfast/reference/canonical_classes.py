@@ -12,11 +12,14 @@ from nbcfast.reference.canonical import least_norm, order, tuples
 
 def box(views, mode="label"):
     """The label of every tuple of positions, or with mode="order" the classes, the best first."""
-    return {codes: order(views, codes)[0] if mode == "label" else tuple(order(views, codes)) for codes in tuples(views)}
+    return {
+        codes: order(views, codes)[0] if mode == "label" else tuple(order(views, codes))
+        for codes in tuples(views)
+    }
 
 
 def demands(answer, n_classes):
-    """The pairs (w, d) such that w must beat d: the best class all others, or each class all that come after."""
+    """The pairs (w, d) such that w must beat d: the best all others, or each all that come after."""
     if isinstance(answer, tuple):
         return [(w, d) for k, w in enumerate(answer) for d in answer[k + 1 :]]
     return [(answer, d) for d in range(n_classes) if d != answer]
@@ -40,12 +43,17 @@ def solve(answers, n_classes):
             row.update({places[i, t, d]: -1 for i, t in enumerate(codes)})
             rows.append(row)
     f = least_norm(rows, len(places))
-    return [[[f[places[i, t, c]] for c in range(n_classes)] for t in range(size)] for i, size in enumerate(sizes)]
+    return [
+        [[f[places[i, t, c]] for c in range(n_classes)] for t in range(size)] for i, size in enumerate(sizes)
+    ]
 
 
 def score(f, codes):
     """The score of each class at a tuple of positions."""
-    return [sum(column, Fraction(0)) for column in zip(*(rows[t] for rows, t in zip(f, codes, strict=True)), strict=True)]
+    return [
+        sum(column, Fraction(0))
+        for column in zip(*(rows[t] for rows, t in zip(f, codes, strict=True)), strict=True)
+    ]
 
 
 def answer(points, constants, codes):
