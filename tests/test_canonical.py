@@ -23,6 +23,7 @@ from nbcfast.canonical.box import MOST_TUPLES
 from nbcfast.canonical.exact import Active, Stuck, corrected, reconstructed
 from nbcfast.canonical.levels import Levels, packed, unpacked
 from nbcfast.canonical.listed import Listed
+from nbcfast.canonical.solver import minimum_norm
 from nbcfast.errors import Infeasible
 from nbcfast.reference import canonical as reference
 
@@ -240,6 +241,59 @@ def test_nothing_after_the_box_can_see_counts():
     assert weights(solve(made)) == reference.solve(
         {c: int(sum(c) < 2) for c in itertools.product(range(3), repeat=2)}
     )
+
+
+def test_a_box_that_no_classifier_has_is_refused():
+    counts = np.array([1, 3, 3, 1]), np.array([1, 3, 3, 1])
+    with pytest.raises(ValueError, match="expected K and L of one classifier"):
+        solve(Box((2, 2, 2, 2), (0, 0, 1, 1), 2, "label", *counts))
+
+
+def test_the_proof_of_the_optimum():
+    """Multipliers of at least 0 that make up the weights, and no tuple below 1: nothing else can be least."""
+    rng = np.random.default_rng(16)
+    for sizes in ([2] * 10, [3] * 6, [12, 12, 12], [40, 30], [5, 4, 3, 2, 6], [300, 2]):
+        for rows in (30, 3_000):
+            codes = [rng.integers(0, size, rows) for size in sizes]
+            lean = sum(rng.normal(size=size)[code] for size, code in zip(sizes, codes, strict=True))
+            labels = (lean + rng.normal(size=rows) > 0).astype(int)
+            views = Viewset.from_codes(codes, labels, sizes=sizes, n_classes=2)
+            found = box(views)
+            oracle = Levels(found)
+            best = minimum_norm(oracle.weights, oracle.width, oracle)
+            assert best.exact
+            assert min(best.multipliers) >= 0
+            pulled = [Fraction(0)] * len(oracle.weights)
+            for row, sign, u in zip(
+                best.columns.tolist(), best.signs.tolist(), best.multipliers, strict=True
+            ):
+                for v, s in zip(row, sign, strict=True):
+                    pulled[v] += s * u
+                assert sum(s * best.numbers[v] for v, s in zip(row, sign, strict=True)) == best.denominator
+            g = [Fraction(number, best.denominator) for number in best.numbers]
+            assert [int(w) * x for w, x in zip(oracle.weights, g, strict=True)] == pulled
+            scaled = [np.array(row, object) for row in oracle.per_value(best.numbers)]
+            totals = np.zeros((), object)
+            for row in scaled:
+                totals = np.add.outer(totals, row)
+            signed = totals * (1 - 2 * found.enumerate().astype(int))
+            assert signed.min() >= best.denominator
+            exact = reference_labels(views)
+            assert np.array_equal(found.enumerate(), exact)
+
+
+def reference_labels(views):
+    """Labels of all tuples by products of Python integers."""
+    n = len(views.attributes)
+    score = []
+    for c in (0, 1):
+        product = np.array(
+            Fraction(int(views.class_counts[c])) ** (1 - n) if views.class_counts[c] else 0, object
+        )
+        for name in views.attributes:
+            product = np.multiply.outer(product, views.counts[name][:, c].astype(object))
+        score.append(product)
+    return (score[0] <= score[1]).astype(np.int8)
 
 
 def test_a_constant_classifier():

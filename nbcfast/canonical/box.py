@@ -17,7 +17,7 @@ from nbcfast.views import Viewset
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
-MOST_TUPLES = 500_000_000_000  # beyond, weights need more digits than the doubles of the solver have
+MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
 
 
 def box(

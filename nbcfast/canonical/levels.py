@@ -77,6 +77,7 @@ class Levels:
         larger = np.cumsum(np.bincount(self._count_a, minlength=len(b) + 1)[::-1])[::-1][1:]
         count_b = np.empty(len(b), np.int32)
         count_b[order_b] = larger
+        self._confirm(box, sides, (a, b), count_b)
         order_a = np.argsort(-self._count_a, kind="stable").astype(np.int32)
         order_b = np.argsort(-count_b, kind="stable").astype(np.int32)
         self.sides = (len(a), len(b))
@@ -87,6 +88,34 @@ class Levels:
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])[:-1].tolist()
         self._order_b = order_b
         self._values_a = int(sum(self.sizes[: self.n_first]))
+
+    def _confirm(
+        self,
+        box: Box,
+        sides: tuple[tuple[int, ...], tuple[int, ...]],
+        kept: tuple[I64, I64],
+        count_b: I32,
+    ) -> None:
+        """That merging has lost nothing: counts are those of levels, each as often as it has values."""
+        starts = dict(zip(self.positions, np.cumsum([0, *self.sizes]).tolist(), strict=False))
+        sizes = dict(zip(self.positions, self.sizes, strict=True))
+        times, index = [], []
+        for side in sides:
+            levels = [self.weights[starts[i] : starts[i] + sizes[i]] for i in side]
+            times.append(multiplied(levels))
+            of_half = np.zeros(1, np.int64)
+            for i in side:
+                of_half = np.add.outer(of_half * sizes[i], self.level_of[i]).reshape(-1)
+            index.append(of_half)
+        for count, other, own, given in (
+            (self._count_a, count_b, 0, box.K),
+            (count_b, self._count_a, 1, box.L),
+        ):
+            first = np.concatenate([[0], np.cumsum(times[1 - own][np.argsort(-other, kind="stable")])])
+            if not np.array_equal(first[count][index[own]], given):
+                raise ValueError(
+                    "box: expected K and L of one classifier, whose values are ordered by the labels"
+                )
 
     @property
     def width(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,23 +46,36 @@ class Listed:
     def violated(self, g: F64, limit: float) -> tuple[I32, I8, float]:
         """Of each value and label the tuple furthest below the limit, once each, and the lowest of all."""
         values = g[self.columns].sum(axis=1) * self._sign
-        return (*self._worst(values, np.flatnonzero(values < limit)), float(values.min()))
+        rows = np.flatnonzero(values < limit)
+        return (*self._worst(values[rows], rows), float(values.min()))
 
     def exactly(self, numbers: Sequence[int], limit: int) -> Rows:
-        """The same, decided by integers."""
-        return self.extremes(numbers, limit)[0]
+        """The same, decided by integers: floats only leave out what cannot be below the limit."""
+        rows = np.arange(len(self.columns))
+        if limit > 0:
+            g = np.array([number / limit for number in numbers])
+            sizes = np.abs(g)[self.columns].sum(axis=1)
+            rows = np.flatnonzero(
+                g[self.columns].sum(axis=1) * self._sign < 1 + (self.width + 2) * 2.0**-51 * sizes
+            )
+        values = self.totals(numbers, rows) * self._sign[rows]
+        below = values < limit
+        return self._worst(values[below], rows[below])
 
-    def totals(self, numbers: Sequence[int]) -> npt.NDArray[np.object_]:
-        """The sum of each tuple."""
-        array = np.array([*numbers, 0], object)[:-1]
-        total: npt.NDArray[np.object_] = array[self.columns].sum(axis=1)
+    def totals(self, numbers: Sequence[int], rows: npt.NDArray[np.int64] | None = None) -> npt.NDArray[Any]:
+        """The sum of each tuple, or of some: int64 where that is enough, else objects."""
+        most = max((abs(number) for number in numbers), default=0) * self.width
+        array = np.array([*numbers, 0], np.int64 if most < 1 << 62 else object)[:-1]
+        columns = self.columns if rows is None else self.columns[rows]
+        total: npt.NDArray[Any] = array[columns].sum(axis=1)
         return total
 
     def extremes(self, numbers: Sequence[int], limit: int) -> tuple[Rows, int | None, int | None]:
         """The rows below the limit, and the lowest sum of label 0 and of label 1 taken negative."""
         values = self.totals(numbers) * self._sign
         lowest = [min(values[self._sign == sign].tolist(), default=None) for sign in (1, -1)]
-        return self._worst(values, np.flatnonzero(values < limit)), lowest[0], lowest[1]
+        rows = np.flatnonzero(values < limit)
+        return self._worst(values[rows], rows), lowest[0], lowest[1]
 
     def ends(self, numbers: Sequence[int]) -> tuple[int, int]:
         """The least and the greatest sum of the list."""
@@ -78,7 +91,7 @@ class Listed:
         return [list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)]
 
     def _worst(self, values: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> Rows:
-        rows = rows[np.argsort(values[rows], kind="stable")]
+        rows = rows[np.argsort(values, kind="stable")]
         chosen = np.zeros(len(self.columns), bool)
         for i in range(self.width):
             _, at = np.unique(self.columns[rows, i] * 2 + (self._sign[rows] > 0), return_index=True)

@@ -217,9 +217,9 @@ class Solution:
     reproducible : bool
         Whether this is the optimum, proved by rationals; otherwise it is feasible, which is proved too.
     support : int
-        Tuples with a positive multiplier.
+        Tuples with a positive multiplier. Where several choices prove the optimum, machines may differ in it.
     rounds : int
-        Of cutting planes.
+        Of cutting planes; machines may differ in it.
     """
 
     sizes: tuple[int, ...]
@@ -318,11 +318,16 @@ class Scorecard:
     def labels(self, codes: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """The label of each row of codes."""
         rows = coded(codes, [len(array) for array in self.points])
-        totals = [np.array([self.constants] * len(rows), object).reshape(len(rows), -1)]
-        totals += [array.astype(object)[rows[:, i]] for i, array in enumerate(self.points)]
-        total = np.concatenate([sum(totals[1:], totals[0]), np.zeros((len(rows), 1), object)], axis=1)
+        most = sum(int(abs(array).max(initial=0)) for array in self.points) + max(map(abs, self.constants))
+        kind = np.int64 if most < 1 << 62 else object
+        total = np.zeros((len(rows), len(self.constants) + 1), kind)
+        total[:, :-1] = np.array(self.constants, kind)
+        for i, array in enumerate(self.points):
+            total[:, :-1] += array.astype(kind)[rows[:, i]]
+        # The later class among equals: the first from the end.
         last = total.shape[1] - 1
-        return np.array([last - int(np.argmax(row[::-1])) for row in total], np.int8)
+        labels: npt.NDArray[np.int8] = (last - np.argmax(total[:, ::-1], axis=1)).astype(np.int8)
+        return labels
 
     def label(self, codes: Sequence[int]) -> int:
         """The label of one tuple of codes."""
