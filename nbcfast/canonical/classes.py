@@ -448,7 +448,7 @@ def _constants(
 
 
 def _settled(least: dict[Pair, int], true: list[int], gap: int) -> list[int] | None:
-    """Constants k with least + k_w - k_d >= gap for all pairs: shortest ways from given ones (Bellman, Ford)."""
+    """Constants k with least + k_w - k_d >= gap for all pairs: shortest ways (Bellman, Ford)."""
     k = list(true)
     for _ in range(len(k) + 1):
         same = True

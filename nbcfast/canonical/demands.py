@@ -96,7 +96,7 @@ class HalvedDemands:
         )
 
     def violated(self, g: Float, limit: float) -> tuple[I32, I8, float]:
-        """Demands below the limit, for each pair of classes, attribute and level the lowest, and that of all."""
+        """Demands below the limit, for each pair of classes, attribute and level the lowest; and of all."""
         columns, signs, lowest = self._missed(self.unknowns.split(np.asarray(g, np.float64)), limit)
         return columns, signs, float(lowest)
 

@@ -44,10 +44,26 @@ class Point(NamedTuple):
 
 
 class Program:
-    """min x' K x / 2 subject to rows >= 1; an entry of a row in column -1 is none."""
+    """Least norm of weights in differences from the last class, subject to rows >= 1.
 
-    def __init__(self, K: Float, columns: I32, signs: I8) -> None:
-        self.K, self.columns, self.signs = K, np.ascontiguousarray(columns), np.ascontiguousarray(signs)
+    Half the square of the norm is x' K x / 2, K block after block of weight (1 - 1/C) on the diagonal and
+    -weight / C beside it. An entry of a row in column -1 is none.
+    """
+
+    def __init__(self, of_level: Float, n_classes: int, columns: I32, signs: I8) -> None:
+        self.of_level, self.n_classes = of_level, n_classes
+        level, of_class = np.divmod(columns, n_classes)
+        reduced = np.where(of_class == n_classes - 1, -1, level * (n_classes - 1) + of_class)
+        self.columns, self.signs = reduced.astype(np.int32), np.ascontiguousarray(signs)
+        block = np.eye(n_classes - 1) - 1 / n_classes
+        self.K = np.asarray(np.kron(np.diag(of_level), block), np.float64)
+
+    def stretched(self, x: Float) -> Float:
+        """K x."""
+        h = x.reshape(-1, self.n_classes - 1)
+        return ((h - h.sum(axis=1, keepdims=True) / self.n_classes) * self.of_level[:, np.newaxis]).reshape(
+            -1
+        )
 
     def times(self, x: Float) -> Float:
         values = np.empty(len(self.columns))
@@ -55,7 +71,7 @@ class Program:
         return values
 
     def transposed(self, factors: Float) -> Float:
-        x = np.zeros(len(self.K))
+        x = np.zeros(len(self.of_level) * (self.n_classes - 1))
         _interior.transposed(self.columns, self.signs, factors, x)
         return x
 
@@ -67,18 +83,22 @@ class Program:
 
     def solve(self, enough: float) -> Point:
         """A point whose duality gap is at most `enough` of its norm, or the last that doubles could reach."""
-        x, s, u = np.zeros(len(self.K)), *(np.full(len(self.columns), FAR_IN) for _ in range(2))
+        x = np.zeros(len(self.of_level) * (self.n_classes - 1))
+        s, u = np.full(len(self.columns), FAR_IN), np.full(len(self.columns), FAR_IN)
         for _ in range(MOST_STEPS):
-            dual, primal = self.K @ x - self.transposed(u), self.times(x) - s - 1
-            total = float(s @ u)
-            if total <= enough * (1 + float(x @ self.K @ x)) and np.abs(primal).max() <= enough:
+            dual, primal = self.stretched(x) - self.transposed(u), self.times(x) - s - 1
+            total = float((s * u).sum())
+            if (
+                total <= enough * (1 + float((x * self.stretched(x)).sum()))
+                and np.abs(primal).max() <= enough
+            ):
                 break
             try:
                 lower = self.factor(u / s)
             except np.linalg.LinAlgError:
                 break
             ds, du = self._step(lower, s, u, dual, primal, s * u)[1:]
-            aim = float((s + reach(s, ds) * ds) @ (u + reach(u, du) * du))
+            aim = float(((s + reach(s, ds) * ds) * (u + reach(u, du) * du)).sum())
             centre = (aim / total) ** 3 * total / len(s)
             dx, ds, du = self._step(lower, s, u, dual, primal, s * u + ds * du - centre)
             if not (np.isfinite(dx).all() and np.isfinite(du).all()):
@@ -123,14 +143,10 @@ def likely(
     """
     C = n_classes
     of_level = weights.reshape(-1, C)[:, 0].astype(np.float64)
-    # Differences from the last class: the square of the norm is weight times (|h|^2 - (sum h)^2 / C).
-    K = np.asarray(np.kron(np.diag(of_level), np.eye(C - 1) - 1 / C), np.float64)
     columns, signs, lowest = oracle.violated(g, np.inf)
     stage = 0
     for round_ in range(1, MOST_ROUNDS + 1):
-        level, of_class = np.divmod(columns, C)
-        reduced = np.where(of_class == C - 1, -1, level * (C - 1) + of_class).astype(np.int32)
-        point = Program(K, reduced, signs).solve(GAPS[stage])
+        point = Program(of_level, C, columns, signs).solve(GAPS[stage])
         h = np.concatenate([point.x.reshape(-1, C - 1), np.zeros((len(of_level), 1))], axis=1)
         more, more_signs, lowest = oracle.violated((h - h.mean(axis=1, keepdims=True)).reshape(-1), MISSED)
         if progress is not None:
