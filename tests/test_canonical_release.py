@@ -399,6 +399,8 @@ class TestCertificate:
         points[0][0], points[0][2] = points[0][2], points[0][0]
         self.forged(folder, points=points)
         assert not verify(folder).ok
+        with pytest.raises(ValueError, match="points and counts decide differently on the 6 tuples"):
+            load(folder)
         assert "decide differently" in self.script(folder).stdout
         assert self.script(folder).returncode == 1
 

@@ -195,8 +195,9 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a release or a partition, and check everything that its files can tell.
 
-    Of a release that is its form, its sha256, that all counts are positive and those of some table, and that
-    Lambda keeps the limit of the certificate. Of a partition it is every demand of the certificate.
+    Of a release that is its form, its sha256, that all counts are positive and those of some table, that
+    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do.
+    Of a partition it is every demand of the certificate.
 
     Parameters
     ----------
@@ -241,6 +242,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         return load_partition(document, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
+    if fault is None and document.canonical is not None and document.canonical["listed"] is None:
+        fault = next((text for _, same, text in form.scorecard(document) if not same), None)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
