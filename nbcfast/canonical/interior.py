@@ -59,11 +59,11 @@ class Program:
         self.K = np.asarray(np.kron(np.diag(of_level), block), np.float64)
 
     def stretched(self, x: Float) -> Float:
-        """K x."""
+        """K x, without the threads of BLAS, which wait for each other on a busy machine."""
         h = x.reshape(-1, self.n_classes - 1)
-        return ((h - h.sum(axis=1, keepdims=True) / self.n_classes) * self.of_level[:, np.newaxis]).reshape(
-            -1
-        )
+        centred: Float = h - h.sum(axis=1, keepdims=True) / self.n_classes
+        result: Float = centred * self.of_level[:, np.newaxis]
+        return result.ravel()
 
     def times(self, x: Float) -> Float:
         values = np.empty(len(self.columns))
