@@ -419,6 +419,21 @@ def test_interior_kernels():
     back = np.ones(7)
     _interior.transposed(columns, signs, d, back)
     assert np.allclose(back, 1 + A.T @ d, rtol=1e-12)
+    for width, n_apart in ((7, 0), (1, 0), (7, 1)):
+        made = H.copy()
+        assert _interior.factor(made, width, n_apart)
+        assert np.allclose(np.tril(made), np.linalg.cholesky(whole), rtol=1e-12)
+    apart = np.eye(12) * 5 + np.kron(np.eye(4), np.ones((3, 3))) + draw.random((12, 12)) / 9
+    apart[:6, :6] *= np.kron(np.eye(2), np.ones((3, 3)))
+    apart = np.tril(apart) + np.tril(apart, -1).T
+    made = apart.copy()
+    assert _interior.factor(made, 3, 2)
+    assert np.allclose(np.tril(made), np.linalg.cholesky(apart), rtol=1e-12)
+    assert not _interior.factor(-np.eye(4), 2, 0)
+    with pytest.raises(
+        ValueError, match="expected blocks of width 2, 0 of them apart, in a square, got 7 x 7"
+    ):
+        _interior.factor(H.copy(), 2, 0)
     solved = x.copy()
     _interior.substitute(np.linalg.cholesky(whole), solved)
     assert np.allclose(whole @ solved, x, rtol=1e-10)

@@ -296,7 +296,9 @@ def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
     weights = found.weights()
     oracle: Oracle = found.demands
     if len(weights) > MANY:
-        oracle = Begun(oracle, *likely(weights, box.n_classes, oracle, found.shares(box), progress=progress))
+        oracle = Begun(
+            oracle, *likely(weights, found.sizes, box.n_classes, oracle, found.shares(box), progress=progress)
+        )
     optimum = minimum_norm(weights, 2 * len(box.sizes), oracle, progress=progress)
     numbers, denominator = list(map(int, optimum.numbers)), int(optimum.denominator)
     lowest = found.demands.lowest(numbers, denominator)

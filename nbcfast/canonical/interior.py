@@ -50,8 +50,8 @@ class Program:
     -weight / C beside it. An entry of a row in column -1 is none.
     """
 
-    def __init__(self, of_level: Float, n_classes: int, columns: I32, signs: I8) -> None:
-        self.of_level, self.n_classes = of_level, n_classes
+    def __init__(self, of_level: Float, n_classes: int, columns: I32, signs: I8, n_blocks: int = 0) -> None:
+        self.of_level, self.n_classes, self.n_blocks = of_level, n_classes, n_blocks
         level, of_class = np.divmod(columns, n_classes)
         reduced = np.where(of_class == n_classes - 1, -1, level * (n_classes - 1) + of_class)
         self.columns, self.signs = reduced.astype(np.int32), np.ascontiguousarray(signs)
@@ -76,10 +76,16 @@ class Program:
         return x
 
     def factor(self, d: Float) -> Float:
-        """The Cholesky factor of K + A' diag(d) A."""
+        """The Cholesky factor of K + A' diag(d) A.
+
+        No row has two levels of one attribute, so those of the first attribute are blocks apart. LAPACK is
+        not asked: its threads wait for each other on a busy machine, and its last bits depend on them.
+        """
         H = self.K.copy()
         _interior.normal(self.columns, self.signs, d, H)
-        return np.asarray(np.linalg.cholesky(H), np.float64)
+        if not _interior.factor(H, self.n_classes - 1, self.n_blocks):
+            raise np.linalg.LinAlgError("a block is not positive")
+        return H
 
     def solve(self, enough: float) -> Point:
         """A point whose duality gap is at most `enough` of its norm, or the last that doubles could reach."""
@@ -124,7 +130,13 @@ def reach(x: Float, dx: Float) -> float:
 
 
 def likely(
-    weights: I64, n_classes: int, oracle: Oracle, g: Float, *, progress: Progress | None = None
+    weights: I64,
+    sizes: Sequence[int],
+    n_classes: int,
+    oracle: Oracle,
+    g: Float,
+    *,
+    progress: Progress | None = None,
 ) -> tuple[I32, I8]:
     """Rows of the oracle that are likely to bind at the optimum, the heaviest first.
 
@@ -132,8 +144,10 @@ def likely(
     ----------
     weights : ndarray of int64
         Of the unknowns, which stand class after class within each level; equal over the classes.
+    sizes : sequence of int
+        How many levels each attribute has.
     n_classes : int
-        How many stand together.
+        How many unknowns a level has.
     oracle : Oracle
         Of all rows.
     g : ndarray of float64
@@ -143,11 +157,24 @@ def likely(
     """
     C = n_classes
     of_level = weights.reshape(-1, C)[:, 0].astype(np.float64)
+    # The attribute with most levels comes first.
+    ends = np.cumsum(sizes)
+    largest = int(np.argmax(sizes))
+    place = np.empty(len(of_level), np.int64)
+    order = np.concatenate(
+        [
+            np.arange(ends[largest] - sizes[largest], ends[largest]),
+            np.arange(ends[largest] - sizes[largest]),
+            np.arange(ends[largest], ends[-1]),
+        ]
+    )
+    place[order] = np.arange(len(order))
     columns, signs, lowest = oracle.violated(g, np.inf)
     stage = 0
     for round_ in range(1, MOST_ROUNDS + 1):
-        point = Program(of_level, C, columns, signs).solve(GAPS[stage])
-        h = np.concatenate([point.x.reshape(-1, C - 1), np.zeros((len(of_level), 1))], axis=1)
+        there = (place[columns // C] * C + columns % C).astype(np.int32)
+        point = Program(of_level[order], C, there, signs, sizes[largest]).solve(GAPS[stage])
+        h = np.concatenate([point.x.reshape(-1, C - 1)[place], np.zeros((len(of_level), 1))], axis=1)
         more, more_signs, lowest = oracle.violated((h - h.mean(axis=1, keepdims=True)).reshape(-1), MISSED)
         if progress is not None:
             progress(round_, MOST_ROUNDS)
