@@ -57,7 +57,7 @@ MOST_ENUMERATED = 10_000_000
 MOST_SWEPT = 10_000_000_000
 MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
 MOST_CLASSES = 127
-MANY = 600  # unknowns: from here on the rows that will bind are looked for first
+MANY = 250  # unknowns: from here on the rows that will bind are looked for first
 
 ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
 
