@@ -248,6 +248,12 @@ def associations_job(options: Options) -> Iterator[Row]:
     yield from associations(options.rounds, max(options.rows))
 
 
+def canonical_job(options: Options) -> Iterator[Row]:
+    from peers_canonical import canonical_releases
+
+    yield from canonical_releases(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -264,6 +270,7 @@ JOBS = {
     "templates": templates_job,
     "response": response_job,
     "associations": associations_job,
+    "canonical": canonical_job,
 }
 
 

@@ -11,6 +11,9 @@ the largest ratio X_c / X_d of two classes' scores over all tuples, keeps the li
 
 For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) never exceeds r.
 
+Of a canonical release (method "canonical"), which holds a table of points, also that the points decide every
+tuple as the counts do, where the domain is not too large for that.
+
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
 
@@ -40,6 +43,7 @@ import json
 import os
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from functools import lru_cache
 from math import factorial, gcd, ldexp
@@ -83,7 +87,9 @@ FIELDS = {
     "version",
     "warnings",
 }
-CLOSENESS_FIELDS = {"prior", "r"}  # besides, where the method is "est"
+CLOSENESS_FIELDS = {"prior", "r"}
+METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
+CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
 GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
 
@@ -136,6 +142,22 @@ def whole(entry: Any, where: str) -> int:
         if number > WHOLE_IN_JSON:
             return number
     raise Refused(f"{where}: expected an integer (as text 0x.. beyond 2^53), got {shown(entry)}")
+
+
+def signed(entry: Any, where: str) -> int:
+    """An integer of either sign, as text with a sign beyond 2^53."""
+    if type(entry) is int and -WHOLE_IN_JSON <= entry < 0:
+        return entry
+    if type(entry) is str and entry.startswith("-0x"):
+        return -whole(entry[1:], where)
+    return whole(entry, where)
+
+
+def signed_list(entry: Any, length: int, where: str) -> tuple[int, ...]:
+    """So many integers of either sign."""
+    if type(entry) is not list or len(entry) != length:
+        raise Refused(f"{where}: expected {length} integers, got {shown(entry)}")
+    return tuple(signed(number, where) for number in entry)
 
 
 def _part(text: str) -> int:
@@ -285,14 +307,15 @@ class Document(Form):
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
         "kind": ("release",),
-        "method": ("safetytransform", "est"),
+        "method": ("safetytransform", "est", "canonical"),
         "preserve": ("order", "label"),
     }
     flags = ("gauge", "identity")
     optional = ("class_name",)
 
     def expected(self, fields: dict[str, Any]) -> set[str]:
-        return FIELDS | CLOSENESS_FIELDS if fields.get("method") == "est" else FIELDS
+        method = fields.get("method")
+        return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
 
     def read(self, fields: dict[str, Any]) -> None:
         self.amplification = rational(fields["amplification"], "field 'amplification'")
@@ -341,6 +364,7 @@ class Document(Form):
                 f"field 'tuples': expected {short(product)}, the product of the numbers of values, "
                 f"got {shown(fields['tuples'])}"
             )
+        self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
         if self.differing_tuples is not None and self.differing_tuples > product:
             raise Refused(
                 f"field 'differing_tuples': expected at most 'tuples', got {short(self.differing_tuples)}"
@@ -373,6 +397,41 @@ class Document(Form):
                 f"got {shown(self.fields['amplification'])}"
             )
         return r / least, prior
+
+    def _canonical(self, entry: Any) -> dict[str, Any]:
+        """What a canonical release says besides: its points, and how they came about."""
+        where = "field 'canonical'"
+        if type(entry) is not dict or set(entry) != CANONICAL_FIELDS:
+            raise Refused(f"{where}: expected {', '.join(sorted(CANONICAL_FIELDS))}; got {shown(entry)}")
+        width = len(self.classes) - 1
+        constants = signed_list(entry["constants"], width, f"{where}, constants")
+        rows = entry["points"]
+        sizes = [len(values) for _, values, _ in self.attributes] if width else []
+        if type(rows) is not list or [len(one) if type(one) is list else -1 for one in rows] != sizes:
+            raise Refused(f"{where}: expected points of {sizes} values, got {shown(rows)}")
+        points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
+        if type(entry["reproducible"]) is not bool:
+            raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
+        names = [name for name, _, _ in self.attributes]
+        undeclared = entry["undeclared"]
+        if type(undeclared) is not list or [name for name in names if name in undeclared] != undeclared:
+            raise Refused(f"{where}: expected names of attributes, got {shown(undeclared)}")
+        bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
+        listed = entry["listed"]
+        if listed is not None:
+            if type(listed) is not dict or set(listed) != {"sha256", "tuples"}:
+                raise Refused(f"{where}: expected listed as sha256 and tuples, got {shown(listed)}")
+            if type(listed["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", listed["sha256"]):
+                raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(listed['sha256'], 80)}")
+            listed = whole(listed["tuples"], f"{where}, listed"), listed["sha256"]
+        return {
+            "bits": bits,
+            "constants": constants,
+            "listed": listed,
+            "points": points,
+            "reproducible": entry["reproducible"],
+            "undeclared": tuple(undeclared),
+        }
 
     def _optional(self, name: str) -> int | None:
         entry = self.fields[name]
@@ -761,7 +820,144 @@ def judge(document: Document) -> Judged:
             c, d = (label(document.classes[place]) for place in pair)
             text = f"some tuple moves the odds of class {c} against {d} by more than r = {r_text(document)}"
         results.append(("closeness", pair is None, text))
+    if document.canonical is not None and document.canonical["listed"] is None:
+        results += scorecard(document)
     return results
+
+
+MOST_HALF = 2_000_000  # combinations of the values of half of the attributes
+MOST_LISTED = 2_000_000  # tuples times classes
+MOST_EXACT = 1_000_000  # near ties that are decided one by one
+
+
+def scorecard(document: Document) -> list[tuple[str, bool, str]]:
+    """The check that the points of a canonical release decide every tuple as its counts do, if it is made.
+
+    Of two classes both rules are sums over the attributes. The sums of one half of them are sorted, and each
+    sum of the other half says behind how many of these it is. Two rules with equal numbers, both ways, are
+    the same rule.
+    """
+    name, n_classes = "scorecard", len(document.classes)
+    if n_classes == 1:
+        return []
+    product = document.tuples
+    if n_classes > 2:
+        if product * n_classes > MOST_LISTED:
+            return []
+        wrong = _listed_wrong(document)
+        text = (
+            f"points and counts decide {'alike' if not wrong else 'differently'} on {short(product)} tuples"
+        )
+        return [(name, not wrong, text)]
+    half, least = 1, product
+    for place in range(1, len(document.attributes)):
+        first = 1
+        for _, values, _ in document.attributes[:place]:
+            first *= len(values)
+        if max(first, product // first) < least:
+            half, least = place, max(first, product // first)
+    if least > MOST_HALF:
+        return []
+    made = document.canonical
+    assert made is not None
+    n = len(document.attributes)
+    logs = _Logs(document, 2 * DIGITS[0])
+    terms = [
+        [logs.at(i, t, 0) - logs.at(i, t, 1) for t in range(len(values))]
+        for i, (_, values, _) in enumerate(document.attributes)
+    ]
+    p, q = document.class_counts
+    base = (n - 1) * (logs.below(q) - logs.below(p)) if p != q else 0
+    exactly = _Exactly(document, half)
+    by_counts = _places_in_halves(terms, base, half, 2 * (n + abs(n - 1)), exactly)
+    if by_counts is None:  # so many ties
+        return []
+    of_points = [[row[0] for row in rows] for rows in made["points"]]
+    same = by_counts == _places_in_halves(of_points, made["constants"][0], half)
+    text = f"points and counts decide {'alike' if same else 'differently'} on the {short(product)} tuples"
+    return [(name, same, text)]
+
+
+class _Exactly:
+    """Whether X_0 > X_1 where the values of each half of the attributes are these, by integers."""
+
+    def __init__(self, document: Document, half: int) -> None:
+        self.document, self.half = document, half
+        self.left = MOST_EXACT
+
+    def __call__(self, i: int, j: int) -> bool:
+        self.left -= 1
+        n = len(self.document.attributes)
+        p, q = self.document.class_counts
+        up, down = [q ** (n - 1)], [p ** (n - 1)]
+        attributes = self.document.attributes
+        for part, combination in ((attributes[: self.half], i), (attributes[self.half :], j)):
+            index = combination
+            for _, values, counts in reversed(part):
+                index, code = divmod(index, len(values))
+                up.append(counts[code][0])
+                down.append(counts[code][1])
+        return _product(up) > _product(down)
+
+
+def _places_in_halves(
+    terms: list[list[int]], base: int, half: int, room: int = 0, exactly: _Exactly | None = None
+) -> tuple[list[int], list[int]] | None:
+    """For each sum of one half how many of the other make it positive, both ways; None after too many ties.
+
+    Sums within `room` of 0 are decided by `exactly`.
+    """
+    halves = []
+    for part in (terms[:half], terms[half:]):
+        sums = [0]
+        for values in part:
+            sums = [one + two for one in sums for two in values]
+        halves.append(sums)
+    halves[0] = [one + base for one in halves[0]]
+    found = []
+    for side in (0, 1):
+        own, other = halves[side], halves[1 - side]
+        order = sorted(range(len(other)), key=other.__getitem__)
+        ranked = [other[place] for place in order]
+        counts = []
+        for i, one in enumerate(own):
+            place = bisect_right(ranked, room - one)
+            positive = len(ranked) - place
+            if exactly is not None:
+                near = order[bisect_left(ranked, -room - one) : place]
+                if exactly.left < len(near):
+                    return None
+                positive += sum(exactly(j, i) if side else exactly(i, j) for j in near)
+            counts.append(positive)
+        found.append(counts)
+    return found[0], found[1]
+
+
+def _listed_wrong(document: Document) -> int:
+    """How many tuples the points decide differently from the counts, one by one."""
+    made = document.canonical
+    assert made is not None
+    n, classes = len(document.attributes), range(len(document.classes))
+    powers = [count ** (n - 1) for count in document.class_counts]
+    whole_power = _product(list(powers))
+    entries: list[tuple[list[int], list[int]]] = [
+        ([whole_power // power for power in powers], [*made["constants"], 0])
+    ]
+    for (_, _, counts), rows in zip(document.attributes, made["points"]):  # noqa: B905
+        entries = [
+            (
+                [score * number for score, number in zip(scores, row)],  # noqa: B905
+                [total + number for total, number in zip(totals, (*added, 0))],  # noqa: B905
+            )
+            for scores, totals in entries
+            for row, added in zip(counts, rows)  # noqa: B905
+        ]
+    wrong = 0
+    order = document.fields["preserve"] == "order"
+    for scores, totals in entries:
+        ranked = [sorted(classes, key=lambda c: (numbers[c], c)) for numbers in (scores, totals)]
+        wrong += ranked[0] != ranked[1] if order else ranked[0][-1] != ranked[1][-1]
+    return wrong
 
 
 class TableForm(Form):

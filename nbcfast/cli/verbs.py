@@ -20,7 +20,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
-from nbcfast import safety
+from nbcfast import canonical, safety
 from nbcfast.cli import printable
 from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
@@ -184,9 +184,12 @@ def counted(
     delimiter: str | None,
     texts: tuple[str, ...],
     max_values: int,
+    declared: Any = None,
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
-    """The table in `file`, and its counts."""
+    """The table in `file`, with the domains that were declared, and its counts."""
     table = read(file, class_name, columns, weights, nulls, delimiter, texts)
+    if declared is not None:
+        table = declared.applied(table)
     if table.n_rows == 0:
         raise ValueError(f"{file}: no rows")
     if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
@@ -390,11 +393,35 @@ def inspect(
     help="row: knows attributes of one row. worlds: averages over possible worlds, as in the paper.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["canonical", "safetytransform"]),
+    help="canonical: from the classifier's answers and nothing else. safetytransform: powers of the counts.  "
+    "[default: canonical where it applies]",
+)
+@click.option(
     "--preserve",
     type=click.Choice(["order", "label"]),
-    default="order",
-    show_default=True,
-    help="What stays as it is at every tuple: the order of all classes, or the best class.",
+    help="What stays as it is at every tuple: the order of all classes, or the best class.  [default: label; "
+    "order with safetytransform]",
+)
+@click.option(
+    "--domain",
+    "domain",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}.',
+)
+@click.option(
+    "--bits",
+    type=click.IntRange(1, 62),
+    help="With canonical: round the points to so many bits; the certificate says how many tuples change.",
+)
+@click.option(
+    "--tuples",
+    "listed",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With canonical: a public list of tuples; answers are kept there, and may change elsewhere.",
 )
 @click.option(
     "--rows",
@@ -437,7 +464,11 @@ def publish(
     amplification: str | None,
     breach: tuple[str, str] | None,
     attacker: Literal["row", "worlds"],
-    preserve: Literal["order", "label"],
+    method: Literal["canonical", "safetytransform"] | None,
+    preserve: Literal["order", "label"] | None,
+    domain: Path | None,
+    bits: int | None,
+    listed: Path | None,
     rows: str,
     allow_differences: bool,
     no_gauge: bool,
@@ -449,13 +480,15 @@ def publish(
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
 
     Writes DIR/certificate.json, and prints what it takes to decide whether it may leave: how far anybody's
-    odds move, whether the classifier is the same and how that was proven, what it is worth, and what
-    adversaries make of it. What is printed under "before", and what is said of counts recovered and of
-    members, comes from the private table and is not meant for publication.
+    odds move, whether the classifier is the same and how that was proven, what it is worth, what the answers
+    of the classifier give away by themselves, and what adversaries make of it. What is printed under
+    "before", and what is said of leaks, of counts recovered and of members, comes from the private table and
+    is not meant for publication.
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
     from nbcfast.cli.adversaries import Adversaries, read_like
+    from nbcfast.cli.answers import Choice, declared_in, leaks, listed_in
     from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
@@ -468,9 +501,29 @@ def publish(
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
     if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
         raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
-    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+    chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None)
+    declared = None if domain is None else declared_in(domain)
+    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values, declared)
+    chosen.settle(views, preserve)
+    preserve = preserve or ("label" if chosen.canonical else "order")
+    public = None
+    if listed is not None:
+        public = listed_in(listed, views, declared, nulls, delimiter, texts)
 
     def transform(preserve: Literal["order", "label"]) -> Release:
+        if chosen.canonical:
+            with progress("solving") as report:
+                return canonical.release(
+                    views,
+                    limit,
+                    preserve=preserve,
+                    tuples=public,
+                    bits=bits,
+                    rows=wanted,
+                    attacker=attacker,
+                    class_name=class_name,
+                    progress=report,
+                )
         with progress("transforming") as report:
             return safety_transform(
                 views,
@@ -510,11 +563,18 @@ def publish(
     others = None
     if holdout is not None:  # before anything is written: it may not be there
         others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
+        others = others if declared is None else declared.applied(others)
+    leak = leaks(views, table, class_name, preserve) if chosen.canonical and public is None else None
     adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
     alternative = None
-    if preserve == "order" and len(views.classes) > 1 and after.quality.log_loss >= nothing:
+    if (
+        preserve == "order"
+        and not chosen.canonical
+        and len(views.classes) > 1
+        and after.quality.log_loss >= nothing
+    ):
         try:
             alternative = evaluate(transform("label").views, table, class_name)
         except Infeasible:
@@ -549,6 +609,8 @@ def publish(
             f"{after.quality.log_loss:.4f} (ln {len(views.classes)} = {math.log(len(views.classes)):.4f} "
             "is that of a classifier that knows nothing)."
         )
+    if leak is not None:
+        warnings.append(leak.verdict)
     warnings.extend(singular(views))
     warnings.extend(more(views, release, after))
     if as_json:
@@ -561,6 +623,8 @@ def publish(
             "limit": f"{certificate.limit.numerator}/{certificate.limit.denominator}",
             "before": before.to_dict(),
             "after": after.to_dict(),
+            "method": certificate.method,
+            "why": chosen.why,
             "preserve": preserve,
             "identical": certificate.equal,
             "equivalence": certificate.equivalence,
@@ -568,6 +632,7 @@ def publish(
             "differing_tuples": None if made is None else exact(made),
             "differing_rows": certificate.differing_rows,
             "log_loss_with_label": None if alternative is None else alternative.log_loss,
+            "leak": None if leak is None else leak.to_dict(),
             "adversaries": adversaries.to_dict(),
             "warnings": warnings,
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
@@ -591,6 +656,7 @@ def publish(
     numbers.add_row("log-loss on the input", before.loss_text, after.loss_text)
     numbers.add_row("accuracy on the input", before.accuracy_text, after.accuracy_text)
     decisions = [
+        ("method", chosen.line),
         ("limit of Lambda", limit_line(certificate.limit, limit, attacker)),
         ("classifier", same_line(release)),
     ]
@@ -601,6 +667,7 @@ def publish(
         Text(f"{printable(str(file))}, {label(class_name)}", style="bold"),
         numbers,
         pairs(decisions),
+        *([] if leak is None else [leak.grid()]),
         adversaries.grid(),
         Text("\n".join(f"- {printable(text)}" for text in warnings)),
         written,
@@ -756,6 +823,8 @@ def same_line(release: Release) -> str:
     made = release.certificate
     what = "the order of all classes" if made.preserve == "order" else "the best class"
     of = f"{readable(made.tuples)} tuples"
+    if made.canonical is not None and made.canonical.listed is not None:
+        return f"{what} as before on {made.canonical.listed[0]:,} listed tuples of {of}"
     if made.identity:
         return f"identical: these are the original counts, {of}"
     if made.equal:
@@ -784,6 +853,13 @@ def claimed_line(release: Release) -> str:
 @click.option(
     "--class", "class_name", metavar="NAME", help="Its class column.  [default: that of the release]"
 )
+@click.option(
+    "--tuples",
+    "listed",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --against: the public list of tuples that the release keeps its answers on.",
+)
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
 def verify(
@@ -794,6 +870,7 @@ def verify(
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
+    listed: Path | None,
     as_json: bool,
 ) -> int:
     """Check what is published in DIR, a release or a table, from its own files alone.
@@ -807,6 +884,8 @@ def verify(
     """
     if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
         raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
+    if against is None and listed is not None:
+        raise ValueError("--tuples goes with --against FILE")
     found = verified(folder)
     if against is not None and found.kind not in (None, "release"):
         raise ValueError(
@@ -818,8 +897,13 @@ def verify(
         if class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
         views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
+        public = None
+        if listed is not None:
+            from nbcfast.cli.answers import listed_in
+
+            public = listed_in(listed, release.views, None, nulls, delimiter, texts)
         with progress("comparing") as report:
-            found = verified(folder, views, progress=report)
+            found = verified(folder, views, tuples=public, progress=report)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:
@@ -838,11 +922,11 @@ def private_views(
 ) -> nbcfast.Viewset:
     """The counts of the private table, of the attributes that the release has."""
     names = list(release.views.attributes)
-    for name in names:
-        if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name)):
-            raise ValueError(
-                f"column {name!r} holds intervals, which files do not: use nbcfast.verify in Python"
-            )
+    binned = {
+        name: release.views.domain(name)
+        for name in names
+        if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name))
+    }
     if not against.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
         # A column of numbers that was published as text was read as text.
         typed = [*names, class_name]
@@ -854,6 +938,8 @@ def private_views(
     table = read(against, class_name, names, weights, nulls, delimiter, texts)
     if table.n_rows == 0:
         raise ValueError(f"{against}: no rows")
+    for name, intervals in binned.items():
+        table = table.bin(name, edges=intervals)
     return nbcfast.count(table, class_name, names)
 
 

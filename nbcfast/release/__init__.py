@@ -1,11 +1,12 @@
 """What leaves: published counts with their certificate, the file format, and its verification."""
 
-from nbcfast.release.certificate import Certificate, Release
+from nbcfast.release.certificate import Canonical, Certificate, Release
 from nbcfast.release.checks import Check, Verification, verify
 from nbcfast.release.files import load
 from nbcfast.release.quality import Posterior, Quality, evaluate, worst_posterior, worst_posteriors
 
 __all__ = [
+    "Canonical",
     "Certificate",
     "Check",
     "Posterior",

@@ -18,9 +18,10 @@ from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.canonical.points import PointsTable
     from nbcfast.release.datasets import Probabilities
 
-METHODS = ("safetytransform", "est")
+METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
 PRESERVED = ("order", "label")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
@@ -34,6 +35,25 @@ ARTIFICIAL = (
     "beats which is that of the data."
 )
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
+ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
+    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
+    "domain, no more and no less, and no other exactly equivalent release reveals less."
+)
+DEPENDS = (
+    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
+    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
+    "This is not differential privacy, and a second release from changed data reveals a second classifier."
+)
+SOME_ANSWERS = (
+    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
+    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
+)
+ROUNDED_ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
+    "classifier about every tuple of that domain."
+)
 ORIGINAL = "These are the original counts of the data."
 
 
@@ -45,12 +65,60 @@ def limit_text(number: Fraction) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Canonical:
+    """What the certificate of a canonical release says besides.
+
+    Parameters
+    ----------
+    points : tuple
+        points[i][t] holds what value t of attribute i adds to the total of each class but the last, integers.
+    constants : tuple of int
+        What these totals begin with. The total of the last class is 0; the largest total wins, of equal ones
+        the later class. For one class points and constants are empty.
+    reproducible : bool
+        Whether every machine comes to the same points.
+    undeclared : tuple of str
+        The attributes whose values were taken from the rows.
+    bits : int or None
+        The number of bits that points were rounded to, if that was asked for.
+    listed : (int, str) or None
+        How many tuples were listed, and the sha256 of the list, where answers are kept on a list only.
+    """
+
+    points: tuple[tuple[tuple[int, ...], ...], ...]
+    constants: tuple[int, ...]
+    reproducible: bool
+    undeclared: tuple[str, ...] = ()
+    bits: int | None = None
+    listed: tuple[int, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as they are."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def fits(self, views: Viewset) -> str | None:
+        """What does not fit these views, or None."""
+        width = len(views.classes) - 1
+        if len(self.constants) != width:
+            return f"constants must be {width} numbers, got {len(self.constants)}"
+        if not width:
+            return None if not self.points else "points must be empty for one class"
+        sizes = [len(array) for array in views.counts.values()]
+        if [len(rows) for rows in self.points] != sizes:
+            return f"points must be those of {sizes} values, got {[len(rows) for rows in self.points]}"
+        if any(len(row) != width for rows in self.points for row in rows):
+            return f"points must be {width} numbers a value"
+        strange = [name for name in self.undeclared if name not in views.attributes]
+        return f"undeclared must be attributes, got {strange[0]!r}" if strange else None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """What is claimed about a published viewset.
 
     Parameters
     ----------
-    method : {"safetytransform", "est"}
+    method : {"safetytransform", "est", "canonical"}
         How the counts were made.
     amplification : int, Fraction, str or float
         The limit that was demanded; kept as a Fraction.
@@ -76,6 +144,8 @@ class Certificate:
     prior : sequence of numbers
         With method "est", and only there: the odds of two classes are within a factor r of those of the
         prior, given in the order of the classes. Both are public, and are kept as Fractions.
+    canonical : Canonical
+        With method "canonical", and only there.
 
     Raises
     ------
@@ -103,6 +173,7 @@ class Certificate:
     version: str = __version__
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
+    canonical: Canonical | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "amplification", Fraction(exact(self.amplification, "amplification")))
@@ -145,6 +216,11 @@ class Certificate:
         )
         if fault:
             raise ValueError(fault)
+        if (self.method == "canonical") != isinstance(self.canonical, Canonical):
+            raise ValueError(
+                f"canonical must be a Canonical with method 'canonical' and only there, got "
+                f"{type(self.canonical).__name__} with method {self.method!r}"
+            )
         self._check_closeness()
 
     def _check_closeness(self) -> None:
@@ -192,11 +268,16 @@ class Certificate:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know about the numbers; written into the file."""
+        if self.canonical is not None:
+            if self.canonical.listed is not None:
+                return SOME_ANSWERS, DEPENDS, ARTIFICIAL
+            return ROUNDED_ANSWERS if self.differing_tuples else ANSWERS, DEPENDS, ARTIFICIAL
         return GUARANTEE, ORIGINAL if self.identity else ARTIFICIAL if self.gauge else FLATTENED
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as they are."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**found, "canonical": None if self.canonical is None else self.canonical.to_dict()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,6 +315,10 @@ class Release:
                 f"certificate: prior must be {len(self.views.classes)} numbers, "
                 f"got {len(self.certificate.prior)}"
             )
+        if self.certificate.canonical is not None:
+            fault = self.certificate.canonical.fits(self.views)
+            if fault is not None:
+                raise ValueError(f"certificate: canonical: {fault}")
         if self.class_name in self.views.attributes:
             raise ValueError(f"class_name must be no attribute, got {self.class_name!r}")
 
@@ -243,7 +328,9 @@ class Release:
         rows = self.views.n_rows
         size = str(rows) if rows < 10**15 else f"about 2^{rows.bit_length() - 1}"
         kept = {True: "identical", False: f"differs on {made.differing_tuples} tuples", None: "not proven"}
-        if made.equal is None:
+        if made.canonical is not None and made.canonical.listed is not None:
+            how = f"{made.preserve} identical on {made.canonical.listed[0]} listed tuples"
+        elif made.equal is None:
             how = f"{made.preserve} not proven"
         else:
             how = f"{made.preserve} {kept[made.equal]} ({made.equivalence})"
@@ -262,6 +349,34 @@ class Release:
             "certificate": self.certificate.to_dict(),
             "class_name": self.class_name,
         }
+
+    def scorecard(self) -> PointsTable:
+        """The points table of a canonical release: small integers that decide as the release does.
+
+        Returns
+        -------
+        PointsTable
+            To be printed, or written with `.text()`, `.markdown()` and `.plot(path)`.
+
+        Raises
+        ------
+        ValueError
+            If the release is not a canonical one.
+
+        Examples
+        --------
+        >>> from nbcfast import canonical
+        >>> views = Viewset([5, 9], {"job": [[1, 6], [4, 3]], "sex": [[1, 5], [4, 4]]}, classes=["no", "yes"])
+        >>> print(canonical.release(views, 4).scorecard())
+        job  0   0
+        job  1   1
+        sex  0   0
+        sex  1   1
+        'no' from 2 points on, else 'yes'
+        """
+        from nbcfast.canonical.points import PointsTable
+
+        return PointsTable.of(self)
 
     def predict(
         self,

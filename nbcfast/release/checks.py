@@ -115,6 +115,7 @@ def verify(
     path: str | os.PathLike[str],
     against: Viewset | Table | None = None,
     *,
+    tuples: Any = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
@@ -130,6 +131,8 @@ def verify(
     against : Viewset or Table, optional
         The private views, or the table that they count; their attributes, values and classes may stand in
         another order. A value of the release that they do not have counts 0.
+    tuples : Table, or anything that Table takes, optional
+        With `against`: the public list that a canonical release keeps its answers on.
     progress : callable, optional
         Called as progress(done, total) while the classifiers are compared.
 
@@ -163,6 +166,8 @@ def verify(
 
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
+    if tuples is not None and against is None:
+        raise ValueError("tuples goes with against, the private views")
     where = form.location(os.fsdecode(path))
     data = form.content(where)
     try:
@@ -188,8 +193,10 @@ def verify(
         checks.append(Check("amplification", safe, text))
         if made.r_limit is not None and made.prior is not None:
             checks.append(_close(views, made.prior, made.r_limit))
+        if made.canonical is not None and made.canonical.listed is None:
+            checks += [Check(*result) for result in form.scorecard(document)]
         if against is not None:
-            checks.append(_same(release, against, progress))
+            checks.append(_same(release, against, tuples, progress))
     return Verification(where, tuple(checks), "release", release)
 
 
@@ -227,7 +234,7 @@ def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     return Check("closeness", close, text)
 
 
-def _same(release: Release, against: Viewset | Table, progress: Progress | None) -> Check:
+def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Progress | None) -> Check:
     """The check of what the certificate says about the private views."""
     from nbcfast.equivalence import compare
 
@@ -243,6 +250,12 @@ def _same(release: Release, against: Viewset | Table, progress: Progress | None)
         return Check(name, same, text)
     what = "whole order" if made.preserve == "order" else "best class"
     of = f"{_amount(made.tuples)} tuples"
+    if made.canonical is not None and made.canonical.listed is not None:
+        if tuples is None:
+            return Check(name, None, f"the {what} is claimed on a list of tuples, which is not in the file")
+        return _same_on_list(private, release, tuples, what)
+    if tuples is not None:
+        return Check(name, False, "the release does not claim anything of a list of tuples")
     if made.equal and made.tuples > COMPARED and _made_again(private, made) == release.views:
         text = f"the {what} is the same on all {of}: made again from these views, the release is this one"
         return Check(name, True, text)
@@ -268,6 +281,26 @@ def _same(release: Release, against: Viewset | Table, progress: Progress | None)
     return Check(name, None, f"undecided: the domain of {of} is too large to compare")
 
 
+def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) -> Check:
+    """The check of a canonical release that keeps its answers on a public list."""
+    from nbcfast.canonical import box
+    from nbcfast.canonical.publish import listed_codes, listed_digest
+
+    made, name = release.certificate, "equivalence"
+    assert made.canonical is not None
+    try:
+        codes = listed_codes(release.views, tuples)
+    except ValueError as error:
+        return Check(name, False, f"this is not the list of the release: {error}")
+    if made.canonical.listed != (len(codes), listed_digest(release.views, codes)):
+        return Check(name, False, "this is not the list of the release: its sha256 is another")
+    same = box(private, mode=made.preserve, tuples=codes) == box(
+        release.views, mode=made.preserve, tuples=codes
+    )
+    text = f"the {what} is {'the same' if same else 'not the same'} on all {len(codes):,} listed tuples"
+    return Check(name, same, text)
+
+
 def _counted(release: Release, against: Viewset | Table) -> Viewset:
     if isinstance(against, Viewset):
         return against
@@ -287,6 +320,8 @@ def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
     from nbcfast.errors import Infeasible
     from nbcfast.transform import safety_transform
 
+    if made.method == "canonical":  # never of domains that are too large to compare
+        return None
     if made.method == "est":
         from nbcfast.closeness import est
 

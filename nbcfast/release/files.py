@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
-from nbcfast.release.certificate import Certificate, Release, limit_text
+from nbcfast.release.certificate import Canonical, Certificate, Release, limit_text
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -137,8 +137,25 @@ def text_of(release: Release) -> str:
     if certificate.r is not None and certificate.prior is not None:
         document["r"] = _rational(certificate.r)
         document["prior"] = [_rational(number) for number in certificate.prior]
+    if certificate.canonical is not None:
+        document["canonical"] = _of_canonical(certificate.canonical)
     document["sha256"] = form.digest(document)
     return form.canonical(document) + "\n"
+
+
+def _of_canonical(made: Canonical) -> dict[str, Any]:
+    return {
+        "bits": made.bits,
+        "constants": [_signed(number) for number in made.constants],
+        "listed": None if made.listed is None else {"sha256": made.listed[1], "tuples": made.listed[0]},
+        "points": [[[_signed(number) for number in row] for row in rows] for rows in made.points],
+        "reproducible": made.reproducible,
+        "undeclared": list(made.undeclared),
+    }
+
+
+def _signed(number: int) -> int | str:
+    return number if abs(number) <= form.WHOLE_IN_JSON else hex(number)
 
 
 def _number(number: int) -> int | str:
@@ -182,10 +199,10 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what is published in a folder, and check everything that its files can tell.
 
-    Of a release that is its form, its sha256, that all counts are positive and those of some table, and that
-    Lambda keeps the limit of the certificate. Of a partition it is every demand of the certificate, of a
-    disclosure every template. Disguised answers must hide what the certificate says; a simulation is loaded
-    as well, and says that it is one.
+    Of a release that is its form, its sha256, that all counts are positive and those of some table, that
+    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do.
+    Of a partition it is every demand of the certificate, of a disclosure every template. Disguised answers
+    must hide what the certificate says; a simulation is loaded as well, and says that it is one.
 
     Parameters
     ----------
@@ -232,6 +249,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
+    if fault is None and document.canonical is not None and document.canonical["listed"] is None:
+        fault = next((text for _, same, text in form.scorecard(document) if not same), None)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
@@ -257,11 +276,13 @@ def release_of(document: Document, where: str) -> Release:
     """The release that a document of checked form describes."""
     fields = document.fields
     classes = _domain(document.classes, f"{where}: classes")
+    found = document.canonical
+    undeclared = () if found is None else found["undeclared"]
     counts: dict[str, Counts] = {}
     domains: dict[str, Domain] = {}
     for name, values, rows in document.attributes:
         counts[name] = as_counts(rows, f"{where}: attribute {name!r}")
-        domains[name] = _domain(values, f"{where}: attribute {name!r}")
+        domains[name] = _domain(values, f"{where}: attribute {name!r}", name not in undeclared)
     certificate = Certificate(
         amplification=document.amplification,
         tuples=document.tuples,
@@ -270,6 +291,7 @@ def release_of(document: Document, where: str) -> Release:
         warnings=tuple(fields["warnings"]),
         r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),
+        canonical=None if found is None else Canonical(**found),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
@@ -279,11 +301,11 @@ def release_of(document: Document, where: str) -> Release:
     return Release(views, certificate, fields["class_name"])
 
 
-def _domain(typed: list[tuple[str, Any]], where: str) -> Domain:
+def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True) -> Domain:
     values: list[Value] = []
-    for kind, plain in typed:
+    for kind, plain in given:
         if kind == "interval":
             values.append(Interval(*plain))
         else:
             values.append(SUPPRESSED if kind == "suppressed" else plain)
-    return Domain.of(values, where=where)
+    return Domain.of(values, declared, where=where)

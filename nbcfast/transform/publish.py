@@ -23,9 +23,9 @@ from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
-    from nbcfast.equivalence import Comparer, Comparison
+    from nbcfast.equivalence import Comparer
     from nbcfast.release import Release
-    from nbcfast.transform.search import Candidate, Close, Truth
+    from nbcfast.transform.search import Candidate, Nearest, Parts, Truth
 
 RowsArgument = Literal["smallest", "proven"] | int
 
@@ -248,6 +248,7 @@ class _Work:
         ks: list[Fraction] | None,
     ) -> None:
         self.filled, self.gauge, self.progress = filled, gauge, progress
+        self.preserve = filled.preserve
         self.limit = min(limit, MOST_LIMIT)
         self.views = filled.views
         self.tuples = math.prod(len(array) for array in self.views.counts.values())
@@ -267,10 +268,14 @@ class _Work:
             yield ladder.k
             ladder.up()
 
-    def shares(self, k: Fraction) -> Shares:
+    def shares(self, k: Fraction) -> Any:
         return Shares(scaled_by(self.filled, self.limit, k, self.gauge, self.margin, None, SPARE))
 
-    def compare(self, views: Viewset) -> Comparison:
+    def most(self, shares: Any) -> int:
+        """So many rows prove the order."""
+        return proven_rows(shares)
+
+    def compare(self, views: Viewset) -> Any:
         if self._comparer is None:
             from nbcfast.equivalence import Comparer
 
@@ -329,7 +334,7 @@ class _Work:
         """Twice the rows until nothing differs; at the latest where the order is proven without looking."""
         for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
-            most = proven_rows(shares)
+            most = self.most(shares)
             rows = max(shares.least_rows * shares.n_classes, round_up(most >> 14))
             order_at = None
             while rows < most:
@@ -351,17 +356,18 @@ class _Work:
         # After the last k, which was given: Lambda may still do with the rows of the proof.
         return self._proven()
 
-    def _plainly(self, shares: Shares, rows: int) -> Counted | None:
+    def _plainly(self, shares: Any, rows: int) -> Counted | None:
         tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
         scaled = shares.scaled
         room = None if scaled.margin is None else scaled.margin / scaled.k
         if room is not None:
             tilt = min(tilt, room / (4 * shares.n_classes))
-        return shares.rounded(shares.classes_at(rows, tilt))
+        counted: Counted | None = shares.rounded(shares.classes_at(rows, tilt))
+        return counted
 
     # Search -------------------------------------------------------------------------------------------------
 
-    def close(self, shares: Shares, rows: int) -> Close:
+    def close(self, shares: Any, rows: int) -> Any:
         from nbcfast.transform.search import Close, Truth
 
         if self._truth is None:
@@ -371,7 +377,7 @@ class _Work:
     def _safe(self, candidate: Candidate) -> bool:
         return self.safe(viewset(self.views, candidate.of_class.tolist(), candidate.counts))
 
-    def _equal(self, candidate: Candidate | None) -> tuple[Viewset, Comparison] | None:
+    def _equal(self, candidate: Candidate | None) -> tuple[Viewset, Any] | None:
         if candidate is None or candidate.wrong:
             return None
         views = viewset(self.views, candidate.of_class.tolist(), candidate.counts)
@@ -386,7 +392,7 @@ class _Work:
             least = shares.least_rows * shares.n_classes
             close = self.close(shares, least)
             rows = max(least, math.ceil(shares.spread() / close.band) if close.band < math.inf else 1)
-            most = min(2 * proven_rows(shares), MOST_ROWS)
+            most = min(2 * self.most(shares), MOST_ROWS)
             order_at = None
             while rows <= most:
                 equal = self._equal(best_at(close, shares, rows, self._safe))
@@ -403,7 +409,7 @@ class _Work:
                     return Rounded(plain, "interval")
         raise unsafe(self.limit)
 
-    def _fewer(self, close: Close, shares: Shares, found: Rounded, least: int) -> Rounded:
+    def _fewer(self, close: Nearest, shares: Parts, found: Rounded, least: int) -> Rounded:
         """Down from the first number of rows that does; a few that do not are passed over."""
         from nbcfast.transform.search import best_at
 
@@ -449,8 +455,7 @@ class _Work:
             return best
         what = "an unknown number" if best.differing is None else str(best.differing)
         short = _Short(
-            f"no {rows} rows were found that keep the {self.filled.preserve}: "
-            f"{what} of {self.tuples} tuples differ",
+            f"no {rows} rows were found that keep the {self.preserve}: {what} of {self.tuples} tuples differ",
             {"differing_tuples": best.differing},
         )
         short.rounded = best
@@ -470,7 +475,7 @@ class _Work:
                 last = Fraction(math.ceil(last)) if last > 64 else last
                 yield last
 
-    def _candidate(self, shares: Shares, rows: int) -> Rounded | None:
+    def _candidate(self, shares: Any, rows: int) -> Rounded | None:
         from nbcfast.transform.search import MOST_ROWS, best_at
 
         if self.tuples <= SEARCHED and rows <= MOST_ROWS:
@@ -502,9 +507,9 @@ def _badness(rounded: Rounded) -> float:
     return math.inf if rounded.differing is None else rounded.differing
 
 
-def _method(comparison: Comparison) -> str:
+def _method(comparison: Any) -> str:
     known = ("enumeration", "meet in the middle", "interval")
-    return comparison.method if comparison.method in known else "none"
+    return str(comparison.method) if comparison.method in known else "none"
 
 
 class _Wrap:

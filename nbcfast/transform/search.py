@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,27 @@ WORTH = 48  # wrong comparisons up to which moves are tried
 STEPS = (1, 2, 4, 8)
 _STEPS = np.array(STEPS, np.float64)
 PULL = 1e-3  # what distance weighs against the number of wrong comparisons
+
+
+class Parts(Protocol):
+    """What each class and each value in it would have of the rows, if rows could be split."""
+
+    n: int
+    n_classes: int
+    starts: list[int]
+    least_rows: int
+    floats: Floats
+    values: list[Floats]
+
+    def spread(self) -> float: ...
+
+
+class Nearest(Protocol):
+    """The comparisons that rounding may turn."""
+
+    band: float
+
+    def within(self, band: float) -> list[Pair]: ...
 
 
 class Truth:
@@ -110,7 +131,7 @@ class Close:
 class Candidate:
     """Counts for some number of rows, with how wrong they are."""
 
-    def __init__(self, pairs: list[Pair], shares: Shares, of_class: Rows, counts: Rows) -> None:
+    def __init__(self, pairs: list[Pair], shares: Parts, of_class: Rows, counts: Rows) -> None:
         self.pairs, self.shares, self.of_class, self.counts = pairs, shares, of_class, counts
         with np.errstate(divide="ignore"):
             self.logs = np.log(counts.astype(np.float64))
@@ -240,7 +261,7 @@ class Candidate:
         return 1.0 if c == pair.c else -1.0, ratios, above, bad * (1 + PULL * np.abs(ratios)), pair.rows[near]
 
 
-def candidates(shares: Shares, rows: int) -> Iterator[tuple[Rows, Rows]]:
+def candidates(shares: Parts, rows: int) -> Iterator[tuple[Rows, Rows]]:
     """Class counts and counts by largest remainder, with and without a tilt for ties."""
     seen = set()
     error = shares.spread() / rows
@@ -280,7 +301,7 @@ def _apportioned(shares: Floats, totals: Rows) -> Rows:
 
 
 def best_at(
-    close: Close, shares: Shares, rows: int, safe: Callable[[Candidate], bool], anything: bool = False
+    close: Nearest, shares: Parts, rows: int, safe: Callable[[Candidate], bool], anything: bool = False
 ) -> Candidate | None:
     """The candidate of so many rows with the fewest wrong comparisons; None where rows are too few.
 

@@ -1,0 +1,515 @@
+"""More than two classes: the box, the weights of least norm, and points to add up.
+
+The rule is the one for two classes. Among all weights f_c(i, t) with
+
+    f_w(tuple) - f_d(tuple) >= 1    wherever class w must beat class d,    f_c(tuple) = sum_i f_c(i, t_i),
+
+take those with the least sum of squares over all classes, attributes and values. That is a strictly convex
+programme, so its solution is unique; it sums to zero over the classes at every value by itself (taking the
+mean off changes no difference and shortens the rest); renaming classes (in a box that goes with them),
+attributes or values renames it; and for two classes f_0 - f_1 is the solution of `Box`.
+
+In label mode the best class must beat each of the others. A class with score zero loses to every class that
+has one, so zeros make nothing hard, however many classes there are. In order mode each class must beat all
+that come after it, and zeros tie, which precedence resolves: every further class may multiply the range by n
+- 1, as any equivalent release does (safety.md, section b).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _classes
+from nbcfast.canonical.demands import SMALL, HalvedDemands, Halves, ListedDemands
+from nbcfast.canonical.large import PairsBox, SweptBox
+from nbcfast.canonical.sides import (
+    I32,
+    I64,
+    Pair,
+    PairSides,
+    Ranked,
+    Sides,
+    SweptSides,
+    TableSides,
+    halves_summed,
+)
+from nbcfast.canonical.types import EnumeratedBox, ListedBox, Scorecard, Solution, coded
+from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast.errors import Infeasible
+from nbcfast.table.values import exact
+from nbcfast.views import Viewset
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.canonical.exact import Oracle
+
+Mode = Literal["label", "order"]
+ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
+
+MOST_ENUMERATED = 10_000_000
+MOST_SWEPT = 10_000_000_000
+MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
+MOST_CLASSES = 127
+MANY = 250  # unknowns: from here on the rows that will bind are looked for first
+
+ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
+
+
+# --- counts to labels -------------------------------------------------------------------------------------
+
+
+def box(
+    views: Viewset,
+    *,
+    mode: Mode = "label",
+    tuples: npt.ArrayLike | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ManyBox:
+    """`nbcfast.canonical.box` for more than two classes: the only place of this module that sees counts.
+
+    Returns
+    -------
+    EnumeratedBox
+        In label mode, to 10^7 tuples.
+    SweptBox
+        In label mode for three classes, to 10^10 tuples.
+    PairsBox
+        In order mode, as far as halves go.
+    ListedBox
+        With `tuples`.
+
+    Raises
+    ------
+    Infeasible
+        If the domain is larger.
+    """
+    sizes = tuple(len(array) for array in views.counts.values())
+    n_classes = len(views.classes)
+    if n_classes > MOST_CLASSES:
+        raise Infeasible(
+            f"the classifier has {n_classes} classes, and the canonical release takes {MOST_CLASSES}",
+            {"classes": n_classes, "most_classes": MOST_CLASSES},
+        )
+    if tuples is not None:
+        return _listed(views, sizes, mode, tuples)
+    n_tuples = math.prod(sizes)
+    plain = Plain.of(views)
+    if mode == "label" and n_tuples <= MOST_ENUMERATED:
+        parts = _contiguous(sizes)
+        above, rank = _places(plain, parts, threads, progress)
+        labels = np.empty((parts.n, parts.m), np.int8)
+        _classes.labels(above, rank, n_classes, labels)
+        return EnumeratedBox(sizes, n_classes, mode, _kept(labels.reshape(-1)))
+    from nbcfast.canonical.box import halves
+
+    if mode == "label" and (n_classes > 3 or n_tuples > MOST_SWEPT):
+        most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
+        raise Infeasible(
+            f"the domain has {n_tuples} tuples, and with {n_classes} classes the canonical release reaches "
+            f"{most} in label mode: {ADVICE}",
+            {"tuples": n_tuples, "most_tuples": most},
+        )
+    parts = halves(sizes)
+    half = tuple(int(i in set(parts.b)) for i in range(len(sizes)))
+    above, rank = _places(plain, parts, threads, progress)
+    if mode == "label":
+        K, L = SweptSides(above, rank).counts()
+        return SweptBox(sizes, half, n_classes, mode, _kept(K), _kept(L), (_kept(above), _kept(rank)))
+    K = np.ascontiguousarray((parts.m - above).T.astype(np.int64))
+    L = np.empty((rank.shape[1], parts.m), np.int64)
+    for p, row in enumerate(L):
+        row[:] = np.cumsum(np.bincount(above[:, p], minlength=parts.m + 1))[rank[:, p]]
+    return PairsBox(sizes, half, n_classes, mode, _kept(K), _kept(L))
+
+
+def _kept(array: npt.NDArray[Any]) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def _contiguous(sizes: Sequence[int]) -> Split:
+    """Two halves in the order of the attributes, with as few combinations as can be."""
+
+    def cost(k: int) -> int:
+        return math.prod(sizes[:k]) + math.prod(sizes[k:])
+
+    k = min(range(len(sizes) + 1), key=cost)
+    a = tuple(i for i in range(k) if sizes[i] > 1)
+    b = tuple(i for i in range(k, len(sizes)) if sizes[i] > 1)
+    return Split((), a, b, 1, math.prod(sizes[:k]), math.prod(sizes[k:]))
+
+
+def _places(plain: Plain, parts: Split, threads: int | None, progress: Progress | None) -> tuple[I32, I32]:
+    """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
+    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+
+    pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
+    above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)
+    work, logs = 24 * (parts.n + parts.m), Logs()
+    used = n_threads(threads, work) if work > ONE_THREAD_BYTES else 1
+    for p, (c, d) in enumerate(pairs):
+        terms = [[Term.of(row[c], row[d]) for row in rows] for rows in plain.rows]
+        line = Line(plain.base(c, d), terms, parts, logs)
+        a, (sums, order) = both(line.list_a, line.list_b, used)
+        above[:, p] = line.thresholds(line.lists_of(*a, sums, order), ())
+        rank[order, p] = np.arange(parts.m, dtype=np.int32)
+        if progress is not None:
+            progress(p + 1, len(pairs))
+    return above, rank
+
+
+def _listed(views: Viewset, sizes: tuple[int, ...], mode: Mode, tuples: npt.ArrayLike) -> ListedBox:
+    """The answers on a declared list: each tuple once, in rising order."""
+    codes = np.unique(coded(tuples, sizes), axis=0)
+    if not len(codes):
+        raise ValueError("tuples: expected at least one, got none")
+    plain = Viewset(views.class_counts, dict(views.counts))  # codes in place of values
+    table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
+    answers = plain.predict(table, codes=True) if mode == "label" else plain.order(table)
+    return ListedBox(sizes, len(views.classes), mode, _kept(codes), _kept(answers.astype(np.int8)))
+
+
+# --- labels to weights ------------------------------------------------------------------------------------
+
+
+class Problem(NamedTuple):
+    """What a box demands of its weights, by levels; everything after the box goes through this."""
+
+    levels: list[I64]  # of each attribute the level of every value
+    demands: HalvedDemands | ListedDemands
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each attribute has."""
+        return self.demands.unknowns.sizes
+
+    def weights(self) -> I64:
+        """How many values share each unknown."""
+        counts = [
+            np.bincount(levels, minlength=size) for levels, size in zip(self.levels, self.sizes, strict=True)
+        ]
+        return np.repeat(np.concatenate(counts), self.demands.unknowns.n_classes).astype(np.int64)
+
+    def shares(self, box: ManyBox) -> npt.NDArray[np.float64]:
+        """Weights to begin with: how often each class is best with a value, where that is cheap to know."""
+        if not isinstance(box, EnumeratedBox):
+            return np.zeros(int(self.demands.unknowns.offsets[-1]))
+        table, C = box.labels.reshape(box.sizes), box.n_classes
+        result = []
+        for axis, (levels, size) in enumerate(zip(self.levels, self.sizes, strict=True)):
+            rows = np.moveaxis(table, axis, 0).reshape(len(levels), -1)
+            f = np.zeros((size, C))
+            for value, level in enumerate(levels):
+                f[level] = np.bincount(rows[value], minlength=C) / rows.shape[1]
+            result.append(f.reshape(-1))
+        return np.concatenate(result)
+
+
+def problem(box: ManyBox) -> Problem:
+    """Levels of equal labels, and the demands on them."""
+    if isinstance(box, ListedBox):
+        return _problem_of_list(box)
+    if isinstance(box, EnumeratedBox):
+        table = box.labels.reshape(box.sizes)
+        levels = []
+        for axis in range(table.ndim):
+            of_axis, first = _alike(table, axis)
+            levels.append(of_axis)
+            table = np.take(table, first, axis=axis)
+        parts = _contiguous(table.shape)
+        k = _cut(table.shape, parts.n)
+        n_attributes = table.ndim
+        sides: Sides = TableSides(np.ascontiguousarray(table).reshape(parts.n, parts.m), box.n_classes)
+        return Problem(levels, HalvedDemands(sides, Halves(table.shape, range(k), range(k, n_attributes))))
+    return _problem_of_halves(box)
+
+
+def _cut(sizes: Sequence[int], n: int) -> int:
+    """How many attributes have n combinations: the first so many."""
+    return next(k for k in range(len(sizes) + 1) if math.prod(sizes[:k]) == n)
+
+
+def _alike(table: npt.NDArray[Any], axis: int) -> tuple[I64, list[int]]:
+    """The level of each index along an axis, equal where all is equal, and the first index of each level."""
+    found: dict[bytes, int] = {}
+    first: list[int] = []
+    levels = np.empty(table.shape[axis], np.int64)
+    for index in range(table.shape[axis]):
+        key = np.take(table, index, axis=axis).tobytes()
+        levels[index] = found.setdefault(key, len(first))
+        if levels[index] == len(first):
+            first.append(index)
+    return levels, first
+
+
+def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
+    """Equal counts in a half mean equal labels (see `SweptBox`), so levels can be read off K and L."""
+    levels: list[I64] = [np.zeros(0, np.int64)] * len(box.sizes)
+    kept: list[I64] = []
+    counts = (box.K.T, box.L.T) if isinstance(box, PairsBox) else (box.K, box.L)
+    for half, of_half in enumerate(counts):
+        attributes = box.attributes(half)
+        shape = tuple(box.sizes[i] for i in attributes)
+        table, indices = of_half.reshape(*shape, of_half.shape[1]), np.arange(len(of_half)).reshape(shape)
+        for axis, i in enumerate(attributes):
+            levels[i], first = _alike(table, axis)
+            table, indices = np.take(table, first, axis=axis), np.take(indices, first, axis=axis)
+        kept.append(indices.reshape(-1))
+    above, rank = Ranked(*box.places, box.n_classes).taken(*kept)
+    sides: Sides = (
+        SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)
+    )
+    sizes = [int(of_attribute.max()) + 1 for of_attribute in levels]
+    return Problem(levels, HalvedDemands(sides, Halves(sizes, box.attributes(0), box.attributes(1))))
+
+
+def _problem_of_list(box: ListedBox) -> Problem:
+    """Every class beats the next one of its order, or the best all others; values are not merged."""
+    C = box.n_classes
+    if box.mode == "order":
+        orders = np.asarray(box.labels, np.int64)
+        winners, losers = orders[:, :-1].reshape(-1), orders[:, 1:].reshape(-1)
+    else:
+        best = np.asarray(box.labels, np.int64)
+        winners = np.repeat(best, C - 1)
+        losers = (np.arange(C - 1) + (np.arange(C - 1) >= best[:, np.newaxis])).reshape(-1)
+    codes = np.repeat(box.codes, C - 1, axis=0)
+    levels = [np.arange(size) for size in box.sizes]
+    return Problem(levels, ListedDemands(box.sizes, C, winners, losers, codes))
+
+
+def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
+    """`nbcfast.canonical.solve` for more than two classes."""
+    from nbcfast.canonical.interior import Begun, likely
+    from nbcfast.canonical.solver import minimum_norm
+
+    found = problem(box)
+    unknowns = found.demands.unknowns
+    weights = found.weights()
+    oracle: Oracle = found.demands
+    if len(weights) > MANY:
+        oracle = Begun(
+            oracle, *likely(weights, found.sizes, box.n_classes, oracle, found.shares(box), progress=progress)
+        )
+    optimum = minimum_norm(weights, 2 * len(box.sizes), oracle, progress=progress)
+    numbers, denominator = list(map(int, optimum.numbers)), int(optimum.denominator)
+    lowest = found.demands.lowest(numbers, denominator)
+    if lowest <= 0:
+        raise Infeasible(
+            "the solver found no weights with these labels", {"lowest": Fraction(lowest, denominator)}
+        )
+    if lowest < denominator:  # floats end a little short of feasible
+        denominator = lowest
+    C = box.n_classes
+    scores, f = [], []
+    for i, levels in enumerate(found.levels):
+        start = int(unknowns.offsets[i])
+        of_level = [numbers[start + C * level : start + C * (level + 1)] for level in range(found.sizes[i])]
+        f.append(of_level)
+        fractions = [tuple(Fraction(x - row[-1], denominator) for x in row[:-1]) for row in of_level]
+        scores.append(tuple(fractions[level] for level in levels))
+    return Solution(
+        box.sizes,
+        C,
+        tuple(scores),
+        tuple(tuple(levels.tolist()) for levels in found.levels),
+        Fraction(_range(box, f), denominator),
+        Fraction(max(lowest, denominator), denominator),
+        bool(optimum.exact),
+        len(optimum.multipliers),
+        int(optimum.rounds),
+    )
+
+
+def _range(box: ManyBox, f: Sequence[Sequence[Sequence[int]]], constants: Sequence[int] | None = None) -> int:
+    """The largest difference of two classes over all tuples; f[i][value or level][class]."""
+    C = box.n_classes
+    base = [0] * C if constants is None else list(constants)
+    if isinstance(box, ListedBox):
+        total = np.array([base] * len(box.codes), object)
+        for i, rows in enumerate(f):
+            total = total + np.array(rows, object)[box.codes[:, i]]
+        return int(max(total.max(axis=1) - total.min(axis=1)))
+    most = 0
+    for c, d in itertools.permutations(range(C), 2):
+        most = max(most, base[c] - base[d] + sum(max(row[c] - row[d] for row in rows) for rows in f))
+    return most
+
+
+# --- weights to points ------------------------------------------------------------------------------------
+
+
+def integers(
+    box: ManyBox,
+    solution: Solution,
+    bits: int | None = None,
+    *,
+    within: Any = None,
+    progress: Progress | None = None,
+) -> Scorecard:
+    """`nbcfast.canonical.integers` for more than two classes.
+
+    Points are floor(S (f_c - f_(C-1) - its least in the attribute) + 1/2) at the first S of 1/2, 3/4, 1, ..
+    where integer constants give every label with a margin of at least 1, proved over the whole domain by the
+    search for violated demands. S = n + 2 is enough for n attributes, because a difference of two classes is
+    rounded by at most n + 1. Of constants those are taken that make the margin largest.
+    """
+    found = problem(box)
+    factor = None if within is None else exact(within, "within")
+    if factor is not None and factor <= 1:
+        raise ValueError(f"within must be above 1, got {within!r}")
+    widest = None if factor is None else factor * solution.range / solution.margin
+    last = 4 * (len(box.sizes) + 2)
+    card: Scorecard | None = None
+    for step, scale in enumerate(_scales()):
+        points, true = _rounded(solution, scale)
+        if card is not None and bits is not None and max(int(array.max()) for array in points) >> bits:
+            break
+        constants = _constants(found, points, true, scale)
+        if constants is not None:
+            card = _scorecard(box, points, constants[0], scale, constants[1], 0)
+            if widest is None or card.gap is None or card.range <= widest * card.gap:
+                break
+        elif 4 * scale >= last:
+            raise ValueError("solution: expected weights that give the labels of the box with a margin of 1")
+        if progress is not None:
+            progress(step + 1, max(last, step + 1))
+    assert card is not None
+    if bits is None or card.bits <= bits:
+        return card
+    spread = max(max(column) - min(column) for rows in solution.scores for column in zip(*rows, strict=True))
+    scale = Fraction((1 << bits) - 1) / spread
+    points, true = _rounded(solution, scale)
+    known = _constants(found, points, true, scale)
+    if known is not None:
+        return _scorecard(box, points, known[0], scale, known[1], 0)
+    return _scorecard(box, points, true, scale, None, _changed(box, found, points, true))
+
+
+def _scales() -> Iterator[Fraction]:
+    """1/2, 3/4, 1, .. in steps of a quarter, and later of an eighth of what there is."""
+    scale = Fraction(1, 2)
+    while True:
+        yield scale
+        scale += max(Fraction(1, 4), Fraction(math.floor(scale), 8))
+
+
+Points = list[npt.NDArray[Any]]  # of each attribute (values, classes - 1)
+
+
+def _rounded(solution: Solution, scale: Fraction) -> tuple[Points, list[int]]:
+    """The points of every value, and the constants that go with what was taken off."""
+    points, constants = [], [Fraction(0)] * (solution.n_classes - 1)
+    half = Fraction(1, 2)
+    for rows in solution.scores:
+        least = [min(column) for column in zip(*rows, strict=True)]
+        constants = [total + low for total, low in zip(constants, least, strict=True)]
+        rounded = {
+            row: [math.floor(scale * (x - low) + half) for x, low in zip(row, least, strict=True)]
+            for row in dict.fromkeys(rows)
+        }
+        numbers = [rounded[row] for row in rows]
+        small = max(map(max, numbers)) < SMALL
+        points.append(np.array(numbers, np.int64 if small else object))
+    return points, [*(math.floor(scale * total + half) for total in constants), 0]
+
+
+def _of_levels(found: Problem, points: Points) -> Points:
+    """One row a level, with a column of zeros for the last class."""
+    result = []
+    for levels, array, size in zip(found.levels, points, found.sizes, strict=True):
+        rows = np.zeros((size, array.shape[1] + 1), array.dtype)
+        rows[levels, :-1] = array
+        result.append(rows)
+    return result
+
+
+def _constants(
+    found: Problem, points: Points, true: list[int], scale: Fraction
+) -> tuple[list[int], int] | None:
+    """Constants with the largest least margin, and that margin; None where no constants give every label."""
+    f = _of_levels(found, points)
+    most = max(int(abs(rows).max(initial=0)) for rows in f)
+    if 4 * len(f) * most + max(map(abs, true)) >= SMALL:
+        raise Infeasible("points would need more than 62 bits", {"points": most})
+    least = found.demands.least_of_pairs([rows.astype(np.int64) for rows in f])
+    # More than the scale would only stretch what is on one side of every other class anyway.
+    for gap in range(max(1, math.ceil(scale)), 0, -1):
+        constants = _settled(least, true, gap)
+        if constants is not None:
+            return constants, gap
+    return None
+
+
+def _settled(least: dict[Pair, int], true: list[int], gap: int) -> list[int] | None:
+    """Constants k with least + k_w - k_d >= gap for all pairs: shortest ways (Bellman, Ford)."""
+    k = list(true)
+    for _ in range(len(k) + 1):
+        same = True
+        for (w, d), low in least.items():
+            if low + k[w] - k[d] < gap:
+                k[d], same = low + k[w] - gap, False
+        if same:
+            return [x - k[-1] for x in k]
+    return None
+
+
+def _scorecard(
+    box: ManyBox, points: Points, constants: list[int], scale: Fraction, gap: int | None, changed: int
+) -> Scorecard:
+    for array in points:
+        array.flags.writeable = False
+    rows = [[[*row, 0] for row in array.tolist()] for array in points]
+    most = max(int(array.max(initial=0)) for array in points)
+    return Scorecard(
+        tuple(points),
+        tuple(constants[:-1]),
+        gap,
+        _range(box, rows, constants),
+        0,
+        scale,
+        most.bit_length(),
+        changed,
+    )
+
+
+def _changed(box: ManyBox, found: Problem, points: Points, constants: list[int]) -> int:
+    """How many tuples the points answer differently from the box."""
+    if box.tuples > MOST_COMPARED:
+        raise Infeasible(
+            f"the domain has {box.tuples} tuples, and the effect of rounding is counted to {MOST_COMPARED}: "
+            f"{ADVICE}",
+            {"tuples": box.tuples, "most_tuples": MOST_COMPARED},
+        )
+    full = [np.concatenate([array, np.zeros((len(array), 1), array.dtype)], axis=1) for array in points]
+    base = np.array(constants, np.int64)
+    if isinstance(box, ListedBox):
+        total = sum((array[box.codes[:, i]] for i, array in enumerate(full)), base)
+        answers = np.argsort(-total[:, ::-1], axis=1, kind="stable")
+        orders = box.n_classes - 1 - answers
+        if box.mode == "label":
+            return int(np.count_nonzero(orders[:, 0] != box.labels))
+        return int(np.count_nonzero((orders != box.labels).any(axis=1)))
+    # Values of one level differ in nothing, so every value is compared where it stands.
+    if isinstance(box, EnumeratedBox):
+        parts = _contiguous(box.sizes)
+        k = _cut(box.sizes, parts.n)
+        a: Sequence[int] = range(k)
+        b: Sequence[int] = range(k, len(box.sizes))
+        sides: Sides = TableSides(box.labels.reshape(parts.n, parts.m), box.n_classes)
+    else:
+        a, b = box.attributes(0), box.attributes(1)
+        sides = (
+            SweptSides(*box.places) if isinstance(box, SweptBox) else PairSides(*box.places, box.n_classes)
+        )
+    za = halves_summed([full[i] for i in a], box.n_classes, np.int64) + base
+    zb = halves_summed([full[i] for i in b], box.n_classes, np.int64)
+    return sides.changed(np.ascontiguousarray(za), np.ascontiguousarray(zb))

@@ -1,0 +1,523 @@
+"""`leak`: what the answers of a classifier give away by themselves. For the eyes of the publisher alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.canonical.box import box
+from nbcfast.canonical.scorecard import integers
+from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.solve import solve
+from nbcfast.canonical.types import Box, Solution
+from nbcfast.errors import expect
+from nbcfast.table import Table
+from nbcfast.transform.flat import usable
+from nbcfast.transform.loss import _uniform
+from nbcfast.views import Viewset
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.release import Release
+
+Floats = npt.NDArray[np.float64]
+
+MUCH = 8.0  # bits a weight, above which the verdict is a warning
+SOME_VALUES = 12  # of an attribute, whose intervals are looked at
+MOST_CUBE = 2_000_000  # combinations of levels up to which intervals are looked at
+SAMPLE, LARGE_SAMPLE, LARGE = 64, 12, 10_000_000  # rows left out, and the tuples from which they are fewer
+COMMON = 0.01  # share of the rows from which a value gives the scale
+SWEEPS = 500
+NOTHING = 1e-9  # what a published count of 0 is taken for
+SCALES = 64  # that the totals attack tries
+
+
+@dataclass(frozen=True, repr=False)
+class Leak:
+    """What the answers of a classifier on its domain say about the counts behind them.
+
+    The last three are measured on the private data: nothing of this is for publication.
+
+    Attributes
+    ----------
+    tuples : int
+    log2_range : float
+        Bits a weight: log2 of the range of the weights of least norm, whose margin is 1.
+    counting_bound : float
+        log2(e D / V) for D tuples and V free weights: bits a weight that rules of this form can carry.
+    total_bits : float
+        1 + V log2(e D / V): no classifier with two classes says more than this.
+    levels : mapping of name -> (int, int)
+        How many values of an attribute the answers tell apart, and how many there are.
+    intervals : mapping of name -> float, or None
+        Of a sample of values of each attribute, the median length of the interval in which all rules with
+        these answers have the log-ratio of their two counts, against that of the most frequent value, once
+        the scale is known. Infinite where there is no end. None where it was not measured.
+    recovered, cells : int or None
+        Values whose counts the totals attack finds, and values with rows in every class.
+    unchanged : float
+        The share of sampled rows that can be left out without any answer changing; for all others somebody
+        who knows the rest of the table reads membership off the answers.
+    sampled : int
+    """
+
+    tuples: int
+    log2_range: float
+    counting_bound: float
+    total_bits: float
+    levels: Mapping[str, tuple[int, int]]
+    intervals: Mapping[str, float] | None
+    recovered: int | None
+    cells: int | None
+    unchanged: float
+    sampled: int
+
+    @property
+    def high(self) -> bool:
+        """Whether the answers carry so much that counts come back."""
+        return bool(self.log2_range > MUCH)
+
+    @property
+    def verdict(self) -> str:
+        """What that means, in plain words."""
+        bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
+        found = (
+            "" if not self.recovered else f" Public totals and the answers give {self._found} counts back."
+        )
+        if not self.high:
+            return f"The answers carry {bits}: little more than which value beats which.{found}"
+        return (
+            f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: "
+            "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "
+            "list of tuples."
+        )
+
+    @property
+    def _found(self) -> str:
+        return f"{self.recovered} of {self.cells}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; None for what is infinite."""
+        intervals = self.intervals
+        return {
+            "tuples": self.tuples,
+            "log2_range": None if math.isinf(self.log2_range) else self.log2_range,
+            "counting_bound": self.counting_bound,
+            "total_bits": self.total_bits,
+            "levels": {name: list(pair) for name, pair in self.levels.items()},
+            "intervals": None
+            if intervals is None
+            else {name: None if math.isinf(size) else size for name, size in intervals.items()},
+            "recovered": self.recovered,
+            "cells": self.cells,
+            "unchanged": self.unchanged,
+            "sampled": self.sampled,
+            "high": self.high,
+            "verdict": self.verdict,
+        }
+
+    def __repr__(self) -> str:
+        levels = " x ".join(f"{found} of {size}" for found, size in self.levels.values())
+        recovered = "" if self.recovered is None else f"; totals attack {self._found}"
+        return (
+            f"Leak({self.log2_range:.1f} bits a weight, bound {self.counting_bound:.1f}; levels {levels}"
+            f"{recovered}; {self.unchanged:.0%} of {self.sampled} rows leave no trace)"
+        )
+
+
+def leak(
+    views: Viewset,
+    *,
+    preserve: Literal["label", "order"] = "label",
+    table: Any = None,
+    class_name: str | None = None,
+    sample: int | None = None,
+    intervals: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Leak:
+    """How much the answers of a classifier on its whole domain give away, whatever publishes them.
+
+    Parameters
+    ----------
+    views : Viewset
+        Private, realistic, with rows in every class.
+    preserve : {"label", "order"}
+        Which answers.
+    table : Table, or anything that Table takes, optional
+        The private table, and
+    class_name : str, optional
+        its class column: rows that are left out are taken from it. By default they are drawn as the
+        classifier sees them, values independent within a class; the same ones in every run.
+    sample : int, optional
+        How many rows are left out, one at a time.
+    intervals : bool
+        Whether to measure intervals of log-ratios, for two classes. Needs the extra ``nbcfast[canonical]``.
+    threads, progress
+        As for `release`.
+
+    Returns
+    -------
+    Leak
+
+    Raises
+    ------
+    Infeasible
+        If the domain is too large for an exact answer.
+    ImportError
+        If SciPy is missing, which the intervals need.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
+    >>> found = leak(views, intervals=False)
+    >>> found.levels["job"], found.high
+    ((1, 2), False)
+    """
+    expect(views, Viewset, "views")
+    expect(intervals, bool, "intervals")
+    usable(views)
+    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
+        raise ValueError(f"sample must be an int of at least 1, got {sample!r}")
+    asked = box(views, mode=preserve, threads=threads, progress=progress)
+    sizes = {name: len(views.domain(name)) for name in views.attributes}
+    tuples = math.prod(sizes.values())
+    weights = max(sum(sizes.values()) - len(sizes) + 1, 1)
+    bound = math.log2(math.e * tuples / weights)
+    if asked.n_classes == 1:
+        flat = {name: (1, size) for name, size in sizes.items()}
+        return Leak(tuples, -math.inf, bound, 0.0, MappingProxyType(flat), None, None, None, 1.0, 0)
+    solution = solve(asked, progress=progress)
+    levels = {
+        name: (max(of_attribute) + 1, size)
+        for (name, size), of_attribute in zip(sizes.items(), solution.levels, strict=True)
+    }
+    medians = None
+    if intervals and isinstance(asked, Box):
+        medians = _medians(asked, solution, views, progress)
+    scores = Scores.of(integers(asked, solution, progress=progress))
+    recovered, cells = totals_attack(
+        [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points],
+        np.array(scores.base, np.float64),
+        views,
+    )
+    count = sample or (SAMPLE if tuples < LARGE else LARGE_SAMPLE)
+    rows = _rows_of(table, class_name, views, count) if table is not None else _drawn(views, count)
+    kept = 0
+    for done, (codes, c) in enumerate(rows):
+        fewer = _without(views, codes, c)
+        kept += fewer is not None and box(fewer, mode=preserve, threads=threads) == asked
+        if progress is not None:
+            progress(done + 1, len(rows))
+    return Leak(
+        tuples,
+        float(solution.log2_range),
+        bound,
+        1 + weights * bound,
+        MappingProxyType(levels),
+        None if medians is None else MappingProxyType(medians),
+        recovered,
+        cells,
+        kept / len(rows),
+        len(rows),
+    )
+
+
+# The totals attack.
+
+
+def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
+    """What the totals attack recovers of private counts from published ones, however they were made.
+
+    The attacker knows how many rows every value and every class has (public marginals), and that the
+    published scores are a power of the private ones. Within an attribute ln N_c(t) is then scale f_c(t) plus
+    one number a value and one a class; the sums of rows and columns give these for each scale, and the
+    shares of the classes give the scale.
+
+    Returns
+    -------
+    recovered, cells : int
+        Values of whose counts every one is right, and values with rows in every class.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([40, 76], [[[12, 31], [28, 45]], [[25, 50], [15, 26]]])
+    >>> attacked(views, views)  # nothing was changed
+    (4, 4)
+    """
+    expect(views, Viewset, "views")
+    published = release if isinstance(release, Viewset) else release.views
+    made = None if isinstance(release, Viewset) else release.certificate.canonical
+    if made is not None and made.points:  # they say the same without the noise of rounding
+        points = [np.pad(np.array(rows, np.float64), ((0, 0), (0, 1))) for rows in made.points]
+        return totals_attack(points, np.array([*made.constants, 0.5], np.float64), views)
+    logs = [
+        np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING))
+        for name in views.attributes
+    ]
+    base = (1 - len(logs)) * np.log(np.asarray(published.class_counts, np.float64))
+    return totals_attack(logs, base, views)
+
+
+def totals_attack(scores: list[Floats], base: Floats, views: Viewset) -> tuple[int, int]:
+    """`attacked`, for scores whose sums with the base order the classes."""
+    counts = [np.asarray(views.counts[name], np.float64) for name in views.attributes]
+    of_class = np.asarray(views.class_counts, np.float64)
+    cells = sum(int((array > 0).all(axis=1).sum()) for array in counts)
+    totals = [array.sum(axis=1) for array in counts]
+    seen = [total > 0 for total in totals]
+    centred = [array - array.mean(axis=1, keepdims=True) for array in scores]
+    base = base - base.mean()
+    spans = [float(array[rows].max(initial=0)) for array, rows in zip(centred, seen, strict=True)]
+    span = max(sum(spans), 1e-300)
+    found: dict[float, tuple[Floats, list[Floats]]] = {}
+
+    def left(scale: float) -> Floats:
+        """What is left of the equation of the classes with this scale; the counts are kept."""
+        if scale not in found:
+            rest, guesses = (1 - len(counts)) * np.log(of_class) - scale * base, []
+            for array, total, rows in zip(centred, totals, seen, strict=True):
+                offsets, guess = _fitted(scale * array[rows], total[rows], of_class)
+                rest = rest + offsets
+                spread = np.zeros(array.shape)
+                spread[rows] = guess
+                guesses.append(spread)
+            found[scale] = rest - rest.mean(), guesses
+        return found[scale][0]
+
+    most = 0
+    for scale in _scales(left, span):
+        left(scale)
+        most = max(
+            most,
+            sum(
+                int(((np.rint(guess) == array) & (array > 0)).all(axis=1).sum())
+                for guess, array in zip(found[scale][1], counts, strict=True)
+            ),
+        )
+    return most, cells
+
+
+def _scales(left: Any, span: float) -> list[float]:
+    """Where the equation of the classes holds, or comes nearest to it: each is tried."""
+    scales = np.geomspace(0.02, 400, SCALES) / span
+    rests = np.array([left(scale) for scale in scales.tolist()])
+    if rests.shape[1] == 2:
+        turns = np.flatnonzero(np.sign(rests[1:, 0]) != np.sign(rests[:-1, 0])).tolist()
+        if turns:
+            return [
+                _root(left, float(scales[turn]), float(scales[turn + 1]), np.sign(rests[turn, 0]))
+                for turn in turns
+            ]
+    sizes = np.abs(rests).sum(axis=1)
+    best = int(sizes.argmin())
+    low, high = scales[max(best - 1, 0)], scales[min(best + 1, SCALES - 1)]
+    golden = (math.sqrt(5) - 1) / 2
+    for _ in range(60):
+        a, b = float(high - golden * (high - low)), float(low + golden * (high - low))
+        if np.abs(left(a)).sum() < np.abs(left(b)).sum():
+            high = b
+        else:
+            low = a
+    return [float(low)]
+
+
+def _root(left: Any, low: float, high: float, sign: Any) -> float:
+    for _ in range(60):
+        middle = (low + high) / 2
+        if np.sign(left(middle)[0]) == sign:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _fitted(logs: Floats, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
+    """Offsets of the columns with which rows and columns of exp(logs + offsets) have these sums."""
+    logs = logs - logs.max(axis=1, keepdims=True)
+    offsets = np.log(columns)
+    parts = np.zeros_like(logs)
+    for _ in range(SWEEPS):
+        shifted = logs + offsets
+        shifted -= shifted.max(axis=1, keepdims=True)
+        parts = np.exp(shifted)
+        parts *= (rows / parts.sum(axis=1))[:, np.newaxis]
+        with np.errstate(divide="ignore"):
+            step = np.log(columns) - np.log(np.maximum(parts.sum(axis=0), 1e-300))
+        offsets = offsets + step
+        if np.abs(step - step.mean()).max() < 1e-13:
+            break
+    return offsets, parts
+
+
+# Rows that are left out.
+
+
+def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> list[tuple[list[int], int]]:
+    """So many rows of the table, evenly apart."""
+    table = table if isinstance(table, Table) else Table(table)
+    if class_name is None:
+        raise ValueError("class_name must name the class column of the table")
+    if table.n_rows == 0:
+        raise ValueError("table: no rows")
+    chosen = np.unique(np.linspace(0, table.n_rows - 1, count).astype(np.int64))
+    columns = []
+    for name, domain in (*views._domains.items(), (class_name, views._class_domain)):
+        column = table.column(name)
+        codes = column.domain.positions_in(domain)[column.codes[chosen]]
+        if (codes < 0).any():
+            raise ValueError(f"table: a value of {name!r} is not in the views")
+        columns.append(codes.tolist())
+    return [(list(row[:-1]), row[-1]) for row in zip(*columns, strict=True)]
+
+
+def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
+    """So many rows, drawn as the classifier sees them: the same ones in every run."""
+
+    def places(weights: Any, drawn: Floats) -> npt.NDArray[np.int64]:
+        ends = np.cumsum(np.asarray(weights, np.float64))
+        found: npt.NDArray[np.int64] = np.searchsorted(ends, drawn * ends[-1], side="right")
+        return np.minimum(found, len(ends) - 1)
+
+    classes = places(views.class_counts, _uniform(count, 0, 0))
+    rows: list[tuple[list[int], int]] = []
+    draws = [_uniform(count, i + 1, 1) for i in range(len(views.attributes))]
+    for row, c in enumerate(classes.tolist()):
+        codes = [
+            int(places(views.counts[name][:, c], draws[i][row : row + 1])[0])
+            for i, name in enumerate(views.attributes)
+        ]
+        rows.append((codes, c))
+    return rows
+
+
+def _without(views: Viewset, codes: list[int], c: int) -> Viewset | None:
+    """The views without a row, or None where nothing is left of its class or it cannot have been there."""
+    of_class = views.class_counts.copy()
+    of_class[c] -= 1
+    counts = {}
+    for name, code in zip(views.attributes, codes, strict=True):
+        counts[name] = views.counts[name].copy()
+        counts[name][code, c] -= 1
+        if counts[name][code, c] < 0:
+            return None
+    if of_class[c] <= 0:
+        return None
+    return Viewset._of(of_class, counts, views._class_domain, dict(views._domains))
+
+
+# Intervals of log-ratios.
+
+
+def _medians(
+    asked: Box, solution: Solution, views: Viewset, progress: Progress | None
+) -> dict[str, float] | None:
+    """Over all rules with these answers: the median length of intervals, by linear programmes over levels."""
+    try:
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_matrix
+    except ImportError:
+        raise ImportError(
+            "intervals of log-ratios need scipy: pip install nbcfast[canonical], or give intervals=False",
+            name="scipy",
+        ) from None
+    sizes = [max(of_attribute) + 1 for of_attribute in solution.levels]
+    given = _contrast(solution, views)
+    if given is None or math.prod(sizes) > MOST_CUBE:
+        return None
+    starts = np.cumsum([0, *sizes])
+    rows = _essential(asked, solution, sizes)
+    data, places, columns = [], [], []
+    for place, (sign, codes) in enumerate(rows):
+        for i, code in enumerate(codes):
+            data.append(-sign)
+            places.append(place)
+            columns.append(starts[i] + code)
+    n_rows = len(rows)
+    for i, size in enumerate(sizes):
+        for level in range(size - 1):
+            data += [1, -1]
+            places += [n_rows, n_rows]
+            columns += [starts[i] + level, starts[i] + level + 1]
+            n_rows += 1
+    above = csr_matrix((data, (places, columns)), shape=(n_rows, starts[-1]))
+    name, high, low, contrast = given
+    scale = np.zeros((1, int(starts[-1])))
+    at = starts[views.attributes.index(name)]
+    scale[0, at + high], scale[0, at + low] = 1, -1
+    result = {}
+    total, done = sum(min(size, SOME_VALUES) for size in sizes), 0
+    for i, (of_name, size) in enumerate(zip(views.attributes, sizes, strict=True)):
+        frequent = int(np.asarray(views.counts[of_name].sum(axis=1), np.float64).argmax())
+        reference = solution.levels[i][frequent]
+        values = np.unique(np.linspace(0, len(solution.levels[i]) - 1, min(SOME_VALUES, size)).astype(int))
+        lengths = []
+        for level in sorted({solution.levels[i][t] for t in values.tolist()} - {reference}):
+            goal = np.zeros(int(starts[-1]))
+            goal[starts[i] + level], goal[starts[i] + reference] = 1, -1
+            ends = []
+            for sign in (1, -1):
+                found = linprog(
+                    sign * goal,
+                    A_ub=above,
+                    b_ub=np.zeros(n_rows),
+                    A_eq=scale,
+                    b_eq=[contrast],
+                    bounds=(None, None),
+                    method="highs",
+                )
+                ends.append(sign * found.fun if found.status == 0 else -sign * math.inf)
+            lengths.append(max(ends[1] - ends[0], 0.0))
+            done += 1
+            if progress is not None:
+                progress(min(done, total), total)
+        result[of_name] = float(np.median(lengths)) if lengths else math.inf
+    return result
+
+
+def _contrast(solution: Solution, views: Viewset) -> tuple[str, int, int, float] | None:
+    """What gives the scale: the widest difference of log-ratios of common values, of few values."""
+    for i, name in sorted(enumerate(views.attributes), key=lambda entry: len(views.counts[entry[1]])):
+        array = np.asarray(views.counts[name], np.float64)
+        common = array.sum(axis=1) >= COMMON * views.n_rows
+        both = np.flatnonzero((array > 0).all(axis=1) & common)
+        if len(both) < 2:
+            continue
+        logs = np.log(array[both, 0]) - np.log(array[both, 1])
+        high, low = int(both[logs.argmax()]), int(both[logs.argmin()])
+        levels = solution.levels[i]
+        if levels[high] > levels[low]:
+            return name, levels[high], levels[low], float(logs.max() - logs.min())
+    return None
+
+
+def _essential(asked: Box, solution: Solution, sizes: list[int]) -> list[tuple[int, tuple[int, ...]]]:
+    """The lowest combinations of levels of label 0, and the highest of label 1: they imply all others."""
+    first = [
+        [of_attribute.index(level) for level in range(size)]
+        for of_attribute, size in zip(solution.levels, sizes, strict=True)
+    ]
+    grids = np.meshgrid(*first, indexing="ij")
+    codes = np.stack([grid.ravel() for grid in grids], axis=1)
+    positive = (asked.labels(codes) == 0).reshape(sizes)
+    lowest, highest = positive.copy(), ~positive
+    for axis in range(len(sizes)):
+        below = np.zeros(positive.shape, bool)
+        above = np.ones(positive.shape, bool)  # there is nothing above the highest level
+        moved = [slice(None)] * len(sizes)
+        rest = [slice(None)] * len(sizes)
+        moved[axis], rest[axis] = slice(1, None), slice(None, -1)
+        below[tuple(moved)] = positive[tuple(rest)]
+        above[tuple(rest)] = positive[tuple(moved)]
+        lowest &= ~below
+        highest &= above
+    found = [(1, tuple(row)) for row in np.argwhere(lowest).tolist()]
+    return found + [(-1, tuple(row)) for row in np.argwhere(highest).tolist()]

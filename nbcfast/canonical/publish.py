@@ -1,0 +1,394 @@
+"""`release`: the canonical release, a function of a classifier's answers and of public parameters alone."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import safety
+from nbcfast.canonical.box import MOST_TUPLES, box
+from nbcfast.canonical.classes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.large import PairsBox, SweptBox
+from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
+from nbcfast.canonical.scorecard import integers
+from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.sides import SweptSides
+from nbcfast.canonical.solve import solve
+from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
+from nbcfast.errors import Infeasible, expect
+from nbcfast.table import Table
+from nbcfast.table.values import exact
+from nbcfast.transform.flat import usable
+from nbcfast.transform.loss import expected_log_loss
+from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
+from nbcfast.views import Viewset
+from nbcfast.views.integers import Counts
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+    from nbcfast.release import Release
+
+AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
+
+SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
+MOST_BITS = 62
+WITHIN = Fraction(9, 8)  # of the range of the weights, for their integers
+COUNTED = 1_000_000  # tuples whose answers are counted one by one where they are not held
+SOME_NAMES = 5  # attributes that a warning names
+
+
+def release(
+    views: Viewset,
+    amplification: Any,
+    *,
+    preserve: Literal["label", "order"] = "label",
+    tuples: Any = None,
+    bits: int | None = None,
+    rows: RowsArgument = "smallest",
+    attacker: Literal["row", "worlds"] = "row",
+    class_name: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Publish a classifier from its answers on the whole domain, and from nothing else.
+
+    Whoever holds the release learns what he would learn by asking the classifier about every tuple, no more
+    and no less, and no other exactly equivalent release reveals less: two tables whose classifiers answer
+    alike give the same file. How much that is depends on the domain; `leak` measures it.
+
+    The weights of least norm with those answers are rounded to small integers that are verified over the
+    whole domain; scores are amplification^(points / range), every value is made equally frequent, and what
+    is rounded to rows is compared again, exactly.
+
+    Parameters
+    ----------
+    views : Viewset
+        Realistic, with rows in every class; zeros and ties are welcome. Declare its domains: values that
+        come from the rows are a leak that the guarantee does not cover, and the certificate says so.
+    amplification : int, Fraction, str or float
+        The limit of Lambda, above 1, for a reader who takes the counts for raw ones; up to 2^64.
+    preserve : {"label", "order"}
+        Keep the best class of every tuple, or the whole order of classes. With two classes both are the same.
+    tuples : Table, or anything that Table takes, optional
+        A public list of tuples, one a row: the answers are kept there, and may change elsewhere. Lambda
+        keeps its limit on the whole domain.
+    bits : int, optional
+        Round the points to so many bits. The certificate has the exact number of tuples whose class changes;
+        no equivalence is promised.
+    rows : {"smallest", "proven"} or int
+        How many rows are published: the fewest found, as many as largest remainder always does with, or
+        exactly so many.
+    attacker : {"row", "worlds"}
+        "worlds" asks for Lambda <= amplification / 2, which must be above 1.
+    class_name : str, optional
+        The name of the class column, for synthetic tables.
+    threads : int, optional
+        By default all cores the process may use; the release does not depend on it.
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
+
+    Returns
+    -------
+    Release
+        With method "canonical" in its certificate, and a `scorecard`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    Infeasible
+        If the domain is too large for an exact answer, or a number of rows is too small for one; nothing is
+        ever published by another method in its place.
+
+    See Also
+    --------
+    nbcfast.canonical.leak : What the answers give away; for the publisher alone.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([5, 10], {"job": [[1, 6], [4, 4]], "sex": [[1, 5], [4, 5]]})
+    >>> made = release(views, 4)
+    >>> made.certificate.method, made.certificate.equal
+    ('canonical', True)
+    >>> many = nbcfast.Viewset([50, 90], {"job": [[9, 70], [41, 20]], "sex": [[12, 50], [38, 40]]})
+    >>> release(many, 4) == made  # the same answers
+    True
+    """
+    expect(views, Viewset, "views")
+    usable(views)
+    rows = _rows(rows)
+    demanded = Fraction(exact(amplification, "amplification"))
+    limit = min(safety.allowed_amplification(demanded, attacker), Fraction(SHARPEST))
+    if preserve not in ("label", "order"):
+        raise ValueError(f"preserve must be 'label' or 'order', got {preserve!r}")
+    if bits is not None:
+        bits = _bits(bits)
+    reason = not_here(views, preserve=preserve, listed=tuples is not None)
+    if reason is not None:
+        raise Infeasible(f"no canonical release: {reason}", {})
+    codes = None if tuples is None else listed_codes(views, tuples)
+    asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
+    names = nameless_counts(views)
+
+    def same(target: AnyBox) -> Callable[[Viewset], Same]:
+        def judge(published: Viewset) -> Same:
+            return _same(target, box(published, mode=preserve, tuples=codes, threads=threads))
+
+        return judge
+
+    return _published(
+        asked, names, limit, demanded, bits, rows, same, attacker, preserve, class_name, progress
+    )
+
+
+def _published(
+    asked: AnyBox,
+    names: Viewset,
+    limit: Fraction,
+    demanded: Fraction,
+    bits: int | None,
+    rows: Any,
+    same: Callable[[AnyBox], Callable[[Viewset], Same]],
+    attacker: Any,
+    preserve: Any,
+    class_name: str | None,
+    progress: Progress | None,
+) -> Release:
+    """Everything after the box: answers and public parameters in, a release out. `names` has no counts."""
+    from nbcfast.release import Certificate, Release
+    from nbcfast.release.certificate import Canonical
+
+    target, card, reproducible = asked, None, True
+    if asked.n_classes == 1:
+        scores = Scores.single(asked.sizes)
+    else:
+        solution = solve(asked, progress=progress)
+        card = integers(asked, solution, bits, progress=progress)
+        # Small points are for people. Counts take longer ones, which keep further from the threshold.
+        exact_card = card if bits is not None else integers(asked, solution, within=WITHIN, progress=progress)
+        scores, reproducible = Scores.of(exact_card), solution.reproducible
+        if card.changed:
+            target = answers(card, asked)
+    codes = asked.codes if isinstance(asked, ListedBox) else None
+    work = Work(scores, names, limit, same(target), codes, preserve, progress)
+
+    def wrapped(rounded: Rounded) -> Release:
+        equivalence, differing = rounded.equivalence, rounded.differing
+        if codes is not None:
+            equivalence, differing = "none", None
+        elif card is not None and card.changed and differing is not None:
+            differing = card.changed if not differing else None
+            equivalence = equivalence if differing is not None else "none"
+        made = Canonical(
+            points=() if card is None else tuple(_plain(array) for array in card.points),
+            constants=() if card is None else card.constants,
+            reproducible=reproducible,
+            undeclared=undeclared(names),
+            bits=bits,
+            listed=None if codes is None else (len(codes), listed_digest(names, codes)),
+        )
+        certificate = Certificate(
+            method="canonical",
+            amplification=demanded,
+            attacker=attacker,
+            preserve=preserve,
+            equivalence=equivalence,
+            tuples=_tuples(names),
+            differing_tuples=differing,
+            canonical=made,
+            warnings=tuple(_warnings(rounded.views, made, differing, preserve, reproducible)),
+        )
+        return Release(rounded.views, certificate, class_name)
+
+    try:
+        return wrapped(work.rounded(rows, False))
+    except _Short as short:
+        best: dict[str, object] = dict(short.best)
+        found = short.rounded or work.rounded("smallest", False)
+        best["release"], best["rows"] = wrapped(found), found.views.n_rows
+        raise Infeasible(short.why, best) from None
+
+
+def _warnings(
+    published: Viewset, made: Any, differing: int | None, preserve: str, reproducible: bool
+) -> Iterator[str]:
+    """All of them from public parameters and from what is published."""
+    if made.undeclared:
+        shown = ", ".join(made.undeclared[:SOME_NAMES])
+        more = len(made.undeclared) - SOME_NAMES
+        if more > 0:
+            shown += f" and {more} more"
+        yield (
+            f"The values of {shown} come from the rows and were not declared: which values occur is "
+            "published, and that is outside the guarantee."
+        )
+    if made.listed is not None:
+        yield (f"Answers are kept on the {made.listed[0]:,} listed tuples; elsewhere they may be others.")
+    if differing:
+        what = "another order of classes" if preserve == "order" else "another best class"
+        yield f"{differing:,} tuples have {what} than in the private views."
+    elif differing is None and made.listed is None:
+        yield "Whether all tuples are decided as by the private views is not known."
+    if not reproducible:
+        yield "The points are verified, but another machine may find others that are as good."
+    guessing = math.log(len(published.classes)) if len(published.classes) > 1 else 0
+    if guessing and expected_log_loss(published, published) >= 0.99 * guessing:
+        yield f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {guessing:.4f}."
+
+
+def _plain(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(number) for number in row) for row in array.tolist())
+
+
+def _same(target: AnyBox, found: AnyBox) -> Same:
+    """Whether two boxes have the same answers, and where it can be counted how many differ."""
+    method = "enumeration" if target.tuples <= SEARCHED else "meet in the middle"
+    if found == target:
+        return Same(True, 0, method)
+    here, there = _all_answers(target), _all_answers(found)
+    if here is None or there is None:
+        return Same(False, None, method)
+    wrong = here != there
+    return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), method)
+
+
+def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
+    """The answers of a box tuple by tuple, or None where they are too many."""
+    if isinstance(of, EnumeratedBox | ListedBox):
+        return of.labels
+    if of.tuples > (SEARCHED if isinstance(of, Box) else COUNTED):
+        return None
+    if isinstance(of, Box):
+        return of.enumerate().reshape(-1)
+    codes = np.stack(np.unravel_index(np.arange(of.tuples), of.sizes), axis=1)
+    return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
+
+
+def answers(card: Scorecard, like: AnyBox) -> AnyBox:
+    """The box of what a scorecard says, of the same kind as `like`."""
+    scores = Scores.of(card)
+    if isinstance(like, EnumeratedBox | ListedBox):
+        totals = all_totals(scores, like.codes if isinstance(like, ListedBox) else None)
+        backwards = np.argsort(totals, axis=1, kind="stable")[:, ::-1]  # of equal ones the later class first
+        labels = (backwards if like.labels.ndim > 1 else backwards[:, 0]).astype(np.int8)
+        if isinstance(like, ListedBox):
+            return ListedBox(like.sizes, like.n_classes, like.mode, like.codes, labels)
+        return EnumeratedBox(like.sizes, like.n_classes, like.mode, labels)
+    halves = []
+    for half in (0, 1):
+        total = np.zeros((1, like.n_classes), np.int64)
+        for i in like.attributes(half):
+            rows = np.array(scores.points[i], np.int64)
+            total = (total[:, np.newaxis] + rows).reshape(-1, like.n_classes)
+        halves.append(total)
+    a, b = halves[0] + np.array(scores.base, np.int64), halves[1]
+    pairs = list(combinations(range(like.n_classes), 2))
+    ahead = [(a[:, c] - a[:, d], b[:, c] - b[:, d]) for c, d in pairs]
+    # c before d where the sum is above 0.
+    above = [np.searchsorted(np.sort(two), -one, side="right") for one, two in ahead]
+    if isinstance(like, SweptBox):
+        places = np.stack(above, axis=1).astype(np.int32), np.empty((len(b), len(pairs)), np.int32)
+        for p, (_, two) in enumerate(ahead):
+            places[1][np.argsort(two, kind="stable"), p] = np.arange(len(b), dtype=np.int32)
+        counts = SweptSides(*places).counts()
+        return SweptBox(like.sizes, like.half, like.n_classes, like.mode, *counts, places)
+    K = np.stack([len(b) - one for one in above]).astype(np.int64)
+    L = np.stack(
+        [len(a) - np.searchsorted(np.sort(one), -two, side="right").astype(np.int64) for one, two in ahead]
+    )
+    if isinstance(like, Box):
+        return Box(like.sizes, like.half, like.n_classes, like.mode, K[0], L[0])
+    return PairsBox(like.sizes, like.half, like.n_classes, like.mode, K, L)
+
+
+def nameless_counts(views: Viewset) -> Viewset:
+    """The labels and domains of views, with all counts 0: what may be known besides the answers."""
+    counts: dict[str, Counts] = {
+        name: np.zeros(array.shape, np.int64) for name, array in views.counts.items()
+    }
+    classes: Counts = np.zeros(len(views.class_counts), np.int64)
+    return Viewset._of(classes, counts, views._class_domain, dict(views._domains))
+
+
+def undeclared(views: Viewset) -> tuple[str, ...]:
+    """The attributes whose values were taken from rows."""
+    return tuple(name for name in views.attributes if not views._domains[name].declared)
+
+
+def not_here(
+    views: Viewset, *, preserve: str = "label", listed: bool = False, gauge: bool = True
+) -> str | None:
+    """Why no canonical release of such views can be made, from public facts alone; None where one can."""
+    if not gauge:
+        return "without the gauge counts say more than the answers"
+    if not views.attributes:
+        return "there is no attribute"
+    tuples, n_classes = _tuples(views), len(views.classes)
+    if listed:
+        return None
+    most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
+    if n_classes > 2 and preserve == "label" and tuples > most:
+        return f"{n_classes} classes reach {most:,} tuples, and the domain has {_amount(tuples)}"
+    if tuples > MOST_TUPLES:
+        return f"it reaches {MOST_TUPLES:,} tuples, and the domain has {_amount(tuples)}"
+    return None
+
+
+def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
+    """The rows of a public list as positions in the domains."""
+    table = tuples if isinstance(tuples, Table) else Table(tuples)
+    if table.n_rows == 0:
+        raise ValueError("tuples: no rows")
+    missing = [name for name in views.attributes if name not in table.names]
+    if missing:
+        raise ValueError(f"tuples must have a column for every attribute, got none named {missing[0]!r}")
+    columns = []
+    for name in views.attributes:
+        column = table.column(name)
+        places = column.domain.positions_in(views._domains[name])
+        used = np.unique(column.codes)
+        strange = used[places[used] < 0]
+        if len(strange):
+            value = column.domain.values[int(strange[0])]
+            raise ValueError(f"tuples: value {value!r} of {name!r} is not in its domain")
+        columns.append(places[column.codes])
+    return np.unique(np.stack(columns, axis=1).astype(np.int64), axis=0)
+
+
+def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
+    """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
+    from nbcfast import verify_release as form
+    from nbcfast.release.files import _typed
+
+    values = [
+        [_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
+    ]
+    total = hashlib.sha256()
+    for row in codes.tolist():
+        listed = [of_attribute[code] for of_attribute, code in zip(values, row, strict=True)]
+        total.update((form.canonical(listed) + "\n").encode("ascii"))
+    return total.hexdigest()
+
+
+def _bits(bits: Any) -> int:
+    if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)):
+        raise TypeError(f"bits must be an int or None, got {bits!r}")
+    if not 1 <= bits <= MOST_BITS:
+        raise ValueError(f"bits must be 1 to {MOST_BITS}, got {bits}")
+    return int(bits)
+
+
+def _tuples(views: Viewset) -> int:
+    return math.prod(len(array) for array in views.counts.values())
+
+
+def _amount(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"

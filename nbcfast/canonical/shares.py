@@ -1,0 +1,237 @@
+"""From points to shares of rows: which part of the rows each class has, and each value within a class.
+
+X_c is to be proportional to exp(unit z_c) with z_c the points of class c at a tuple. That leaves one free
+factor for each value, and the gauge takes it so that every value is equally frequent: what is published then
+says nothing but the points. N^i_{t,c} = rho_c e_{t,c} / sum_d rho_d e_{t,d} with e = exp(unit points), where
+rho and the shares P_c of the classes are found by Newton's steps: rho makes the columns add up to P, and P
+moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem
+is at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact
+wherever the steps end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.canonical.types import Scorecard
+
+Floats = npt.NDArray[np.float64]
+
+PRECISION = 160  # bits of everything here; the same on every machine
+SWEEPS = 100
+STEPS = 4  # of rho between two of the classes
+LONGEST = 2  # step, in logarithms
+ENOUGH = 2.0**-48  # a sweep that changes no logarithm by more is the last: flatter is not better
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Integers to whose sums the logarithms of the scores are to be proportional: never 0 between classes.
+
+    Attributes
+    ----------
+    base : tuple of int
+        One number a class.
+    points : tuple
+        points[i][t] is what value t of attribute i adds, one number a class.
+    gap : int
+        What two classes differ by at the least, wherever that decides.
+    """
+
+    base: tuple[int, ...]
+    points: tuple[tuple[tuple[int, ...], ...], ...]
+    gap: int
+
+    @classmethod
+    def of(cls, card: Scorecard) -> Scores:
+        """The scores of a scorecard, symmetric about its threshold."""
+        if len(card.constants) == 1:
+            centre = card.centre if card.gap is not None else 2 * card.threshold - 1
+            columns = tuple(tuple((2 * int(row[0]), 0) for row in array.tolist()) for array in card.points)
+            return cls((-centre, 0), columns, card.gap or 1)
+        if card.gap is not None:
+            points = tuple(tuple((*map(int, row), 0) for row in array.tolist()) for array in card.points)
+            return cls((*map(int, card.constants), 0), points, card.gap)
+        # The later class wins ties of totals: c is added to so many times the total of class c.
+        times = len(card.constants) + 1
+        base = (*(times * int(number) + c for c, number in enumerate(card.constants)), times - 1)
+        rows = tuple(
+            tuple((*(times * int(number) for number in row), 0) for row in array.tolist())
+            for array in card.points
+        )
+        return cls(base, rows, 1)
+
+    @classmethod
+    def single(cls, sizes: Sequence[int]) -> Scores:
+        """Of one class."""
+        return cls((0,), tuple(((0,),) * size for size in sizes), 1)
+
+    @cached_property
+    def range(self) -> int:
+        """The largest difference of two classes over all tuples."""
+        most = 0
+        classes = range(len(self.base))
+        for c, d in ((c, d) for c in classes for d in classes if c != d):
+            tops = (max(row[c] - row[d] for row in rows) for rows in self.points)
+            most = max(most, self.base[c] - self.base[d] + sum(tops))
+        return most
+
+
+class Shares:
+    """What each class and each value in it would have of the rows, if rows could be split.
+
+    Fields and names are those of `nbcfast.transform.rounding.Shares`, as the search for few rows uses them.
+
+    Parameters
+    ----------
+    scores : Scores
+    amplification : Fraction
+    power : Fraction
+        Lambda is to be the amplification to the power 1 / `power`, exactly.
+    """
+
+    def __init__(self, scores: Scores, amplification: Fraction, power: Fraction) -> None:
+        self.scores = scores
+        self.n, self.n_classes = len(scores.points), len(scores.base)
+        sizes = [len(rows) for rows in scores.points]
+        self.starts: list[int] = np.cumsum([0, *sizes]).tolist()
+        self.least_rows = max(sizes, default=1)
+        with gmpy2.context(precision=PRECISION):
+            log = gmpy2.log(gmpy2.mpq(amplification)) / gmpy2.mpq(power)
+            unit = log / scores.range if scores.range else gmpy2.mpfr(0)
+            levels = [_Levels(rows, unit) for rows in scores.points]
+            base = [gmpy2.exp(unit * (number - max(scores.base))) for number in scores.base]
+            _balance(levels, base)
+            columns = [level.shares() for level in levels]
+            weights = list(base)
+            for level, (sums, _) in zip(levels, columns, strict=True):
+                weights = [w * s / rho for w, s, rho in zip(weights, sums, level.rho, strict=True)]
+            whole = sum(weights)
+            classes = [weight / whole for weight in weights]
+            self.of_class = [_integer(share) for share in classes]
+            self.floats = np.array([float(share) for share in classes])
+            self.exact = [
+                [[_integer(share) for share in row] for row in level.spread(shares)]
+                for level, (_, shares) in zip(levels, columns, strict=True)
+            ]
+            self.values = [
+                np.array([[float(share) for share in row] for row in level.spread(shares)])
+                for level, (_, shares) in zip(levels, columns, strict=True)
+            ]
+        self.unit = float(unit)
+
+    def spread(self) -> float:
+        """A = sum_i 1 / (pi_c min_t p) + 1 / pi_c: ln X is within about A / R of what it should be."""
+        total = 1 / self.floats
+        for array in self.values:
+            total = total + 1 / (self.floats * array.min(axis=0))
+        return float(total.max())
+
+    def logs(self) -> tuple[Floats, list[float]]:
+        """Logarithms whose sums differ between classes as those of the scores do."""
+        rows = [row for attribute in self.scores.points for row in attribute]
+        logs = np.array(rows, np.float64).reshape(len(rows), self.n_classes) * self.unit
+        return logs, [self.unit * number for number in self.scores.base]
+
+
+class _Levels:
+    """The distinct rows of points of an attribute: equal rows are one level, and get equal shares."""
+
+    def __init__(self, rows: Any, unit: Any) -> None:
+        distinct = sorted(set(rows))
+        place = {row: number for number, row in enumerate(distinct)}
+        self.of_value = [place[row] for row in rows]
+        self.times = np.bincount(self.of_value, minlength=len(distinct)).tolist()
+        self.size = len(rows)
+        # Only differences between classes count: the largest factor is 1.
+        self.factors = [[gmpy2.exp(unit * (number - max(row))) for number in row] for row in distinct]
+        self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
+
+    def sums(self) -> tuple[list[Any], list[Any]]:
+        """What each class has of the attribute, each value having 1 / size; and how far rho moves that."""
+        total = [gmpy2.mpfr(0) for _ in self.rho]
+        slope = list(total)
+        for times, factors in zip(self.times, self.factors, strict=True):
+            parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
+            whole = sum(parts)
+            parts = [part / whole for part in parts]
+            weight = gmpy2.mpq(times, self.size)
+            total = [one + weight * part for one, part in zip(total, parts, strict=True)]
+            slope = [one + weight * part * (1 - part) for one, part in zip(slope, parts, strict=True)]
+        return total, slope
+
+    def fit(self, classes: list[Any]) -> float:
+        """A few steps of rho towards columns that add up to `classes`; the largest, in logarithms."""
+        size = 0.0
+        for _ in range(STEPS):
+            total, slope = self.sums()
+            # With two classes this is Newton's step. The covariances of a softmax are at most twice their
+            # diagonal, which makes it a safe one for more.
+            steps = [(share - one) / (2 * by) for share, one, by in zip(classes, total, slope, strict=True)]
+            steps = [min(max(step, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for step in steps]
+            self.rho = [rho * gmpy2.exp(step) for rho, step in zip(self.rho, steps, strict=True)]
+            size = max(abs(float(step)) for step in steps)
+            if size < ENOUGH:
+                break
+        return size
+
+    def stiffness(self, classes: list[Any]) -> float:
+        """By how much ln rho moves with the logarithm of a share of a class, at the most; 1 or more."""
+        _, slope = self.sums()
+        return max(float(share * (1 - share) / by) for share, by in zip(classes, slope, strict=True))
+
+    def shares(self) -> tuple[list[Any], list[list[Any]]]:
+        """The sum of each class over the values, and the share of each level's values in its class."""
+        sums, _ = self.sums()
+        shares = []
+        for factors in self.factors:
+            parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
+            whole = self.size * sum(parts)
+            shares.append([part / (whole * column) for part, column in zip(parts, sums, strict=True)])
+        return sums, shares
+
+    def spread(self, shares: list[list[Any]]) -> list[list[Any]]:
+        """One row a value."""
+        return [shares[level] for level in self.of_value]
+
+
+def _balance(levels: list[_Levels], base: list[Any]) -> None:
+    """Sweeps over rho and the shares of the classes, until every value is equally frequent."""
+    n_classes = len(base)
+    classes = [gmpy2.mpfr(1) / n_classes for _ in base]
+    if not levels or n_classes == 1:
+        return
+    damping, before = 1.0, math.inf
+    for _ in range(SWEEPS):
+        moved = max(level.fit(classes) for level in levels)
+        left = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
+        for level in levels:
+            left = [one + gmpy2.log(rho) for one, rho in zip(left, level.rho, strict=True)]
+        left = [one - gmpy2.log(weight) for one, weight in zip(left, base, strict=True)]
+        mean = sum(left) / n_classes
+        left = [one - mean for one in left]
+        size = max(abs(float(one)) for one in left)
+        if max(moved, size) < ENOUGH:
+            break
+        # Where the problem is stiff whole steps would go to and fro.
+        damping = damping / 2 if size > before else min(1.0, 1.25 * damping)
+        before = size
+        steep = sum(level.stiffness(classes) for level in levels) + 1 - len(levels)
+        steps = [min(max(-damping * one / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for one in left]
+        classes = [share * gmpy2.exp(step) for share, step in zip(classes, steps, strict=True)]
+        whole = sum(classes)
+        classes = [share / whole for share in classes]
+
+
+def _integer(share: Any) -> Any:
+    """A share in units of 2^-PRECISION, at least one of them."""
+    return max(gmpy2.mpz(gmpy2.rint(gmpy2.mul_2exp(share, PRECISION))), gmpy2.mpz(1))

@@ -1,0 +1,226 @@
+"""What `publish` has for the canonical release: the choice of it, declared domains, lists, the leak meter."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast import canonical
+from nbcfast.canonical import Leak
+from nbcfast.canonical.publish import not_here
+from nbcfast.cli.verbs import PARQUET_ENDINGS, label, listing, progress, read
+
+
+class Choice:
+    """The method: the one that was asked for, or canonical where it applies, by public facts alone.
+
+    Parameters
+    ----------
+    method : {"canonical", "safetytransform"} or None
+    no_gauge, allow_differences, listed : bool
+    bits : int or None
+        Options that go with one of the methods only.
+
+    Raises
+    ------
+    ValueError
+        If options do not go together.
+    """
+
+    def __init__(
+        self,
+        method: Literal["canonical", "safetytransform"] | None,
+        no_gauge: bool,
+        allow_differences: bool,
+        bits: int | None,
+        listed: bool,
+    ) -> None:
+        self.method, self.listed = method, listed
+        old = {"--no-gauge": no_gauge, "--allow-differences": allow_differences}
+        new = {"--bits": bits is not None, "--tuples": listed}
+        self.old = [name for name, given in old.items() if given]
+        wanted = [name for name, given in new.items() if given]
+        if wanted and (self.old or method == "safetytransform"):
+            other = self.old[0] if self.old else "--method safetytransform"
+            raise ValueError(f"{wanted[0]} goes with --method canonical, not with {other}")
+        if self.old and method == "canonical":
+            raise ValueError(f"{self.old[0]} goes with --method safetytransform, not with --method canonical")
+        self.asked = method is not None or bool(wanted)
+        self.canonical = method == "canonical" or bool(wanted)
+        self.why: str | None = None
+
+    def settle(self, views: nbcfast.Viewset, preserve: str | None) -> None:
+        """Decide where nothing was asked for."""
+        if self.asked:
+            return
+        if self.old:
+            self.why = f"{self.old[0]} goes with it alone"
+        else:
+            reason = not_here(views, preserve=preserve or "label")
+            self.why = None if reason is None else f"canonical does not apply: {reason}"
+        self.canonical = self.why is None
+
+    @property
+    def line(self) -> str:
+        """The method in words, and why it is this one."""
+        if self.canonical:
+            how = "as asked" if self.asked else "by default"
+            return f"canonical ({how}): from the classifier's answers and nothing else"
+        return f"safetytransform ({self.why or 'as asked'}): from powers of the counts"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Values and bins that were declared, column by column."""
+
+    values: dict[str, list[Any]]
+    edges: dict[str, list[Any]]
+    where: str
+
+    def applied(self, table: nbcfast.Table, every: bool = True) -> nbcfast.Table:
+        """The table with these domains.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing (with `every`), or a value is not among those declared.
+        """
+        missing = [name for name in (*self.values, *self.edges) if name not in table.names]
+        if missing and every:
+            raise ValueError(f"{self.where}: the table has no column {missing[0]!r}")
+        own = {name: values for name, values in self.values.items() if name in table.names}
+        if own:
+            table = nbcfast.Table(table, domains=own)
+        for name, edges in self.edges.items():
+            if name in table.names:
+                table = table.bin(name, edges=edges)
+        return table
+
+
+def declared_in(path: Path) -> Declared:
+    """The declarations in a JSON file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: expected an object of columns, got {type(found).__name__}")
+    values: dict[str, list[Any]] = {}
+    edges: dict[str, list[Any]] = {}
+    for name, entry in found.items():
+        if isinstance(entry, list):
+            if any(isinstance(value, list | dict) for value in entry):
+                raise ValueError(
+                    f"{path}: column {name!r}: expected plain values, got {json.dumps(entry)[:60]}"
+                )
+            values[name] = entry
+        elif isinstance(entry, dict) and set(entry) == {"edges"} and isinstance(entry["edges"], list):
+            edges[name] = _ends(entry["edges"])
+        else:
+            raise ValueError(
+                f'{path}: column {name!r}: expected a list of values or {{"edges": [..]}}, '
+                f"got {json.dumps(entry)[:60]}"
+            )
+    return Declared(values, edges, str(path))
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not JSON: an open end of the edges is null")
+
+
+def _ends(edges: list[Any]) -> list[Any]:
+    """Edges with an open end written as null."""
+    ends = list(edges)
+    if ends and ends[0] is None:
+        ends[0] = -math.inf
+    if ends and ends[-1] is None:
+        ends[-1] = math.inf
+    return ends
+
+
+def listed_in(
+    path: Path,
+    views: nbcfast.Viewset,
+    declared: Declared | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """A public list of tuples, read as the table is."""
+    names = list(views.attributes)
+    if not path.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+        kept = (name for name in names if any(isinstance(value, str) for value in views.domain(name)))
+        texts = (*texts, *(name for name in kept if name not in texts))
+    table = read(path, names[-1], names[:-1], None, nulls, delimiter, texts)
+    if declared is not None:
+        return declared.applied(table, every=False)
+    for name in names:
+        if any(isinstance(value, nbcfast.Interval) for value in views.domain(name)):
+            table = table.bin(name, edges=views.domain(name))
+    return table
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """The leak meter, and what it lacked."""
+
+    found: Leak
+    missing: str | None
+
+    @property
+    def verdict(self) -> str:
+        return self.found.verdict
+
+    def grid(self) -> Grid:
+        """The meter as a table."""
+        found = self.found
+        grid = listing("what the answers give away (for you alone)")
+        grid.add_column("", overflow="fold")
+        bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
+        grid.add_row(
+            "bits a weight (warning above 8), and what such rules can carry",
+            f"{bits}, {found.counting_bound:.1f}",
+        )
+        levels = ", ".join(f"{label(name)} {kept} of {size}" for name, (kept, size) in found.levels.items())
+        grid.add_row("values told apart", Text(levels))
+        if found.intervals is not None:
+            sizes = ", ".join(f"{label(name)} {size:.2g}" for name, size in found.intervals.items())
+            grid.add_row("interval of a log-ratio, median", Text(sizes))
+        elif self.missing is not None:
+            grid.add_row("interval of a log-ratio, median", Text(self.missing))
+        if found.recovered is not None:
+            grid.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
+        grid.add_row("rows that leave no trace in the answers", f"{found.unchanged:.0%} of {found.sampled}")
+        return grid
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.found.to_dict()
+
+
+def leaks(
+    views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, preserve: Literal["label", "order"]
+) -> Leaks:
+    """The leak meter; without SciPy all but the intervals."""
+    with progress("measuring leaks") as report:
+        try:
+            found = canonical.leak(
+                views, preserve=preserve, table=table, class_name=class_name, progress=report
+            )
+        except ImportError as error:
+            if error.name != "scipy":
+                raise
+            found = canonical.leak(
+                views,
+                preserve=preserve,
+                table=table,
+                class_name=class_name,
+                intervals=False,
+                progress=report,
+            )
+            return Leaks(found, "not measured: pip install nbcfast[canonical]")
+    return Leaks(found, None)

@@ -1,0 +1,35 @@
+/* A box: the labels of all tuples of a product of two halves, nested so that two vectors hold them, and the
+   tuples whose sum of weights lies furthest on the wrong side.
+
+   The label of the pair (a, b) is 0 if and only if b is among the first count[a] of half b in its order (falling
+   counts, the first index first among equals), which is so if and only if a is among the first count[b] of half a. */
+#ifndef NBCFAST_BOX_H
+#define NBCFAST_BOX_H
+
+#include <stdint.h>
+
+#define NBC_MOST_ATTRIBUTES 4096
+
+typedef struct {
+    int64_t n;             /* combinations of values */
+    const int32_t *count;  /* of each: combinations of the other half that give label 0 */
+    const int32_t *order;  /* by falling count */
+    const int32_t *sizes;
+    int32_t n_attributes;
+} nbc_side;
+
+__extension__ typedef __int128 nbc_i128;
+
+#define NBC_NUMBER double
+#define NBC_NAMED(name) name##_double
+#include "box_pass.h"
+#undef NBC_NUMBER
+#undef NBC_NAMED
+
+#define NBC_NUMBER nbc_i128
+#define NBC_NAMED(name) name##_wide
+#include "box_pass.h"
+#undef NBC_NUMBER
+#undef NBC_NAMED
+
+#endif

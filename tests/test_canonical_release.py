@@ -1,0 +1,607 @@
+"""The canonical release: a function of the answers alone, exact, and what it says about itself."""
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nbcfast
+from nbcfast import Table, Viewset, canonical, safety, verify_release
+from nbcfast.canonical.publish import _published, _same, answers, nameless_counts, undeclared
+from nbcfast.canonical.shares import Scores, Shares
+from nbcfast.errors import Infeasible
+from nbcfast.release import Canonical, Certificate, Release, evaluate, load, verify
+from nbcfast.release.files import text_of
+
+ADULT = ["age", "education_num", "hours_per_week"]
+
+
+@st.composite
+def viewsets(draw, n_classes=2, most_attributes=3, most_values=4):
+    """Realistic views of a few rows, with zeros and ties, no class empty; domains are declared."""
+    sizes = draw(st.lists(st.integers(1, most_values), min_size=1, max_size=most_attributes))
+    of_class = draw(st.lists(st.integers(1, 9), min_size=n_classes, max_size=n_classes))
+    arrays = []
+    for size in sizes:
+        array = np.zeros((size, n_classes), np.int64)
+        for c, count in enumerate(of_class):
+            for _ in range(count):
+                array[draw(st.integers(0, size - 1)), c] += 1
+        arrays.append(array)
+    return Viewset(of_class, arrays)
+
+
+def labels(views):
+    """The best class of every tuple, by integers: P_c^(1-n) prod N."""
+    n, classes = len(views.attributes), range(len(views.classes))
+    of_class = [int(count) for count in views.class_counts]
+    found = []
+    for rows in itertools.product(*(array.tolist() for array in views.counts.values())):
+        scores = [Fraction(math.prod(row[c] for row in rows), of_class[c] ** (n - 1)) for c in classes]
+        found.append(max(classes, key=lambda c: (scores[c], c)))
+    return found
+
+
+def largest_ratio(views):
+    n = len(views.attributes)
+    most = Fraction(1)
+    for rows in itertools.product(*(array.tolist() for array in views.counts.values())):
+        scores = [
+            Fraction(math.prod(row[c] for row in rows), int(views.class_counts[c]) ** (n - 1))
+            for c in range(len(views.classes))
+        ]
+        most = max(most, max(scores) / min(scores))
+    return most
+
+
+def times(views, factor):
+    return Viewset(
+        views.class_counts * factor,
+        {name: array * factor for name, array in views.counts.items()},
+        views.classes,
+        domains={name: views.domain(name) for name in views.attributes},
+    )
+
+
+@given(st.integers(2, 4).flatmap(viewsets), st.sampled_from([4, "3/2", 100]))
+def test_every_tuple_keeps_its_class_and_lambda_its_limit(views, limit):
+    made = canonical.release(views, limit)
+    assert labels(made.views) == labels(views)
+    assert largest_ratio(made.views) <= Fraction(limit)
+    assert made.views.is_realistic()
+    assert min(int(array.min()) for array in made.views.counts.values()) >= 1
+    card = made.scorecard()
+    domains = [views.domain(name) for name in views.attributes]
+    decided = [
+        card.decide(dict(zip(views.attributes, values, strict=True)))
+        for values in itertools.product(*domains)
+    ]
+    assert [views.classes.index(label) for label in decided] == labels(views)
+
+
+@given(st.integers(2, 4).flatmap(viewsets))
+def test_counts_the_release_and_multiples_give_the_same_bytes(views):
+    made = canonical.release(views, 4)
+    text = text_of(made)
+    assert text_of(canonical.release(made.views, 4)) == text
+    assert text_of(canonical.release(times(views, 37), 4)) == text
+
+
+def test_everything_after_the_box_has_no_counts():
+    """The release is made of the box and of names alone; what `release` adds is the box."""
+    views = TestCertificate.VIEWS
+    names = nameless_counts(views)
+    assert names.n_rows == 0
+    assert not any(array.any() for array in names.counts.values())
+    made = _published(
+        canonical.box(views),
+        names,
+        Fraction(4),
+        Fraction(4),
+        None,
+        "smallest",
+        lambda target: lambda published: _same(target, canonical.box(published)),
+        "row",
+        "label",
+        None,
+        None,
+    )
+    assert text_of(made) == text_of(canonical.release(views, 4))
+
+
+@given(viewsets(most_values=5), st.data())
+def test_other_counts_with_the_same_answers_give_the_same_bytes(views, data):
+    arrays = {name: array.copy() for name, array in views.counts.items()}
+    name = data.draw(st.sampled_from(views.attributes))
+    c = data.draw(st.integers(0, 1))
+    array = arrays[name]
+    gains, loses = (data.draw(st.integers(0, len(array) - 1)) for _ in range(2))
+    if array[loses, c] == 0 or gains == loses:
+        return
+    array[gains, c] += 1
+    array[loses, c] -= 1
+    other = Viewset(views.class_counts, arrays)
+    same = text_of(canonical.release(other, 4)) == text_of(canonical.release(views, 4))
+    assert same == (labels(other) == labels(views))
+
+
+def test_a_rows_worth_of_counts_can_move_without_a_trace(data):
+    """On Adult: two tables that differ, whose classifiers answer alike, are one file."""
+    views = adult(data, ["age", "education_num"])
+    arrays = {name: array.copy() for name, array in views.counts.items()}
+    arrays["age"][20, 1] += 1
+    arrays["age"][21, 1] -= 1
+    other = Viewset._of(views.class_counts, arrays, views._class_domain, dict(views._domains))
+    assert canonical.box(other) == canonical.box(views)
+    assert text_of(canonical.release(other, 4)) == text_of(canonical.release(views, 4))
+    assert other != views
+
+
+def adult(data, names=ADULT, classes=(">50K", "<=50K")):
+    table = nbcfast.read_csv(data / "adult-train.csv", columns=[*names, "income"])
+    return nbcfast.count(table, "income", classes=classes)
+
+
+@given(viewsets(most_values=5), st.randoms())
+def test_renaming_values_and_attributes_permutes(views, random):
+    order = list(views.attributes)
+    random.shuffle(order)
+    places = {name: random.sample(range(len(array)), len(array)) for name, array in views.counts.items()}
+    other = Viewset(
+        views.class_counts, {name: np.asarray(views.counts[name])[places[name]] for name in order}
+    )
+    one = canonical.release(views, 4, rows="proven")
+    two = canonical.release(other, 4, rows="proven")
+    assert two.views.n_rows == one.views.n_rows
+    assert two.views.class_counts.tolist() == one.views.class_counts.tolist()
+    points = dict(zip(views.attributes, one.certificate.canonical.points, strict=True))
+    points_too = dict(zip(order, two.certificate.canonical.points, strict=True))
+    for name in order:
+        assert points_too[name] == tuple(points[name][place] for place in places[name])
+        # Values of equal points cannot be told apart: which has a row more is a matter of place.
+        rows = sorted(zip(points[name], one.views.counts[name].tolist(), strict=True))
+        rows_too = sorted(zip(points_too[name], two.views.counts[name].tolist(), strict=True))
+        assert [row for row, _ in rows] == [row for row, _ in rows_too]
+        assert np.abs(np.array([r for _, r in rows]) - [r for _, r in rows_too]).max() <= 1
+        if len({row for row, _ in rows}) == len(rows):
+            assert rows == rows_too
+
+
+@given(viewsets(n_classes=2), st.sampled_from([1, 2, 3]))
+def test_bits_say_exactly_how_many_tuples_change(views, bits):
+    made = canonical.release(views, 4, bits=bits)
+    differing = sum(a != b for a, b in zip(labels(views), labels(made.views), strict=True))
+    assert made.certificate.differing_tuples == differing
+    assert all(0 <= number < 2**bits for rows in made.certificate.canonical.points for (number,) in rows)
+    assert largest_ratio(made.views) <= 4
+    assert bool(differing) == any("another best class" in text for text in made.certificate.warnings)
+
+
+@pytest.mark.parametrize("preserve", ["label", "order"])
+def test_bits_with_three_classes(preserve):
+    rng = np.random.default_rng(9)
+    codes = rng.integers(0, 4, (200, 3))
+    views = Viewset.from_codes(codes, rng.integers(0, 3, 200), sizes=[4, 4, 4], n_classes=3)
+    changed = []
+    for bits in (1, 3, 12):
+        made = canonical.release(views, 4, preserve=preserve, bits=bits)
+        found = nbcfast.compare(views, made.views, preserve=preserve)
+        assert made.certificate.differing_tuples == found.differing
+        changed.append(found.differing)
+    assert changed[0] > changed[1] > changed[2] == 0
+
+
+@given(viewsets(), st.data())
+def test_a_listed_tuple_keeps_its_class(views, data):
+    every = list(itertools.product(*(range(len(array)) for array in views.counts.values())))
+    listed = data.draw(st.lists(st.sampled_from(every), min_size=1, max_size=6))
+    table = Table({name: [row[i] for row in listed] for i, name in enumerate(views.attributes)})
+    made = canonical.release(views, 4, tuples=table)
+    private, published = (dict(zip(every, labels(one), strict=True)) for one in (views, made.views))
+    assert [private[row] for row in listed] == [published[row] for row in listed]
+    assert largest_ratio(made.views) <= 4
+    assert made.certificate.canonical.listed[0] == len(set(listed))
+    assert made.certificate.differing_tuples is None
+    assert made.certificate.equivalence == "none"
+    twice = Table({name: [row[i] for row in listed + listed[:1]] for i, name in enumerate(views.attributes)})
+    assert text_of(canonical.release(views, 4, tuples=twice)) == text_of(made)
+
+
+@given(viewsets(), st.sampled_from(["11/10", 4, 1000]), st.sampled_from(["1", "3/2"]))
+def test_unrounded_shares_are_exact_and_every_value_is_equally_frequent(views, limit, power):
+    found = canonical.box(views)
+    scores = Scores.of(canonical.integers(found, canonical.solve(found)))
+    shares = Shares(scores, Fraction(limit), Fraction(power))
+    for array in shares.values:
+        frequencies = (array * shares.floats).sum(axis=1)
+        assert np.allclose(frequencies, 1 / len(array), rtol=1e-9)
+        assert np.allclose(array.sum(axis=0), 1, rtol=1e-14)
+    n = len(shares.values)
+    unit = math.log(Fraction(limit)) / float(Fraction(power)) / scores.range
+    for rows in itertools.product(*(range(len(array)) for array in shares.values)):
+        logs = np.log(shares.floats) + sum(
+            np.log(array[t]) for array, t in zip(shares.values, rows, strict=True)
+        )
+        total = scores.base[0] - scores.base[1]
+        total += sum(scores.points[i][t][0] - scores.points[i][t][1] for i, t in enumerate(rows))
+        assert logs[0] - logs[1] == pytest.approx(unit * total, abs=1e-12 * (n + 1))
+        assert abs(total) >= scores.gap
+    assert scores.range >= 1
+
+
+class TestCorners:
+    def test_a_constant_classifier(self):
+        views = Viewset([1, 50], [[[1, 20], [0, 30]], [[1, 25], [0, 25]]])
+        made = canonical.release(views, 4)
+        assert labels(made.views) == labels(views) == [1] * 4
+        assert largest_ratio(made.views) <= 4
+        assert made.scorecard().rule == "0 from 1 points on, else 1"
+        top = Viewset([50, 1], [[[20, 0], [30, 1]], [[25, 1], [25, 0]]])
+        assert labels(top) == [0] * 4
+        made = canonical.release(top, 4)
+        assert labels(made.views) == [0] * 4
+        assert made.scorecard().threshold == 0
+
+    def test_an_attribute_without_influence_has_no_points(self):
+        views = Viewset([40, 60], {"a": [[30, 10], [10, 50]], "b": [[21, 30], [19, 30]]})
+        made = canonical.release(views, 4)
+        assert set(made.certificate.canonical.points[1]) == {(0,)}
+        counts = made.views.counts["b"]
+        assert np.abs(counts[0] - counts[1]).max() <= 1
+        assert canonical.leak(views, intervals=False).levels["b"] == (1, 2)
+
+    def test_a_class_alone(self, tmp_path):
+        views = Viewset([5], {"a": [[1], [4]]}, classes=["x"])
+        made = canonical.release(views, 4)
+        assert labels(made.views) == [0, 0]
+        assert made.scorecard().rule == "always 'x'"
+        assert made.scorecard().decide({"a": 1}) == "x"
+        made.save(tmp_path)
+        assert load(tmp_path) == made
+        assert verify(tmp_path, views).ok
+        assert canonical.leak(views).log2_range == -math.inf
+
+    def test_a_domain_beyond_the_limit_is_refused(self):
+        views = Viewset([10, 10], [np.full((10, 2), 1) for _ in range(13)])
+        with pytest.raises(Infeasible, match="it reaches 500,000,000,000 tuples, and the domain has 10,"):
+            canonical.release(views, 4)
+        with pytest.raises(Infeasible, match="no canonical release: there is no attribute"):
+            canonical.release(Viewset([3, 4], []), 4)
+        many = Viewset([10] * 4, [np.full((10, 4), 1) for _ in range(8)])
+        with pytest.raises(Infeasible, match="4 classes reach 10,000,000 tuples"):
+            canonical.release(many, 4)
+
+    def test_duplicate_levels_have_equal_shares(self):
+        column = [[30, 10], [30, 10], [10, 50], [30, 10]]
+        views = Viewset([100, 80], {"a": column, "b": [[60, 20], [40, 60]]})
+        made = canonical.release(views, 4, rows=100_000)
+        counts = made.views.counts["a"]
+        assert np.abs(counts[[0, 1, 3]] - counts[0]).max() <= 1
+        assert made.views.n_rows == 100_000
+
+    def test_a_number_of_rows_that_is_too_small(self):
+        views = Viewset([50, 50], {"a": [[30, 10], [11, 22], [9, 18]], "b": [[20, 30], [30, 20]]})
+        with pytest.raises(Infeasible, match="rows are too few") as caught:
+            canonical.release(views, 4, rows=5)
+        best = caught.value.best["release"]
+        assert labels(best.views) == labels(views)
+        assert best.views.n_rows == caught.value.best["rows"]
+
+    def test_a_declared_domain_is_not_warned_of(self):
+        rows = {"a": ["x", "y", "x", "y"], "c": [0, 1, 0, 1]}
+        found = canonical.release(nbcfast.count(Table(rows), "c"), 4)
+        assert found.certificate.canonical.undeclared == ("a",)
+        assert "The values of a come from the rows" in found.certificate.warnings[0]
+        declared = nbcfast.count(Table(rows, domains={"a": ["x", "y"], "c": [0, 1]}), "c")
+        assert undeclared(declared) == ()
+        made = canonical.release(declared, 4)
+        assert not any("come from the rows" in text for text in made.certificate.warnings)
+
+    def test_an_undeclared_domain_stays_one_in_the_file(self, tmp_path):
+        views = nbcfast.count(Table({"a": ["x", "y", "x", "y", "y"], "c": [0, 1, 0, 1, 0]}), "c")
+        made = canonical.release(views, 4)
+        made.save(tmp_path)
+        assert text_of(canonical.release(load(tmp_path).views, 4)) == text_of(made)
+
+    def test_worlds_and_three_classes(self):
+        rng = np.random.default_rng(5)
+        codes = rng.integers(0, 3, (60, 3))
+        views = Viewset.from_codes(codes, rng.integers(0, 3, 60), sizes=[3, 3, 3], n_classes=3)
+        for preserve in ("label", "order"):
+            made = canonical.release(views, 6, preserve=preserve, attacker="worlds")
+            assert nbcfast.compare(views, made.views, preserve=preserve).equal
+            assert largest_ratio(made.views) <= 3
+            assert made.certificate.preserve == preserve
+            assert text_of(canonical.release(made.views, 6, preserve=preserve, attacker="worlds")) == text_of(
+                made
+            )
+        decided = made.scorecard()
+        for values, label in zip(itertools.product(range(3), repeat=3), labels(views), strict=True):
+            assert decided.decide(dict(zip(views.attributes, values, strict=True))) == label
+
+    @pytest.mark.parametrize(
+        ("options", "error", "message"),
+        [
+            ({"bits": 0}, ValueError, "bits must be 1 to 62, got 0"),
+            ({"bits": 2.5}, TypeError, "bits must be an int or None, got 2.5"),
+            ({"preserve": "all"}, ValueError, "preserve must be 'label' or 'order', got 'all'"),
+            ({"rows": "few"}, ValueError, "rows must be 'smallest', 'proven' or an int, got 'few'"),
+            ({"attacker": "me"}, ValueError, "attacker must be 'row' or 'worlds', got 'me'"),
+            ({"attacker": "worlds", "amplification": 2}, ValueError, "must be above 2"),
+            ({"amplification": 1}, ValueError, "amplification must be above 1"),
+            ({"tuples": {"a": [1]}}, ValueError, "a column for every attribute, got none named 'b'"),
+            ({"tuples": {"a": [7], "b": [0]}}, ValueError, "value 7 of 'a' is not in its domain"),
+            ({"tuples": {"a": [], "b": []}}, ValueError, "tuples: no rows"),
+        ],
+    )
+    def test_bad_arguments(self, options, error, message):
+        views = Viewset([3, 4], {"a": [[1, 2], [2, 2]], "b": [[1, 1], [2, 3]]})
+        with pytest.raises(error, match=message):
+            canonical.release(views, **{"amplification": 4, **options})
+
+    def test_views_of_nothing(self):
+        with pytest.raises(TypeError, match="views must be a Viewset, got int"):
+            canonical.release(3, 4)
+        with pytest.raises(ValueError, match="no rows"):
+            canonical.release(Viewset([0, 0], [[[0, 0]]]), 4)
+        with pytest.raises(ValueError, match="views must be realistic"):
+            canonical.release(Viewset([1, 1], [[[1, 0]]]), 4)
+
+
+class TestCertificate:
+    VIEWS = Viewset(
+        [50, 60],
+        {"age": [[20, 10], [18, 20], [12, 30]], "sex": [[30, 24], [20, 36]]},
+        classes=["ill", "well"],
+        domains={"age": ["young", "mid", "old"], "sex": ["f", "m"]},
+    )
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        canonical.release(self.VIEWS, 4, class_name="health").save(tmp_path)
+        return tmp_path
+
+    def forged(self, folder, **changes):
+        """The folder with other fields under a new sha256."""
+        path = folder / "certificate.json"
+        fields = json.loads(path.read_text())
+        fields["canonical"].update(changes)
+        fields["sha256"] = verify_release.digest(fields)
+        path.write_text(verify_release.canonical(fields) + "\n")
+
+    def script(self, folder):
+        command = [sys.executable, "-I", "-S", verify_release.__file__, str(folder)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_the_file_proves_itself(self, folder):
+        made = load(folder)
+        assert made == canonical.release(self.VIEWS, 4, class_name="health")
+        assert made.certificate.method == "canonical"
+        assert made.certificate.canonical.reproducible is True
+        assert made.certificate.notes[0].startswith("This release was computed from the classifier's answers")
+        found = verify(folder, self.VIEWS)
+        assert found.ok, found
+        assert [check.name for check in found.checks][-2:] == ["scorecard", "equivalence"]
+        ran = self.script(folder)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "yes  scorecard      points and counts decide alike on the 6 tuples" in ran.stdout
+
+    def test_forged_points_are_found(self, folder):
+        points = [[list(row) for row in rows] for rows in load(folder).certificate.canonical.points]
+        points[0][0], points[0][2] = points[0][2], points[0][0]
+        self.forged(folder, points=points)
+        assert not verify(folder).ok
+        with pytest.raises(ValueError, match="points and counts decide differently on the 6 tuples"):
+            load(folder)
+        assert "decide differently" in self.script(folder).stdout
+        assert self.script(folder).returncode == 1
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"points": [[[0], [1], [2]]]}, "expected points of [3, 2] values"),
+            ({"points": [[[0], [1], ["x"]], [[0], [1]]]}, "points: expected an integer"),
+            ({"constants": []}, "constants: expected 1 integers"),
+            ({"reproducible": 1}, "expected true or false, got 1"),
+            ({"undeclared": ["shape"]}, "expected names of attributes"),
+            ({"bits": -1}, "bits: expected an integer"),
+            ({"listed": {"tuples": 3}}, "expected listed as sha256 and tuples"),
+            ({"listed": {"tuples": 3, "sha256": "x"}}, "expected 64 hexadecimal digits"),
+            ({"more": 1}, "field 'canonical': expected bits, constants"),
+        ],
+    )
+    def test_forms(self, folder, changes, message):
+        self.forged(folder, **changes)
+        with pytest.raises(ValueError, match="field 'canonical'") as caught:
+            load(folder)
+        assert message in str(caught.value)
+
+    def test_other_methods_have_no_points(self):
+        with pytest.raises(ValueError, match="a scorecard belongs to method 'canonical', got method"):
+            nbcfast.safety_transform(self.VIEWS, 4).scorecard()
+        made = Canonical(points=(), constants=(), reproducible=True)
+        with pytest.raises(ValueError, match="canonical must be a Canonical with method 'canonical'"):
+            Certificate(amplification=4, tuples=6, canonical=made)
+        with pytest.raises(ValueError, match="with method 'canonical' and only there, got NoneType"):
+            Certificate(amplification=4, tuples=6, method="canonical")
+        odd = Certificate(amplification=4, tuples=6, method="canonical", canonical=made)
+        with pytest.raises(ValueError, match="certificate: canonical: constants must be 1 numbers, got 0"):
+            Release(self.VIEWS, odd)
+
+    def test_repr_and_to_dict(self):
+        made = canonical.release(self.VIEWS, 4)
+        assert "label identical (enumeration)" in repr(made)
+        assert made.to_dict()["certificate"]["canonical"]["constants"] == made.certificate.canonical.constants
+        listed = canonical.release(self.VIEWS, 4, tuples={"age": ["old"], "sex": ["f"]})
+        assert "label identical on 1 listed tuples" in repr(listed)
+
+    @given(viewsets(most_values=5))
+    def test_the_script_agrees_with_brute_force(self, views):
+        made = canonical.release(views, 4)
+        document = verify_release.parse(text_of(made).encode())
+        (found,) = verify_release.scorecard(document)
+        assert found[:2] == ("scorecard", True)
+        # Of counts that decide differently it says so.
+        other = Viewset(
+            made.views.class_counts[::-1].copy(),
+            {name: np.ascontiguousarray(array[:, ::-1]) for name, array in made.views.counts.items()},
+        )
+        document = verify_release.parse(text_of(Release(other, made.certificate)).encode())
+        ((_, same, _),) = verify_release.scorecard(document)
+        assert same == (labels(other) == labels(views))
+
+
+class TestScorecard:
+    MADE = canonical.release(TestCertificate.VIEWS, 4)
+
+    def test_text(self):
+        card = self.MADE.scorecard()
+        lines = card.text().splitlines()
+        assert len(lines) == 6
+        assert lines[0].split() == ["age", "young", str(card.attributes[0][2][0][0])]
+        assert lines[-1] == f"'ill' from {card.threshold} points on, else 'well'"
+        assert str(card) == card.text()
+        assert repr(card).startswith("PointsTable(2 attributes, up to ")
+
+    def test_markdown(self):
+        lines = self.MADE.scorecard().markdown().splitlines()
+        assert lines[:2] == ["| attribute | value | points |", "| --- | --- | ---: |"]
+        assert len(lines) == 9
+
+    def test_plot(self, tmp_path):
+        pytest.importorskip("matplotlib")
+        self.MADE.scorecard().plot(tmp_path / "points.png")
+        assert (tmp_path / "points.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_a_missing_extra_is_named(self, monkeypatch, tmp_path):
+        for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+            monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=r"a picture needs matplotlib: pip install nbcfast\[plot\]"):
+            self.MADE.scorecard().plot(tmp_path / "points.png")
+
+    def test_decide_wants_known_values(self):
+        card = self.MADE.scorecard()
+        with pytest.raises(ValueError, match="values must have every attribute, got none for 'sex'"):
+            card.decide({"age": "old"})
+        with pytest.raises(ValueError, match="values: 'x' is not in the domain of 'age'"):
+            card.decide({"age": "x", "sex": "f"})
+
+    def test_to_dict(self):
+        assert json.loads(json.dumps(self.MADE.scorecard().to_dict()))["classes"] == ["ill", "well"]
+
+
+class TestLeak:
+    def test_leave_one_out_is_that_of_brute_force(self):
+        rng = np.random.default_rng(2)
+        codes = rng.integers(0, 3, (24, 2))
+        classes = rng.integers(0, 2, 24)
+        table = Table({"a": codes[:, 0], "b": codes[:, 1], "c": classes})
+        views = nbcfast.count(table, "c")
+        found = canonical.leak(views, table=table, class_name="c", sample=24, intervals=False)
+        unchanged = 0
+        for row in range(24):
+            fewer = nbcfast.count(table.take([i for i in range(24) if i != row], keep_domains=True), "c")
+            unchanged += labels(fewer) == labels(views)
+        assert (found.unchanged, found.sampled) == (unchanged / 24, 24)
+
+    def test_intervals(self, monkeypatch):
+        pytest.importorskip("scipy")
+        # Only (1, 1) is of class 0. With the contrast of a given, that of b has a least value and no largest.
+        views = Viewset([100, 100], {"a": [[10, 50], [90, 50]], "b": [[30, 60], [70, 40]]})
+        assert labels(views) == [1, 1, 1, 0]
+        assert canonical.leak(views).intervals == {"a": 0, "b": math.inf}
+        # Two levels of b, and the contrast of b is the one that is known.
+        views = Viewset([600, 600], {"a": [[50, 250], [150, 200], [400, 150]], "b": [[200, 400], [400, 200]]})
+        found = canonical.leak(views)
+        assert found.levels == {"a": (3, 3), "b": (2, 2)}
+        assert found.intervals["b"] == 0
+        assert found.intervals["a"] > 0
+        monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+        with pytest.raises(ImportError, match=r"need scipy: pip install nbcfast\[canonical\]"):
+            canonical.leak(views)
+        assert canonical.leak(views, intervals=False).intervals is None
+
+    def test_the_totals_attack_inverts_what_is_not_changed(self):
+        rng = np.random.default_rng(3)
+        arrays = [rng.integers(1, 50, (size, 2)) for size in (4, 5, 6)]
+        most = np.max([array.sum(axis=0) for array in arrays], axis=0)
+        for array in arrays:
+            array[0] += most - array.sum(axis=0)
+        views = Viewset(most, arrays)
+        assert canonical.attacked(views, views) == (15, 15)
+        # A power of the counts is inverted by its public totals too, gauge or not.
+        release = nbcfast.safety_transform(views, 4, rows="proven")
+        assert canonical.attacked(release, views)[0] >= 12
+
+    def test_results_read_well(self):
+        found = canonical.leak(TestCertificate.VIEWS, intervals=False)
+        assert not found.high
+        assert "bits a weight" in found.verdict
+        assert "levels" in repr(found)
+        assert json.loads(json.dumps(found.to_dict()))["sampled"] == found.sampled
+
+    def test_bad_arguments(self):
+        with pytest.raises(TypeError, match="views must be a Viewset"):
+            canonical.leak([1])
+        with pytest.raises(ValueError, match="sample must be an int of at least 1, got 0"):
+            canonical.leak(TestCertificate.VIEWS, sample=0)
+        with pytest.raises(ValueError, match="class_name must name the class column"):
+            canonical.leak(TestCertificate.VIEWS, table={"age": ["old"]}, intervals=False)
+        with pytest.raises(TypeError, match="intervals must be a bool"):
+            canonical.leak(TestCertificate.VIEWS, intervals=1)
+
+
+class TestAdult:
+    @pytest.mark.parametrize(
+        ("classes", "bits", "most_rows", "loss"),
+        [((">50K", "<=50K"), 3565, 450_000, 0.620), (("<=50K", ">50K"), 1781, 200_000, 0.572)],
+    )
+    def test_three_attributes(self, data, tmp_path, classes, bits, most_rows, loss):
+        views = adult(data, classes=classes)
+        made = canonical.release(views, 4, class_name="income")
+        assert made.views.n_rows <= most_rows
+        assert nbcfast.compare(views, made.views, preserve="label").equal
+        assert safety.at_most(made.views, 4)
+        table = nbcfast.read_csv(data / "adult-train.csv", columns=[*ADULT, "income"])
+        assert evaluate(made.views, table, "income").log_loss == pytest.approx(loss, abs=0.003)
+        made.save(tmp_path)
+        assert verify(tmp_path, views).ok
+        assert text_of(canonical.release(made.views, 4, class_name="income")) == text_of(made)
+        assert canonical.leak(views, intervals=False, sample=1).log2_range == pytest.approx(math.log2(bits))
+
+    def test_public_totals_give_back_part_of_three_attributes_and_nothing_of_two(self, data):
+        views = adult(data)
+        recovered, cells = canonical.attacked(canonical.release(views, 4), views)
+        assert cells == 159
+        assert recovered <= 120
+        assert canonical.attacked(nbcfast.safety_transform(views, 4, rows="proven"), views) == (159, 159)
+        views = adult(data, ["age", "education_num"])
+        assert canonical.attacked(canonical.release(views, 4), views) == (0, 80)
+
+    def test_the_meter(self, data):
+        pytest.importorskip("scipy")
+        found = canonical.leak(adult(data, ["age", "education_num"]))
+        assert (found.recovered, found.cells) == (0, 80)
+        assert found.levels == {"age": (5, 73), "education_num": (5, 16)}
+        assert not found.high
+        found = canonical.leak(adult(data))
+        assert found.high
+        assert "declare bins that are fixed in advance" in found.verdict
+        assert found.counting_bound == pytest.approx(10.7, abs=0.05)
+        assert found.intervals["age"] < 0.5
+        assert 0.35 <= found.unchanged <= 0.7
+
+
+def test_answers_of_a_scorecard_are_those_of_its_box():
+    views = TestCertificate.VIEWS
+    found = canonical.box(views)
+    assert answers(canonical.integers(found, canonical.solve(found)), found) == found
+    assert Path(canonical.__file__).parent.name == "canonical"

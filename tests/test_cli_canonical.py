@@ -1,0 +1,253 @@
+"""`nbcfast publish`, canonical: the choice of the method, declared domains, budgets, lists, the meter."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import nbcfast
+from nbcfast import verify_release
+from nbcfast.cli import main
+from nbcfast.release import load
+
+PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+
+TABLE = "age,sex,ill\n" + "".join(
+    f"{age},{'fm'[age % 2]},{'yes' if age % 7 < age // 15 else 'no'}\n" for age in range(20, 90)
+)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def domain(tmp_path):
+    path = tmp_path / "domain.json"
+    declared = {"age": {"edges": [0, 40, 65, None]}, "sex": ["f", "m", "x"], "ill": ["no", "yes"]}
+    path.write_text(json.dumps(declared), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def publish(run, small, tmp_path):
+    """Publish `small`: what --json says."""
+
+    def publish(*arguments, code=0):
+        out = ("--class", "ill", "--amplification", 4, "--out", tmp_path / "out", "--json")
+        left, printed, errors = run("publish", small, *out, *arguments)
+        assert left == code, errors
+        return json.loads(printed) if code == 0 else errors
+
+    return publish
+
+
+def test_canonical_is_the_default_and_says_so(run, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    code, printed, errors = run(*arguments)
+    assert (code, errors) == (0, "")
+    assert (
+        "method           canonical (by default): from the classifier's answers and nothing else" in printed
+    )
+    assert "what the answers give away (for you alone)" in printed
+    assert "bits a weight" in printed
+    assert "counts found with public totals" in printed
+    assert "declare bins that are fixed in advance" in printed
+    assert "The values of age, sex, bmi, smoking, blood_pressure and 3 more come from the rows" in printed
+    assert "no other exactly equivalent release reveals less" in printed
+    made = load(out)
+    assert made.certificate.method == "canonical"
+    assert len(made.certificate.canonical.undeclared) == 8
+    found = json.loads(run(*arguments, "--method", "canonical", "--json")[1])
+    assert found["method"] == "canonical"
+    assert found["leak"]["high"] is True
+    assert found["leak"]["sampled"] == 64
+    assert found["identical"] is True
+    assert load(out) == made
+
+
+def test_what_is_not_canonical_says_why(publish):
+    found = publish("--no-gauge")
+    assert (found["method"], found["why"]) == ("safetytransform", "--no-gauge goes with it alone")
+    assert found["leak"] is None
+    assert publish("--rows", 150, "--allow-differences")["why"] == "--allow-differences goes with it alone"
+    found = publish("--method", "safetytransform")
+    assert (found["method"], found["why"], found["preserve"]) == ("safetytransform", None, "order")
+    assert publish()["preserve"] == "label"
+
+
+def test_a_domain_that_is_too_large_is_published_the_other_way_and_refused_if_asked(
+    run, small, tmp_path, monkeypatch
+):
+    import nbcfast.canonical.publish as module
+
+    # The function shares the name of the package's attribute, not of the module.
+    monkeypatch.setattr(sys.modules[module.__name__], "MOST_TUPLES", 10)
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    code, printed, _ = run(*arguments)
+    assert code == 0
+    assert (
+        "safetytransform (canonical does not apply: it reaches 10 tuples, and the domain has 140): "
+        in printed
+    )
+    assert load(tmp_path / "out").certificate.method == "safetytransform"
+    code, printed, errors = run(*arguments, "--method", "canonical")
+    assert (code, printed) == (1, "")
+    assert errors == (
+        "nbcfast: infeasible: no canonical release: it reaches 10 tuples, and the domain has 140\n"
+    )
+
+
+def test_a_declared_domain(run, publish, small, domain, tmp_path):
+    found = publish("--domain", domain)
+    assert found["tuples"] == 9
+    assert not any("come from the rows" in text for text in found["warnings"])
+    made = load(tmp_path / "out")
+    assert made.certificate.canonical.undeclared == ()
+    assert made.views.domain("sex") == ("f", "m", "x")
+    assert [str(value) for value in made.views.domain("age")] == ["[0, 40)", "[40, 65)", "[65, inf)"]
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small)
+    assert code == 0
+    assert "yes  scorecard" in printed
+    assert "yes  equivalence    the best class is the same on all 9 tuples" in printed
+    script = subprocess.run(
+        [sys.executable, "-I", "-S", verify_release.__file__, str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert script.returncode == 0, script.stdout
+
+
+def test_a_table_outside_its_declared_domain_is_refused(run, small, domain, tmp_path):
+    small.write_text(TABLE + "200,q,no\n", encoding="utf-8")
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    code, _, errors = run(*arguments, "--domain", domain)
+    assert code == 2
+    assert errors == "nbcfast: column 'sex': value 'q' is not in its declared domain of 3 values\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "domain.json: not JSON"),
+        ("[1]", "domain.json: expected an object of columns, got list"),
+        ('{"age": 3}', "column 'age': expected a list of values or"),
+        ('{"age": [[1]]}', "column 'age': expected plain values"),
+        ('{"age": {"edges": [NaN]}}', "NaN is not JSON: an open end of the edges is null"),
+        ('{"shape": [1]}', "the table has no column 'shape'"),
+        ('{"age": {"edges": [0, 50]}}', "lies outside the edges"),
+        ('{"sex": {"edges": [0, 50]}}', "column 'sex': expected numbers to bin"),
+    ],
+)
+def test_bad_domains(run, small, domain, tmp_path, text, message):
+    domain.write_text(text, encoding="utf-8")
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    code, printed, errors = run(*arguments, "--domain", domain)
+    assert (code, printed) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_budget_of_bits_says_how_many_tuples_change(run, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    code, printed, _ = run(*arguments, "--bits", 4)
+    assert code == 0
+    changed = load(out).certificate.differing_tuples
+    assert changed > 0
+    assert load(out).certificate.canonical.bits == 4
+    assert f"not identical: the best class differs on {changed:,} of 41,472 tuples" in printed
+    assert f"- {changed:,} tuples have another best class than in the private views." in printed
+    code, printed, _ = run("verify", out, "--against", PATIENTS)
+    assert code == 0
+    assert "as stated" in printed
+
+
+def test_a_public_list_of_tuples(run, publish, small, tmp_path):
+    listed = tmp_path / "listed.csv"
+    listed.write_text("sex,age\nf,20\nm,21\nf,88\n", encoding="utf-8")
+    found = publish("--tuples", listed)
+    assert found["leak"] is None
+    assert found["differing_tuples"] is None
+    made = load(tmp_path / "out")
+    assert made.certificate.canonical.listed[0] == 3
+    private = nbcfast.count(nbcfast.read_csv(small), "ill")
+    table = nbcfast.read_csv(listed)
+    assert made.predict(table).tolist() == private.predict(table).tolist()
+    assert Fraction(found["after"]["amplification"]) <= 4
+    code, printed, _ = run(
+        *("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
+        *("--tuples", listed),
+    )
+    assert code == 0
+    assert "the best class as before on 3 listed tuples of 140 tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
+    assert code == 0
+    assert "yes  equivalence    the best class is the same on all 3 listed tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small)
+    assert code == 1
+    assert "claimed on a list of tuples, which is not in the file" in printed
+    listed.write_text("sex,age\nf,20\n", encoding="utf-8")
+    code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
+    assert code == 1
+    assert "this is not the list of the release: its sha256 is another" in printed
+    code, _, errors = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 2
+    assert "--tuples goes with --against FILE" in errors
+    listed.write_text("sex,age\nf,19\n", encoding="utf-8")
+    assert "tuples: value 19 of 'age' is not in its domain" in publish("--tuples", listed, code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--bits", 3, "--no-gauge"], "--bits goes with --method canonical, not with --no-gauge"),
+        (
+            ["--bits", 3, "--method", "safetytransform"],
+            "--bits goes with --method canonical, not with --method safetytransform",
+        ),
+        (["--tuples", "x.csv", "--allow-differences", "--rows", 9], "not with --allow-differences"),
+        (["--method", "canonical", "--no-gauge"], "--no-gauge goes with --method safetytransform"),
+        (["--bits", 0], "--bits"),
+        (["--domain", "nothing.json"], "nothing.json: No such file"),
+        (["--tuples", "nothing.csv"], "nothing.csv: No such file"),
+    ],
+)
+def test_options_that_do_not_go_together(publish, arguments, message):
+    assert message in publish(*arguments, code=2)
+
+
+def test_without_scipy_the_meter_names_the_extra(run, small, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    code, printed, _ = run(*arguments)
+    assert code == 0
+    assert "not measured: pip install nbcfast[canonical]" in printed
+
+
+def test_worlds_and_breach(publish, tmp_path):
+    found = publish("--attacker", "worlds")
+    assert found["limit"] == "2/1"
+    assert Fraction(found["after"]["amplification"]) <= 2
+    assert load(tmp_path / "out").certificate.attacker == "worlds"
