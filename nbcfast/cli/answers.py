@@ -15,6 +15,8 @@ from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import not_here
 from nbcfast.cli.verbs import PARQUET_ENDINGS, label, listing, progress, read
 
+SHOWN = 20  # attributes of which the meter is printed
+
 
 class Choice:
     """The method: the one that was asked for, or canonical where it applies, by public facts alone.
@@ -176,30 +178,39 @@ class Leaks:
     def verdict(self) -> str:
         return self.found.verdict
 
-    def grid(self) -> Grid:
-        """The meter as a table."""
+    def grids(self) -> list[Grid]:
+        """The meter as tables: of the whole, and of each attribute."""
         found = self.found
-        grid = listing("what the answers give away (for you alone)")
-        grid.add_column("", overflow="fold")
+        whole = listing("what the answers give away (for you alone)", "")
         bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
-        grid.add_row(
-            "bits a weight (warning above 8), and what such rules can carry",
-            f"{bits}, {found.counting_bound:.1f}",
-        )
-        levels = ", ".join(f"{label(name)} {kept} of {size}" for name, (kept, size) in found.levels.items())
-        grid.add_row("values told apart", Text(levels))
-        if found.intervals is not None:
-            sizes = ", ".join(f"{label(name)} {size:.2g}" for name, size in found.intervals.items())
-            grid.add_row("interval of a log-ratio, median", Text(sizes))
-        elif self.missing is not None:
-            grid.add_row("interval of a log-ratio, median", Text(self.missing))
+        whole.add_row("bits a weight (warning above 8)", bits)
+        whole.add_row("bits that such rules can carry", f"{found.counting_bound:.1f}")
         if found.recovered is not None:
-            grid.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
-        grid.add_row("rows that leave no trace in the answers", f"{found.unchanged:.0%} of {found.sampled}")
-        return grid
+            whole.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
+        whole.add_row("rows that leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
+        if found.intervals is None and self.missing is not None:
+            whole.add_row("intervals of log-ratios", self.missing)
+        each = listing(
+            "attribute",
+            "values told apart",
+            *([] if found.intervals is None else ["interval of a log-ratio"]),
+        )
+        for name, (kept, size) in list(found.levels.items())[:SHOWN]:
+            widths = [] if found.intervals is None else [_width(found.intervals.get(name))]
+            each.add_row(Text(label(name)), f"{kept:,} of {size:,}", *widths)
+        if len(found.levels) > SHOWN:
+            each.add_row(f"and {len(found.levels) - SHOWN:,} more")
+        return [whole, each]
 
     def to_dict(self) -> dict[str, Any]:
         return self.found.to_dict()
+
+
+def _width(interval: float | None) -> str:
+    """How wide the answers leave the log-ratio of counts of an attribute's values, at the median."""
+    if interval is None:
+        return "-"
+    return "open" if math.isinf(interval) else f"{interval:.2g}"
 
 
 def leaks(

@@ -667,7 +667,7 @@ def publish(
         Text(f"{printable(str(file))}, {label(class_name)}", style="bold"),
         numbers,
         pairs(decisions),
-        *([] if leak is None else [leak.grid()]),
+        *([] if leak is None else leak.grids()),
         adversaries.grid(),
         Text("\n".join(f"- {printable(text)}" for text in warnings)),
         written,
