@@ -54,3 +54,31 @@ def data():
     if not (path / "adult-train.csv").exists():
         pytest.fail(f"NBCFAST_DATA names {folder}, which has no adult-train.csv")
     return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here: exit code, stdout, stderr."""
+    from nbcfast.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(run):
+    """The one line with which a command is refused."""
+
+    def refused(*arguments):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, ""), err
+        assert err.startswith("nbcfast: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        return err.removeprefix("nbcfast: ").rstrip()
+
+    return refused

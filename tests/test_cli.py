@@ -74,18 +74,6 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        return left.value.code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
 def found(run):
     """What `inspect --json` says, without the name of the file."""
 
@@ -97,21 +85,6 @@ def found(run):
         return answer
 
     return found
-
-
-@pytest.fixture
-def refused(run):
-    """The one line with which a command is refused."""
-
-    def refused(*arguments):
-        code, out, err = run(*arguments)
-        assert (code, out) == (2, "")
-        assert err.startswith("nbcfast: ")
-        assert err.endswith("\n")
-        assert err.count("\n") == 1
-        return err.removeprefix("nbcfast: ").rstrip()
-
-    return refused
 
 
 def elsewhere(*arguments, **options):

@@ -8,7 +8,6 @@ import pytest
 
 import nbcfast
 from nbcfast import attack, closeness
-from nbcfast.cli import main
 from nbcfast.release import Certificate, Release, load
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
@@ -27,19 +26,6 @@ FIGURE_1 = "crime,water,party\n" + "".join(
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
 def found(run):
     """What a verb says as JSON."""
 
@@ -49,19 +35,6 @@ def found(run):
         return json.loads(out)
 
     return found
-
-
-@pytest.fixture
-def refused(run):
-    """The one line with which a command is refused."""
-
-    def refused(*arguments):
-        code, out, err = run(*arguments)
-        assert (code, out) == (2, "")
-        assert err.count("\n") == 1
-        return err.removeprefix("nbcfast: ").rstrip()
-
-    return refused
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 
 import nbcfast
 from nbcfast import verify_release
-from nbcfast.cli import main
 from nbcfast.release import load
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
@@ -18,19 +17,6 @@ PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
 TABLE = "age,sex,ill\n" + "".join(
     f"{age},{'fm'[age % 2]},{'yes' if age % 7 < age // 15 else 'no'}\n" for age in range(20, 90)
 )
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

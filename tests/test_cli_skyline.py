@@ -8,7 +8,6 @@ import pytest
 
 import nbcfast
 from nbcfast import skyline
-from nbcfast.cli import main
 
 # Two wards: the first has three of four with the flu.
 CSV = """\
@@ -29,18 +28,6 @@ def file(tmp_path):
     path = tmp_path / "wards.csv"
     path.write_text(CSV, encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

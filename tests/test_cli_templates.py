@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast.cli import main
 from nbcfast.templates import Template, disclose
 
 pa = pytest.importorskip("pyarrow")
@@ -29,32 +28,6 @@ Clerk,Canada,No,Never,Good,3
 Clerk,Canada,No,Discharged,Good,1
 """
 TEMPLATE = "Job,Country -> Bankruptcy=Discharged <= 75%"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
-def refused(run):
-    """The one line with which a command is refused."""
-
-    def refused(*arguments):
-        code, out, err = run(*arguments)
-        assert (code, out) == (2, ""), (code, out, err)
-        assert err.count("\n") == 1
-        return err.removeprefix("nbcfast: ").rstrip()
-
-    return refused
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 import nbcfast
 from nbcfast import safety, verify_release
-from nbcfast.cli import main, verbs
+from nbcfast.cli import verbs
 from nbcfast.errors import Infeasible
 from nbcfast.release import load, verify
 from nbcfast.transform import safety_transform
@@ -32,19 +32,6 @@ SAFE = "colour,size,n,label\n" + "".join(
         ("blue", 2, 5, "b"),
     ]
 )
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture
