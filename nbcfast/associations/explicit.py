@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
 
+ByJoinValue = tuple[list[tuple[str, Any]], list[tuple[str, Any]]]  # columns of the join, and of numbers
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Bounds of a probability as mpq numbers; None twice where no world exists.
@@ -72,8 +75,8 @@ class Explicit:
         Those that are asked for, rising; others are only looked up.
     case : str
         How they were found.
-    by_join_value
-        What `Compact.by_join_value` gives, or None.
+    by_join_value : callable, optional
+        Gives what `Compact.by_join_value` does.
     wanted_ids, wanted_values : ndarray of bool, by code
     """
 
@@ -84,7 +87,7 @@ class Explicit:
         case: str,
         wanted_ids: npt.NDArray[np.bool_],
         wanted_values: npt.NDArray[np.bool_],
-        by_join_value: tuple[list[tuple[str, Any]], list[tuple[str, Any]]] | None = None,
+        by_join_value: Callable[[], ByJoinValue] | None = None,
         progress: Progress | None = None,
     ) -> None:
         listed = []
@@ -106,6 +109,9 @@ class Explicit:
         self.probabilities: Floats = np.array([outcome.probability for outcome in self.outcomes])
         self.asked = wanted_ids[self.identities] & wanted_values[self.values]
         self.n_identities = len(identities)
+        stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
+        # As many as are asked for, whichever of their values are.
+        self.n_without_world = len(np.unique(self.identities[stuck[kinds]])) if len(listed) else 0
         self._find = outcomes
         self.case = case
         self._by_join_value = by_join_value
@@ -117,11 +123,6 @@ class Explicit:
     @property
     def n_associations(self) -> int:
         return int(np.count_nonzero(self.asked))
-
-    @property
-    def n_without_world(self) -> int:
-        stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
-        return len(np.unique(self.identities[self.asked & stuck[self.kinds]]))
 
     def _found(self, which: Any) -> Found:
         kinds = self.kinds[which]
@@ -176,7 +177,7 @@ class Explicit:
         exact = (lambda: None) if outcome.sampled is not None else (lambda: outcome.exact)
         return Cell(outcome.probability, exact, case, [], interval)
 
-    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    def by_join_value(self) -> ByJoinValue:
         if self._by_join_value is None:
             raise ValueError("by_join_value: the views do not all share one join key")
-        return self._by_join_value
+        return self._by_join_value()

@@ -73,9 +73,12 @@ class Found:
         )
 
     def best(self, n: int) -> Found:
-        """The n greatest, by probability and then in their order; without those that have no world."""
+        """The n greatest, by probability, identity and value; without those that have no world."""
         some = self.chosen(~np.isnan(self.probabilities))
-        order = np.argsort(-some.probabilities, kind="stable")
+        if len(some) > n:  # the sort is of few
+            least = -np.partition(-some.probabilities, n - 1)[n - 1]
+            some = some.chosen(some.probabilities >= least)
+        order = np.lexsort((some.values, some.identities, -some.probabilities))
         return some.chosen(order[:n])
 
 

@@ -71,9 +71,9 @@ def risk(
         The unrestricted probability is 0 or at least 1/2 however many people share a join value (between two
         views above it); the restricted one measures hiding.
     worlds : {"projected", "full"}
-        Of the tuples of the identity's and the attribute's view only the join columns and the identity or
-        attribute count (the paper's graph), or whole tuples do (its Definition 3.2). Further views always
-        count by whole tuples.
+        Of the tuples of every view that has the identity or the attribute only these and the columns that
+        another view has too count (the paper's graph), or whole tuples do (its Definition 3.2). Views that
+        have neither always count by whole tuples. The order of the views never matters.
     where : mapping, optional
         The secret query: the identity and the attribute column -> a value, values, or a callable of a value
         that are asked for. The views, and with them the probabilities, stay those of the whole table.
@@ -220,12 +220,13 @@ def _star(
     ]
     if worlds == "full":
         sizes = [identities.sizes, values.sizes, *further]
-        return full(identities, values, sizes, model, wanted_ids, wanted_values, progress)
+        return full(identities, values, sizes, plan.numbers, model, wanted_ids, wanted_values, progress)
     sizes = [identities.groups.distinct, values.groups.distinct, *further]
     return Compact(
         identities.groups,
         values.groups,
         sizes,
+        plan.numbers,
         model,
         star_probabilities,
         star_enclosed,

@@ -27,7 +27,12 @@ MOST_BITS = 10**8  # of a number of worlds: 12 MB
 FIRST_BITS = 128  # to which a probability is enclosed where a float does not decide
 LAST_BITS = 1 << 14
 EXACT_BITS = 1 << 22  # a product of probabilities is worked out exactly up to here
+NEAR = "threshold: a probability agrees with it to {} bits; choose a shorter number"
 MARGIN = 1e-12  # floats that are so far from a threshold decide
+
+
+class TooLargeError(ValueError):
+    """Exact numbers would be too large, and bounds too wide."""
 
 
 def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
@@ -209,8 +214,10 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
     """
     if any(1 in one[:2] for one in sizes):
         return threshold < 1
-    # Every factor 1 - P is below 1/2: that all is covered only makes a cell likelier (Harris' inequality).
-    if threshold <= 1 - Fraction(1, 2 ** len(sizes)):
+    # That all is covered only makes a cell likelier (Harris' inequality, which is strict here): 1 - P is below
+    # 1/2 for each cell that the two share.
+    cells = sum(prod(one[2:]) for one in sizes)
+    if threshold < 1 and _halves(1 - threshold) <= cells:
         return True
     rest = gmpy2.mpq(1 - threshold)
     bits = FIRST_BITS
@@ -218,7 +225,12 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
         most = least = gmpy2.mpq(1)
         known = True
         for one in sizes:
-            low, high = enclose(*one, bits)
+            try:
+                low, high = enclose(*one, bits)
+            except TooLargeError as error:
+                if bits == FIRST_BITS:
+                    raise
+                raise ValueError(NEAR.format(bits // 4)) from error
             most, least = most * (1 - low), least * (1 - high)
             known &= low == high
         if known:
@@ -228,10 +240,14 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
         if least >= rest:
             return False
         if bits >= LAST_BITS and sum(map(prod, sizes)) > EXACT_BITS:
-            raise ValueError(
-                f"threshold: a probability agrees with it to {bits} bits; choose a shorter number"
-            )
+            raise ValueError(NEAR.format(bits))
         bits *= 4
+
+
+def _halves(rest: Fraction) -> int:
+    """The least k such that 2^-k <= rest."""
+    k = max(rest.denominator.bit_length() - rest.numerator.bit_length(), 0)
+    return k if rest.numerator << k >= rest.denominator else k + 1
 
 
 @lru_cache(maxsize=(SMALL + 1) ** 2)
