@@ -397,8 +397,9 @@ class Compact:
 
     def _list_singles(self, found: Found, codes: Longs, places: Longs) -> None:
         joins = self.join_of[codes]
-        for start in range(0, len(codes), BLOCK // 64):
-            part = slice(start, start + BLOCK // 64)
+        step = max(BLOCK // 64, 1)
+        for start in range(0, len(codes), step):
+            part = slice(start, start + step)
             lengths = self.values.distinct[joins[part]]
             within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
             values = self.values.values[np.repeat(self.values.offsets[:-1][joins[part]], lengths) + within]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
-from nbcfast.associations.sizes import Longs, fraction
+from nbcfast.associations.sizes import NEAR, Longs, fraction
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -28,11 +28,13 @@ class Outcome:
 
     Equal bounds are the probability. Otherwise it is enclosed far more narrowly than a float tells, and is
     not the lower bound; or, where `sampled` (the estimate), it lies between them with the stated confidence.
+    `refine` gives the same with all that can be known, where that takes longer.
     """
 
     low: Any
     high: Any
     sampled: float | None = None
+    refine: Callable[[], Outcome] | None = None
 
     @property
     def probability(self) -> float:
@@ -41,13 +43,15 @@ class Outcome:
             return float("nan")
         if self.sampled is not None:
             return self.sampled
-        found = float((self.low + self.high) / 2)
+        found = float(self.low if self.low == self.high else (self.low + self.high) / 2)
         if found >= 1 and self.low != 1:
             return float(np.nextafter(1.0, 0.0))
         return float(np.nextafter(0.0, 1.0)) if found == 0 and self.high != 0 else found
 
     @property
     def exact(self) -> Fraction | None:
+        if self.refine is not None:
+            return self.refine().exact
         return None if self.low is None or self.low != self.high else fraction(self.low)
 
     def exceeds(self, threshold: Any) -> bool:
@@ -57,7 +61,9 @@ class Outcome:
             return bool(self.high > threshold)
         if self.low >= threshold:
             return True
-        raise ValueError("threshold: a probability agrees with it to 100 bits; choose a shorter number")
+        if self.refine is not None:
+            return self.refine().exceeds(threshold)
+        raise ValueError(NEAR.format(100))
 
 
 NOWHERE = Outcome(None, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from math import prod
 from operator import itemgetter
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.associations.compact import Flags
     from nbcfast.associations.projections import Part
+
+BITS = 256  # of a factor that decide nearly always
 
 Owned = dict[int, int]  # code of a value -> its tuples
 
@@ -56,6 +59,21 @@ def _by_join_value(part: Part) -> Iterator[Owned]:
     codes, tuples = part.groups.values.tolist(), part.tuples.tolist()
     for start, stop in pairwise(offsets):
         yield dict(zip(codes[start:stop], tuples[start:stop], strict=True))
+
+
+def _floor(number: Any) -> Any:
+    return (number.numerator << BITS) // number.denominator
+
+
+def _multiplied(factors: tuple[Outcome, ...]) -> Outcome:
+    """1 - prod(1 - P)."""
+    most = prod((1 - one.low for one in factors), start=gmpy2.mpq(1))
+    return Outcome(1 - most, 1 - prod((1 - one.high for one in factors), start=gmpy2.mpq(1)))
+
+
+def _share(weight: Any, total: Any) -> Outcome:
+    share = gmpy2.mpq(weight, total)
+    return Outcome(share, share)
 
 
 class Worlds:
@@ -104,6 +122,7 @@ class Worlds:
         self._at: dict[tuple[int, int], Mapping[int, Outcome]] = {}
         self._rest: dict[tuple[int, int, int], Outcome] = {}
         self._products: dict[Any, Outcome] = {}
+        self._scaled: dict[tuple[int, int, int], tuple[Any, Any]] = {}
         self._weights: dict[tuple[int, int], tuple[dict[int, Any], bool]] = {}
 
     # --- unrestricted
@@ -137,12 +156,23 @@ class Worlds:
             return self._one(*cells[0])
         name = tuple(sorted(cells))
         if name not in self._products:
-            all_ = [self._one(*cell) for cell in name]
-            most = prod((1 - one.low for one in all_), start=gmpy2.mpq(1))
-            exact = all(one.low == one.high for one in all_)
-            least = most if exact else prod((1 - one.high for one in all_), start=gmpy2.mpq(1))
-            self._products[name] = Outcome(1 - most, 1 - least)
+            self._products[name] = self._product(name)
         return self._products[name]
+
+    def _product(self, cells: tuple[tuple[int, int, int], ...]) -> Outcome:
+        """Of some bits of each factor; the fractions themselves are long."""
+        most = least = gmpy2.mpz(1) << BITS
+        for cell in cells:
+            one = self._one(*cell)
+            if one.low == 1:
+                return one
+            if cell not in self._scaled:
+                self._scaled[cell] = _floor(1 - one.high), _floor(1 - one.low) + 1
+            low, high = self._scaled[cell]
+            least, most = (least * low) >> BITS, (most * high >> BITS) + 1
+        whole = gmpy2.mpz(1) << BITS
+        refine = partial(_multiplied, tuple(self._one(*cell) for cell in cells))
+        return Outcome(gmpy2.mpq(whole - most, whole), gmpy2.mpq(whole - least, whole), None, refine)
 
     # --- restricted
 
@@ -167,7 +197,7 @@ class Worlds:
             if all(value in one for one in owned)
         }
         for name in set(tuples.values()):
-            weight = gmpy2.mpq(1)
+            weight = gmpy2.mpz(1)
             for table, b in zip(tables, name, strict=True):
                 weight *= table[b]
             weights[name] = weight
@@ -179,8 +209,12 @@ class Worlds:
                 outcomes[name] = NOWHERE
             elif weight == 0:
                 outcomes[name] = NEVER
+            elif all(exact) and weight != total and total >> (2 * BITS) and weight << (BITS // 2) > total:
+                low = gmpy2.mpz(weight << BITS) // total
+                bounds = (gmpy2.mpq(end, gmpy2.mpz(1) << BITS) for end in (low - 1, low + 1))
+                outcomes[name] = Outcome(*bounds, None, partial(_share, weight, total))
             else:
-                share = weight / total
+                share = gmpy2.mpq(weight) / total
                 off = 0 if narrow else share * len(mine) / (gmpy2.mpz(1) << (FIRST_BITS - 2))
                 outcomes[name] = Outcome(share - off, share + off)
         nothing = NEVER if total else NOWHERE
@@ -191,9 +225,9 @@ class Worlds:
         if (kind, a) not in self._weights:
             owned = sorted(self.shares[kind])
             found, exact = single_weights(self.sizes[kind], a, owned, FIRST_BITS)
-            most = max(found)
-            scaled = [gmpy2.mpq(weight) / most if most else weight for weight in found]
-            self._weights[kind, a] = dict(zip(owned, scaled, strict=True)), exact
+            if not exact:
+                found = [gmpy2.mpq(weight) / max(found) for weight in found]
+            self._weights[kind, a] = dict(zip(owned, found, strict=True)), exact
         return self._weights[kind, a]
 
     # --- by join value

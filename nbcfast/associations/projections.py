@@ -80,7 +80,7 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
         tuple(name for name in given[a] if name in given[b]) for a, b in combinations(range(len(given)), 2)
     ]
     star = all(set(one) == set(shared[0]) for one in shared)
-    # Of several, the views that have only one of the two, and make a chain; then by their names, not by place.
+    # Of several, the views that have only one of the two, then that make a chain, then by their names.
     least = min(_both(given, pair, identity, attribute) for pair in pairs)
     pairs = [pair for pair in pairs if _both(given, pair, identity, attribute) == least]
     pairs.sort(key=lambda pair: [sorted(given[place]) for place in pair])

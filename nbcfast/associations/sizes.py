@@ -214,8 +214,8 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
     """
     if any(1 in one[:2] for one in sizes):
         return threshold < 1
-    # That all is covered only makes a cell likelier (Harris' inequality, which is strict here): 1 - P is below
-    # 1/2 for each cell that the two share.
+    # That all is covered only makes a cell likelier (Harris' inequality, which is strict here): 1 - P is
+    # below 1/2 for each cell that the two share.
     cells = sum(prod(one[2:]) for one in sizes)
     if threshold < 1 and _halves(1 - threshold) <= cells:
         return True
