@@ -951,6 +951,59 @@ def test_a_join_that_is_too_large_is_refused(monkeypatch):
         risk(random_table(1, 30, 3), CYCLE, "i", "p")
 
 
+def test_identities_share_draws():
+    rng = np.random.default_rng(3)
+    data = {**{name: rng.integers(0, 5, 60) for name in "abxp"}, "i": np.arange(60)}
+    views = [("i", "a", "b"), ("a", "x", "p"), ("b", "x")]
+    start = time.process_time()
+    found = risk(data, views, "i", "p", model="restricted", rng=np.random.default_rng(1))
+    assert time.process_time() - start < 15  # it was two seconds an identity
+    assert found.method == "sampling"
+    for person in range(0, 60, 7):
+        rows = [found.of(person, value) for value in found.cover(person)]
+        assert sum(row.probability for row in rows) == pytest.approx(1, abs=0.05)
+        assert all(low <= row.probability <= high for row in rows for low, high in [row.interval or (0, 1)])
+
+
+def test_shared_draws_cover_as_often_as_they_should(monkeypatch):
+    views = [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")]
+    data = random_table(3, 9, 3)
+    exact = risk(data, views, "i", "p", model="restricted")
+    monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
+    monkeypatch.setattr(joins, "ENUMERATED", 0)
+    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr(joins, "FEWEST_KEPT", 0)
+    missed = drawn = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        found = risk(data, views, "i", "p", model="restricted", rng=rng, error="0.05", confidence="0.8")
+        for row in exact.table():
+            if (interval := found.of(row["i"], row["p"]).interval) is not None:
+                drawn += 1
+                missed += not interval[0] <= row["probability"] <= interval[1]
+    assert drawn >= 20
+    assert missed <= 0.2 * drawn
+
+
+def test_a_large_join_is_sampled_where_worlds_are_frequent():
+    n = 20
+    grid = np.arange(n**3)
+    data = {"i": grid % n, "a": grid // n % n, "p": grid // n**2 % n, "b": grid % 3}
+    views = [("i", "a"), ("a", "p", "b"), ("p", "i")]
+    found = risk(data, views, "i", "p", error="0.05", rng=np.random.default_rng(2), where={"i": [3]})
+    assert (found.method, found.n_associations) == ("sampling", n)
+    assert all(row["low"] <= 1 - 2**-60 <= row["high"] for row in found.table())
+
+
+def test_a_large_join_of_rare_worlds_is_refused(monkeypatch):
+    monkeypatch.setattr(joins, "MOST_RARE", 2)
+    monkeypatch.setattr(joins, "ENUMERATED", 0)
+    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
+    with pytest.raises(ValueError, match="tuples of their join hang together, and too many tuples of a view"):
+        risk(random_table(3, 9, 3), [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")], "i", "p")
+
+
 def test_long_chains_take_no_time():
     n = 3_000
     data = {

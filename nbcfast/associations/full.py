@@ -211,8 +211,8 @@ class Worlds:
                 outcomes[name] = NEVER
             elif all(exact) and weight != total and total >> (2 * BITS) and weight << (BITS // 2) > total:
                 low = gmpy2.mpz(weight << BITS) // total
-                bounds = (gmpy2.mpq(end, gmpy2.mpz(1) << BITS) for end in (low - 1, low + 1))
-                outcomes[name] = Outcome(*bounds, None, partial(_share, weight, total))
+                least, most = (gmpy2.mpq(end, gmpy2.mpz(1) << BITS) for end in (low - 1, low + 1))
+                outcomes[name] = Outcome(least, most, None, partial(_share, weight, total))
             else:
                 share = gmpy2.mpq(weight) / total
                 off = 0 if narrow else share * len(mine) / (gmpy2.mpz(1) << (FIRST_BITS - 2))

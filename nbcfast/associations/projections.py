@@ -105,7 +105,7 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
     return Layout(identity, attribute, given, tuple(parts), numbers, shared[0] if star else None, shape)
 
 
-def _both(views: tuple[Names, ...], pair: tuple[int, int], identity: str, attribute: str) -> int:
+def _both(views: tuple[Names, ...], pair: tuple[int, ...], identity: str, attribute: str) -> int:
     return (attribute in views[pair[0]]) + (identity in views[pair[1]])
 
 
