@@ -997,6 +997,7 @@ def test_a_large_join_is_sampled_where_worlds_are_frequent():
 
 def test_a_large_join_of_rare_worlds_is_refused(monkeypatch):
     monkeypatch.setattr(joins, "MOST_RARE", 2)
+    monkeypatch.setattr(joins, "FEWEST_KEPT", 1.0)
     monkeypatch.setattr(joins, "ENUMERATED", 0)
     monkeypatch.setattr(joins, "EXCLUDED", 0)
     monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
