@@ -39,6 +39,7 @@ FIGURE_1 = {
 VIEWS_1 = [("name", "age"), ("age", "problem")]
 TWO_JOINS = {"who": ["i", "x", "i", "y"], "key": [1, 1, 2, 2], "what": ["p", "q", "p", "r"]}
 TWO_VIEWS = [("who", "key"), ("key", "what")]
+TWO_VIEWS_OF_NUMBERS = [("i", "a"), ("a", "p")]
 
 
 def columns(rows):
@@ -465,6 +466,7 @@ def test_by_join_value():
     }
     full = risk(FIGURE_1, VIEWS_1, "name", "problem", worlds="full").by_join_value()
     assert full.column("tuples of view 1") == (1, 1, 3)
+    assert full.column("probability") == (1, 1, 161 / 265)
     other = risk(FIGURE_1, [("name", "age"), ("age", "job"), ("job", "problem")], "name", "problem")
     with pytest.raises(ValueError, match="do not all share one join key"):
         other.by_join_value()
@@ -1161,6 +1163,59 @@ def test_bad_views(views, error, message):
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         risk(FIGURE_1, VIEWS_1, "name", "problem", **options)
+
+
+def test_bad_input_names_its_argument():
+    with pytest.raises(ValueError, match=r"views\[1\]: expected a column of 'name', .* got 'pet'"):
+        risk(FIGURE_1, [("name", "age"), ("pet", "problem")], "name", "problem")
+    with pytest.raises(ValueError, match=r"columns: expected a column of 'name', .* got 'pet'"):
+        advise(FIGURE_1, "name", "problem", ["pet"])
+    with pytest.raises(ValueError, match=r"identity: expected a column of 'name', .* got 'pet'"):
+        advise(FIGURE_1, "pet", "problem", ["age"])
+    with pytest.raises(
+        ValueError, match="identity and attribute must be different columns, got 'name' twice"
+    ):
+        advise(FIGURE_1, "name", "name", ["age"])
+    for call in (
+        lambda: risk(FIGURE_1, VIEWS_1, "name", "problem", progress=3),
+        lambda: advise(FIGURE_1, "name", "problem", ["age"], progress=3),
+    ):
+        with pytest.raises(TypeError, match="progress must be callable or None, got 3"):
+            call()
+    with pytest.raises(ValueError, match=r"m: an array holds sizes up to 2\^62"):
+        probability(10**30, [1, 2])
+    with pytest.raises(ValueError, match=r"must have shapes that broadcast, got \(2,\) and \(3,\)"):
+        covers([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"n must be below 2\^1022"):
+        probability(10**400, 10**400, model="restricted")
+    assert probability(10**400, 10**400, model="restricted", exact=True) == Fraction(1, 10**400)
+
+
+def test_integers_of_numpy_are_integers():
+    found = risk({"i": [0, 1], "a": [0, 0], "p": [0, 1]}, TWO_VIEWS_OF_NUMBERS, "i", "p")
+    assert len(found.worst(np.int64(3))) == 3
+    one = found.of(1.0, np.int64(0))
+    assert (type(one.identity), type(one.value)) == (int, int)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_results_can_be_pickled(model):
+    data = random_table(3, 9, 3)
+    layouts = [
+        ([("i", "a"), ("a", "p")], "projected"),
+        ([("i", "a"), ("a", "p", "x")], "full"),
+        ([("i", "a"), ("a", "b"), ("b", "p")], "projected"),
+        (CYCLE, "projected"),
+    ]
+    for views, worlds in layouts:
+        found = risk(data, views, "i", "p", model=model, worlds=worlds)
+        again = pickle.loads(pickle.dumps(found))
+        assert again.table() == found.table()
+        assert again.n_above("1/2") == found.n_above("1/2")
+        row = found.table()[0]
+        one = found.of(row["i"], row["p"])
+        copy = pickle.loads(pickle.dumps(one))
+        assert (copy, copy.exact) == (one, again.of(row["i"], row["p"]).exact)
 
 
 def test_bad_names_and_values():

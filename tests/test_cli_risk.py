@@ -136,6 +136,18 @@ def test_risk_advises(run, file):
         ((*VIEWS, "--where", "name=Zoe"), "--where: no row of FILE has 'Zoe' in column 'name'"),
         ((*VIEWS, "--worst", "0"), "Invalid value for '--worst'"),
         ((*VIEWS, "--advise", "age"), "--advise takes the place of --view"),
+        *(
+            ((*VIEWS[4:], "--advise", "age", option, value), f"{option} is for --view, not for --advise")
+            for option, value in (
+                ("--model", "restricted"),
+                ("--worlds", "full"),
+                ("--where", "name=John"),
+                ("--worst", "3"),
+                ("--error", "0.1"),
+            )
+        ),
+        ((*VIEWS, "--error", "0"), "error must be between 0 and 1, got '0'"),
+        ((*VIEWS, "--confidence", "1"), "confidence must be between 0 and 1, got '1'"),
         (VIEWS[:4], "Missing option '--identity'"),
     ],
 )

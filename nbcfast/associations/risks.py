@@ -24,7 +24,7 @@ from nbcfast.associations.projections import (
     side,
     tuples_a_join_value,
 )
-from nbcfast.associations.results import Core, Risk, check_where
+from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.table import Table
@@ -132,6 +132,7 @@ def risk(
     ['Bill']
     """
     check_model(model)
+    check_progress(progress)
     if worlds not in ("projected", "full"):
         raise ValueError(f"worlds must be 'projected' or 'full', got {worlds!r}")
     plan = layout(views, identity, attribute, worlds)
@@ -193,9 +194,8 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
 
             return read(Stream(table), plan.parts, threads, progress)
         table = Table(table)
-    for view in plan.views:  # also those that nothing is asked of
-        for name in view:
-            table.column(name)
+    for place, view in enumerate(plan.views):  # also columns that nothing is asked of
+        check_columns(table.names, view, f"views[{place}]")
     columns = Columns.of(table, plan.names)
     return [columns] * len(plan.parts)
 

@@ -28,6 +28,7 @@ FIRST_BITS = 128  # to which a probability is enclosed where a float does not de
 LAST_BITS = 1 << 14
 EXACT_BITS = 1 << 22  # a product of probabilities is worked out exactly up to here
 NEAR = "threshold: a probability agrees with it to {} bits; choose a shorter number"
+MOST_EXPONENT = 1022  # 1 over a power beyond loses digits as a float
 MARGIN = 1e-12  # floats that are so far from a threshold decide
 
 
@@ -138,8 +139,10 @@ def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = 
         if not restricted:
             return float_probability(*pair)
         found = single_value(*pair)
+        if pair[1] >> MOST_EXPONENT:
+            raise ValueError(f"n must be below 2^{MOST_EXPONENT}, as no float is 1/n; or ask for exact=True")
         return None if found is None else float(found)
-    both = np.broadcast_arrays(_as_sizes(m, "m"), _as_sizes(n, "n"))
+    both = _together(m, n, 1)
     return (single_values if restricted else probabilities)(*both)
 
 
@@ -332,7 +335,7 @@ def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
     """one(m, n) of ints, or an array of objects of each pair."""
     if _is_int(m) and _is_int(n):
         return one(_checked(m, "m", least), _checked(n, "n", least))
-    both = np.broadcast_arrays(_as_sizes(m, "m", least), _as_sizes(n, "n", least))
+    both = _together(m, n, least)
     known: dict[tuple[int, int], Any] = {}
     found = np.empty(both[0].size, object)
     for place, pair in enumerate(zip(both[0].ravel().tolist(), both[1].ravel().tolist(), strict=True)):
@@ -342,7 +345,18 @@ def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
     return found.reshape(both[0].shape)
 
 
+def _together(m: Any, n: Any, least: int) -> list[Longs]:
+    both = _as_sizes(m, "m", least), _as_sizes(n, "n", least)
+    try:
+        return list(np.broadcast_arrays(*both))
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in both)
+        raise ValueError(f"m and n must have shapes that broadcast, got {shapes}") from None
+
+
 def _as_sizes(sizes: Any, where: str, least: int = 1) -> Longs:
+    if _is_int(sizes) and sizes > 2**62:
+        raise ValueError(f"{where}: an array holds sizes up to 2^62, got a larger one")
     array = np.asarray(sizes)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{where} must be an int or integers, got {sizes!r}"[:200])

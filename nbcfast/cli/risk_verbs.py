@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
+from click.core import ParameterSource
 from rich.text import Text
 
 from nbcfast import associations
@@ -17,6 +18,7 @@ from nbcfast.cli.files import names_of, read
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
 
+OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 ADVICE = 10  # splits that are shown
 HALF = (
     "The unrestricted probability of an association in the join is never below 1/2, however many share a "
@@ -51,6 +53,20 @@ HALF = (
     "--worst", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="To list."
 )
 @click.option(
+    "--error",
+    metavar="E",
+    default="0.01",
+    show_default=True,
+    help="How far a probability may be off where worlds must be sampled.",
+)
+@click.option(
+    "--confidence",
+    metavar="P",
+    default="0.95",
+    show_default=True,
+    help="How sure that is.",
+)
+@click.option(
     "--advise",
     "columns",
     metavar="A,B,C",
@@ -58,7 +74,9 @@ HALF = (
 )
 @reads_file
 @as_json
+@click.pass_context
 def risk(
+    context: click.Context,
     file: Path,
     views: tuple[str, ...],
     identity: str,
@@ -68,6 +86,8 @@ def risk(
     worlds: Literal["projected", "full"],
     wheres: tuple[str, ...],
     worst: int,
+    error: str,
+    confidence: str,
     columns: str | None,
     weights: str | None,
     nulls: tuple[str, ...],
@@ -85,6 +105,11 @@ def risk(
     if columns is not None:
         if views:
             raise ValueError("--advise takes the place of --view")
+        for option in OF_VIEWS:
+            if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+                raise ValueError(
+                    f"--{'where' if option == 'wheres' else option} is for --view, not for --advise"
+                )
         return advised(file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only)
     listed = [names_of(view, "--view") for view in views]
     names = list(dict.fromkeys(name for view in listed for name in view))
@@ -100,7 +125,16 @@ def risk(
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
     with progress("joining") as report:
         found = associations.risk(
-            table, listed, identity, attribute, model=model, worlds=worlds, where=where, progress=report
+            table,
+            listed,
+            identity,
+            attribute,
+            model=model,
+            worlds=worlds,
+            where=where,
+            error=error,
+            confidence=confidence,
+            progress=report,
         )
     above = None if level is None else found.n_above(level)
     bad = level is not None and bool(above or found.n_without_world)
