@@ -240,10 +240,24 @@ class Compact:
         total = int((self.asked * self._singles_of())[joins].sum())
         if not len(several):
             return total
+        sure = self._surely_above(threshold)[several]
+        total += int(self.several.unions[several[sure]].sum())
+        several = several[~sure]
         for block in self._blocks(self.several.codes[several]):
             found = self.listed(block)
             total += int(self._decided(found, threshold).sum())
         return total
+
+    def _surely_above(self, threshold: Fraction) -> Flags:
+        """Those with several join values all of whose associations are above, as each join value alone is."""
+        several = self.several
+        if self.model == "restricted":
+            return np.zeros(len(several.codes), np.bool_)
+        if threshold <= Fraction(1, 2):
+            return np.ones(len(several.codes), np.bool_)
+        least = np.minimum.reduceat(self.probabilities[several.joins], several.offsets[:-1])
+        found: Flags = least > float(threshold) + MARGIN
+        return found
 
     def _choices(self, threshold: Fraction) -> tuple[Longs, Longs]:
         """Single identities that are above, and places of those with several join values that may be."""
