@@ -54,7 +54,8 @@ def risk(
     r"""How likely each identity has each value of a private attribute, for somebody who sees the views.
 
     All worlds that give the same views are equally likely. Two views, or more that all share one join key,
-    take one pass and closed forms, whatever their size.
+    take one pass and closed forms, whatever their size (but where nearly all tuples of one side of a large join
+    value are of one identity or value).
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ def risk(
     Raises
     ------
     ValueError
-        If there are no rows, a column is missing, there are fewer than two views, or identity and attribute
-        are in one view alone.
+        If there are no rows, a column is missing, there are fewer than two views, identity and attribute are
+        in one view alone, or the join is too large to be worked with.
 
     Notes
     -----
@@ -107,8 +108,10 @@ def risk(
 
     Views in a chain are exact by message passing. Of any other views the worlds are sets of join
     tuples: exact where pieces of at most 20 join tuples (or 14 view tuples) are left once those are set
-    apart that must be in every world, else sampled. `Risk.method` and `Risk.confidence` say which. "flips"
-    in the method are Markov chains whose mixing is not proven.
+    apart that must be in every world, else sampled: up to 131,072 join tuples, of which at most 16,384 may
+    hang together where few of their sets are worlds. Restricted worlds must not be rarer than one set in 64.
+    `Risk.method` and `Risk.confidence` say which. "flips" in the method are Markov chains whose mixing is not
+    proven.
 
     Nulls are ordinary values.
 
@@ -186,7 +189,11 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
         from nbcfast.associations.streams import read
         from nbcfast.skyline.sources import Source
 
-        return read(Source(table), plan.parts, threads, progress)
+        file = Source(table)
+        unread = sorted({name for view in plan.views for name in view} - set(plan.names))
+        if unread:  # that they are there is all that is asked
+            next(iter(file.batches(unread)), None)
+        return read(file, plan.parts, threads, progress)
     if not isinstance(table, Table):
         if not isinstance(table, Mapping):
             from nbcfast.associations.streams import read

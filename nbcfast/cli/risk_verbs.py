@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
+IN_BATCHES = (".csv", ".csv.gz", ".parquet")
 ADVICE = 10  # splits that are shown
 HALF = (
     "The unrestricted probability of an association in the join is never below 1/2, however many share a "
@@ -118,11 +120,11 @@ def risk(
     for name, option in ((identity, "--identity"), (attribute, "--attribute")):
         if name not in names:
             raise ValueError(f"{option}: expected a column of a view, got {name!r}")
-    table = read(file, names, weights, nulls, delimiter, texts)
-    where = {name: chosen for name in (identity, attribute) if (chosen := asked(table, name, wheres))}
+    where = {name: Asked(chosen) for name in (identity, attribute) if (chosen := asked(name, wheres))}
     for text in wheres:
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+    table = source(file, names, weights, nulls, delimiter, texts)
     with progress("joining") as report:
         found = associations.risk(
             table,
@@ -136,6 +138,9 @@ def risk(
             confidence=confidence,
             progress=report,
         )
+    for name, one in where.items():
+        if one.missing:
+            raise ValueError(f"--where: no row of FILE has {one.missing[0]!r} in column {name!r}")
     above = None if level is None else found.n_above(level)
     bad = level is not None and bool(above or found.n_without_world)
     top = found.worst(worst)
@@ -158,19 +163,44 @@ def risk(
     return int(bad)
 
 
-def asked(table: Any, name: str, wheres: tuple[str, ...]) -> list[Any]:
+def source(
+    file: Path,
+    names: list[str],
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> Any:
+    """The path of a file that can be read batch by batch, or else its table."""
+    plainly = weights is None and not nulls and delimiter is None and not texts
+    if plainly and file.name.lower().endswith(IN_BATCHES):
+        import_module("pyarrow")  # where it is missing, main names the extra
+        return file
+    return read(file, names, weights, nulls, delimiter, texts)
+
+
+class Asked:
     """The values of a column that --where names, by the text that they print as."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.missing = texts  # that no value prints as
+
+    def __call__(self, value: Any) -> bool:
+        text = "" if value is None else str(value)
+        self.missing = [one for one in self.missing if one != text]
+        return text in self.texts
+
+
+def asked(name: str, wheres: tuple[str, ...]) -> list[str]:
+    """What --where asks of a column."""
     chosen = []
     for text in wheres:
         column, found, value = text.partition("=")
         if not found:
             raise ValueError(f"--where must be NAME=VALUE, got {text!r}")
-        if column != name:
-            continue
-        values = [one for one in table.domain(name) if value == ("" if one is None else str(one))]
-        if not values:
-            raise ValueError(f"--where: no row of FILE has {value!r} in column {name!r}")
-        chosen += values
+        if column == name:
+            chosen.append(value)
     return chosen
 
 
