@@ -54,8 +54,8 @@ def risk(
     r"""How likely each identity has each value of a private attribute, for somebody who sees the views.
 
     All worlds that give the same views are equally likely. Two views, or more that all share one join key,
-    take one pass and closed forms, whatever their size (but where nearly all tuples of one side of a large join
-    value are of one identity or value).
+    take one pass and closed forms, whatever their size (but where nearly all tuples of one side of a large
+    join value are of one identity or value).
 
     Parameters
     ----------
