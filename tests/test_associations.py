@@ -841,6 +841,18 @@ def test_streams_and_files_equal_the_table(tmp_path):
     assert risk(data, three, "name", "ill").table() == risk(nbcfast.Table(data), three, "name", "ill").table()
 
 
+def test_columns_of_views_are_looked_for_in_streams_and_files(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv
+
+    data = pa.table({"name": ["x"], "age": [1], "problem": ["y"]})
+    csv.write_csv(data, tmp_path / "people.csv")
+    views = [("name", "age", "pet"), ("age", "problem")]
+    for source in (nbcfast.Table(data), data, iter(data.to_batches()), tmp_path / "people.csv"):
+        with pytest.raises(ValueError, match="'pet'"):
+            risk(source, views, "name", "problem")
+
+
 def test_empty_streams_have_no_rows(tmp_path):
     pa = pytest.importorskip("pyarrow")
     empty = pa.table(

@@ -185,12 +185,12 @@ def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
 
 def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
+    unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     if isinstance(table, (str, bytes, os.PathLike)):
         from nbcfast.associations.streams import read
         from nbcfast.skyline.sources import Source
 
         file = Source(table)
-        unread = sorted({name for view in plan.views for name in view} - set(plan.names))
         if unread:  # that they are there is all that is asked
             next(iter(file.batches(unread)), None)
         return read(file, plan.parts, threads, progress)
@@ -199,7 +199,7 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
             from nbcfast.associations.streams import read
             from nbcfast.skyline.streams import Stream
 
-            return read(Stream(table), plan.parts, threads, progress)
+            return read(Stream(table), plan.parts, threads, progress, unread)
         table = Table(table)
     for place, view in enumerate(plan.views):  # also columns that nothing is asked of
         check_columns(table.names, view, f"views[{place}]")
