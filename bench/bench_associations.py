@@ -41,9 +41,24 @@ def bench_risk(benchmark, several, model):
 
 @pytest.mark.parametrize("how", ["native", "reference"])
 def bench_covers(benchmark, how):
-    """200 x 200, against the formula in Python's integers."""
-    expected = plain_covers(200, 200, gmpy2.mpz)
-    assert benchmark(covers if how == "native" else reference.covers, 200, 200) == expected
+    """300 x 300, against the formula in Python's integers."""
+    expected = plain_covers(300, 300, gmpy2.mpz)
+    assert benchmark(covers if how == "native" else reference.covers, 300, 300) == expected
+
+
+@pytest.mark.parametrize("model", ["unrestricted", "restricted"])
+def bench_full_worlds(benchmark, model):
+    """Whole tuples: 20,000 rows, 3,333 people, 400 join values."""
+    rng = np.random.default_rng(1)
+    n = 20_000
+    data = {
+        name: rng.integers(0, size, n) for name, size in zip("iabp", (n // 6, n // 50, 4, 30), strict=True)
+    }
+    views = [("i", "a"), ("a", "p", "b")]
+    found = benchmark(risk, data, views, "i", "p", model=model, worlds="full")
+    assert found.n_associations == risk(data, views, "i", "p", model=model).n_associations
+    row = found.worst(1)[0]
+    assert abs(found.of(row["i"], row["p"]).exact - Fraction(row["probability"])) < Fraction(1, 10**15)
 
 
 @pytest.mark.parametrize("most", [64, 1e9])

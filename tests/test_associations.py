@@ -4,6 +4,7 @@ import pickle
 import random
 import subprocess
 import sys
+import time
 from fractions import Fraction
 from itertools import permutations
 from math import comb
@@ -15,7 +16,17 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import _associations, associations
-from nbcfast.associations import advise, covers, interesting_covers, joins, probability, risk, sizes, stars
+from nbcfast.associations import (
+    advise,
+    compact,
+    covers,
+    interesting_covers,
+    joins,
+    probability,
+    risk,
+    sizes,
+    stars,
+)
 from nbcfast.reference import associations as reference
 
 MODELS = ["unrestricted", "restricted"]
@@ -28,6 +39,7 @@ FIGURE_1 = {
 VIEWS_1 = [("name", "age"), ("age", "problem")]
 TWO_JOINS = {"who": ["i", "x", "i", "y"], "key": [1, 1, 2, 2], "what": ["p", "q", "p", "r"]}
 TWO_VIEWS = [("who", "key"), ("key", "what")]
+TWO_VIEWS_OF_NUMBERS = [("i", "a"), ("a", "p")]
 
 
 def columns(rows):
@@ -228,6 +240,9 @@ SHAPES = [
     [("i", "a"), ("a", "p"), ("p", "i", "a")],
     [("i", "a"), ("a", "b"), ("p", "i")],
     [("i", "a"), ("a", "b", "p"), ("b", "x"), ("x", "y")],
+    [("i", "a"), ("i", "b"), ("b", "p")],
+    [("i", "a"), ("a", "p"), ("p", "x")],
+    [("i", "x", "a"), ("b", "i", "y"), ("b", "p")],
 ]
 small_rows = st.lists(
     st.fixed_dictionaries(
@@ -454,6 +469,7 @@ def test_by_join_value():
     }
     full = risk(FIGURE_1, VIEWS_1, "name", "problem", worlds="full").by_join_value()
     assert full.column("tuples of view 1") == (1, 1, 3)
+    assert full.column("probability") == (1, 1, 161 / 265)
     other = risk(FIGURE_1, [("name", "age"), ("age", "job"), ("job", "problem")], "name", "problem")
     with pytest.raises(ValueError, match="do not all share one join key"):
         other.by_join_value()
@@ -555,6 +571,237 @@ def test_bad_thresholds(threshold, error):
         risk(FIGURE_1, VIEWS_1, "name", "problem").above(threshold)
 
 
+# Two join values with 3 x 3 and 3 x 3: 1 - (104/265)^2 and others, some of whose floats are rounded up.
+@pytest.mark.parametrize("m", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_threshold_equal_to_a_probability_is_not_exceeded(m, n):
+    for others in range(2, 5):
+        sizes_ = [(m, n), (others, 5 - others % 2)]
+        data = {"i": [], "a": [], "p": []}
+        for place, (people, values) in enumerate(sizes_):
+            for one in range(people * values):
+                person, value = one % people, one // people
+                data["i"].append((place, person) if person else "both")
+                data["a"].append(place)
+                data["p"].append((place, value) if value else "both")
+        data = {name: list(map(str, values)) for name, values in data.items()}
+        found = risk(data, [("i", "a"), ("a", "p")], "i", "p")
+        exact = found.of("both", "both").exact
+        tiny = Fraction(1, 10**30)
+        above = [found.n_above(level) for level in (exact - tiny, exact, exact + tiny)]
+        assert above == [above[1] + 1, above[1], above[1]]
+        assert len(found.above(exact)) == above[1]
+
+
+def test_natural_thresholds_of_large_full_worlds():
+    numbers = range(1_000)
+    found = risk({"i": numbers, "p": numbers}, [("i",), ("p",)], "i", "p", worlds="full")
+    assert (found.n_above("1/2"), found.n_above("3/4")) == (10**6, 0)
+    two = {"i": np.arange(400), "p": np.arange(400) // 2, "x": np.arange(400)}
+    found = risk(two, [("i",), ("p", "x")], "i", "p", worlds="full")
+    assert (found.n_above("3/4"), found.n_above("7/8")) == (400 * 200, 0)
+    found = risk(two, [("i",), ("p", "x")], "i", "p", worlds="full", model="restricted")
+    assert found.of(0, 0).exact == Fraction(1, 200)
+    assert (found.n_above("1/200"), found.n_above(Fraction(1, 200) - Fraction(1, 10**40))) == (0, 400 * 200)
+    n = 30  # several join values, all alike
+    same = {
+        "i": np.arange(2 * n * n) % n,
+        "a": np.arange(2 * n * n) % 2,
+        "p": np.arange(2 * n * n) // n % n,
+        "x": np.arange(2 * n * n) // n % n,
+    }
+    found = risk(same, [("i", "a"), ("a", "p", "x")], "i", "p", worlds="full", model="restricted")
+    assert {found.n_above(Fraction(1, len(found.cover(0)))), found.n_above("1/31")} == {
+        0,
+        found.n_associations,
+    }
+
+
+def test_natural_thresholds_of_large_stars():
+    n = np.arange(1_000)
+    found = risk({"i": n, "p": n, "x": n % 2}, [("i",), ("p",), ("x",)], "i", "p")
+    assert [found.n_above(level) for level in ("1/2", "3/4", "7/8")] == [10**6, 10**6, 0]
+    with pytest.raises(ValueError, match="threshold: a probability agrees with it to 512 bits"):
+        found.n_above(Fraction(3, 4) + Fraction(1, 2**2500))
+
+
+@pytest.mark.parametrize(
+    ("given_sizes", "own"),
+    [
+        ((40, 9), (1, 2)),
+        ((9, 40), (2, 1)),
+        ((30, 4, 3), (1, 1)),
+        ((3, 4, 30), (1, 2)),
+        ((35, 20), (2, 5)),
+        ((4, 60, 2), (3, 7)),
+    ],
+)
+def test_bounds_of_uneven_sizes(given_sizes, own):
+    hidden = Fraction(int(stars.star_covers(given_sizes, own)), int(stars.star_covers(given_sizes)))
+    assert stars.covers_without(given_sizes, own) == stars.star_covers(given_sizes, own)
+    for bits in (1, 4, 10):
+        low, high = stars.tuples_enclosed(given_sizes, own, bits)
+        assert low == 1 - hidden == high or low < 1 - hidden <= high <= low + Fraction(4, 2**bits)
+    for shares in ([1], [1, 2, 3]):
+        exact = [
+            Fraction(int(stars.covers_without(given_sizes, (own[0], given_sizes[1] - b)))) for b in shares
+        ]
+        found, _ = stars.single_weights(given_sizes, own[0], shares, 10)
+        quotients = [
+            Fraction(int(w.numerator), int(w.denominator)) / one for w, one in zip(found, exact, strict=True)
+        ]
+        assert max(quotients) / min(quotients) <= 1 + Fraction(4, 2**10)
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.data())
+def test_covers_without_shared_cells_are_the_sum_over_both_sides(m, n, data):
+    a, b = data.draw(st.integers(0, m)), data.draw(st.integers(0, n))
+    assert stars.covers_without((m, n), (a, b)) == stars.star_covers((m, n), (a, b))
+
+
+@pytest.mark.parametrize("tuples", [(20, 3), (40, 3)])
+def test_stars_of_uneven_sizes_are_not_refused(tuples):
+    n, (values, more) = np.arange(100_000), tuples
+    found = risk({"i": n, "p": n % values, "x": n % more}, [("i",), ("p",), ("x",)], "i", "p")
+    cells = values * more
+    exact = 1 - Fraction(2 ** (cells - more) - 1, 2**cells - 1)  # but for 2^-100000
+    assert found.of(0, 0).probability == float(exact)
+    assert found.n_above("7/8") == found.n_associations
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_full_worlds_of_uneven_sizes_are_not_refused(model):
+    n = np.arange(100_000)
+    found = risk(
+        {"i": n, "p": n % 60 // 2 % 7, "x": n % 60},
+        [("i",), ("p", "x")],
+        "i",
+        "p",
+        worlds="full",
+        model=model,
+    )
+    rows = {value: found.of(5, value).probability for value in (0, 6)}
+    if model == "unrestricted":  # 10 and 8 tuples
+        assert rows == {
+            value: pytest.approx(1 - (2 ** (60 - b) - 1) / (2**60 - 1), rel=1e-15)
+            for value, b in ((0, 10), (6, 8))
+        }
+    else:
+        assert rows[0] / rows[6] == pytest.approx((2**10 - 1) / (2**8 - 1), rel=1e-14)
+        assert sum(found.of(5, value).probability for value in range(7)) == pytest.approx(1, rel=1e-14)
+
+
+def test_full_worlds_of_many_rows_take_little_time():
+    rng = np.random.default_rng(1)
+    n = 6_000
+    data = {
+        "i": rng.integers(0, n // 6, n),
+        "a": rng.integers(0, n // 50, n),
+        "b": rng.integers(0, 4, n),
+        "p": rng.integers(0, 30, n),
+    }
+    views = [("i", "a"), ("a", "p", "b")]
+    group = {"i": np.arange(20_000), "x": rng.integers(0, 11, 20_000), "p": rng.integers(0, 7, 20_000)}
+    for model in MODELS:
+        start = time.process_time()
+        found = risk(data, views, "i", "p", worlds="full", model=model)
+        one = risk(group, [("i",), ("p", "x")], "i", "p", worlds="full", model=model)
+        assert time.process_time() - start < 10  # it was minutes
+        assert one.n_associations == 140_000
+        some = risk(data, views, "i", "p", worlds="full", model=model, where={"i": data["i"][:5].tolist()})
+        for row in some.table():
+            exact = found.of(row["i"], row["p"]).exact
+            assert row["probability"] == (None if exact is None else pytest.approx(float(exact), rel=1e-14))
+            if exact is not None:
+                assert (row in list(some.above(exact))) is False
+                assert row in list(some.above(max(exact - Fraction(1, 10**50), Fraction(0)))) or exact == 0
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        [("i", "a"), ("i", "b"), ("b", "p")],
+        [("i", "a"), ("a", "p"), ("p", "x")],
+        [("i", "a"), ("a", "p"), ("p", "b"), ("i", "x")],
+        [("i", "a", "x"), ("i", "b", "y"), ("a", "b", "p")],
+    ],
+)
+@pytest.mark.parametrize("worlds", ["projected", "full"])
+def test_the_order_of_views_never_matters(views, worlds):
+    data = {"i": [0, 0, 1], "a": [2, 1, 0], "b": [0, 1, 1], "p": [1, 0, 2], "x": [1, 0, 0], "y": [1, 2, 2]}
+    for model in MODELS:
+        found = [risk(data, order, "i", "p", model=model, worlds=worlds) for order in permutations(views)]
+        for row in found[0].table():
+            assert len({one.of(row["i"], row["p"]).exact for one in found}) == 1
+        assert len({one.method for one in found}) == 1
+
+
+def test_numbers_of_views_are_those_given():
+    rows = {"i": [0, 1], "a": [0, 0], "b": [1, 2], "p": [3, 4]}
+    found = risk(rows, [("a", "b"), ("i", "a"), ("a", "p")], "i", "p")
+    assert found.by_join_value().names[3] == "tuples of view 1"
+    full_ = risk(rows, [("a", "b"), ("i", "a"), ("a", "p")], "i", "p", worlds="full").by_join_value()
+    assert full_.names[3:] == (
+        "tuples of view 1",
+        "tuples of view 2",
+        "tuples of view 3",
+        "associations",
+        "probability",
+    )
+
+
+def test_many_associations_are_counted_in_little_memory(monkeypatch):
+    sizes_ = []
+    listed = compact.Compact.listed
+    monkeypatch.setattr(compact, "BLOCK", 500)
+
+    def spied(self, codes=None):
+        found = listed(self, codes)
+        sizes_.append(len(found))
+        return found
+
+    n = 40  # identities with two join values, and 100 values each
+    data = {"i": [], "a": [], "p": []}
+    for i in range(n):
+        for p in range(100):
+            data["i"] += [i, i]
+            data["a"] += [0, 1]
+            data["p"] += [p, p]
+    found = risk(data, [("i", "a"), ("a", "p")], "i", "p")
+    expected = list(found.worst(n * 100))
+    monkeypatch.setattr(compact.Compact, "listed", spied)
+    assert found.n_above("3/4") == n * 100
+    assert max(sizes_) <= 500
+    sizes_.clear()
+    assert list(found.worst(30)) == expected[:30]
+    assert sum(sizes_) <= 500  # the first ones decide
+    assert list(found.worst(1_111)) == expected[:1_111]
+
+
+def test_worst_of_ties_is_in_order(monkeypatch):
+    monkeypatch.setattr(compact, "BLOCK", 3)
+    rng = random.Random(5)
+    for _ in range(20):
+        data = {name: [rng.randrange(4) for _ in range(14)] for name in "iap"}
+        for model in MODELS:
+            found = risk(data, [("i", "a"), ("a", "p")], "i", "p", model=model)
+            rows = [row for row in found.table() if row["probability"] is not None]
+            rows.sort(key=lambda row: (-row["probability"], row["i"], row["p"]))
+            for n in (1, 2, 5, 9):
+                assert list(found.worst(n)) == rows[:n]
+
+
+def test_identities_without_a_world_are_counted_alike():
+    data = {"n": ["x", "x", "y", "z"], "a": [1, 1, 2, 2], "p": ["u", "v", "w", "t"]}
+    views = [("n", "a"), ("a", "p")]
+    for worlds in ("projected", "full"):
+        found = risk(data, views, "n", "p", model="restricted", worlds=worlds, where={"p": "w"})
+        assert (found.n_identities, found.n_without_world, found.n_above(1)) == (3, 1, 0)
+    chain = [("n", "a"), ("a", "b"), ("b", "p")]
+    found = risk({**data, "b": data["a"]}, chain, "n", "p", model="restricted", where={"p": "w"})
+    assert (found.method, found.n_without_world) == ("chain", 1)
+
+
 # --- streams
 
 
@@ -592,6 +839,18 @@ def test_streams_and_files_equal_the_table(tmp_path):
     assert seen[-1][0] == seen[-1][1]
     three = [("name", "age"), ("age", "job"), ("age", "ill")]
     assert risk(data, three, "name", "ill").table() == risk(nbcfast.Table(data), three, "name", "ill").table()
+
+
+def test_columns_of_views_are_looked_for_in_streams_and_files(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv
+
+    data = pa.table({"name": ["x"], "age": [1], "problem": ["y"]})
+    csv.write_csv(data, tmp_path / "people.csv")
+    views = [("name", "age", "pet"), ("age", "problem")]
+    for source in (nbcfast.Table(data), data, iter(data.to_batches()), tmp_path / "people.csv"):
+        with pytest.raises(ValueError, match="'pet'"):
+            risk(source, views, "name", "problem")
 
 
 def test_empty_streams_have_no_rows(tmp_path):
@@ -707,6 +966,60 @@ def test_a_join_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(joins, "MOST_TUPLES", 10)
     with pytest.raises(ValueError, match="their join has more than 10 tuples"):
         risk(random_table(1, 30, 3), CYCLE, "i", "p")
+
+
+def test_identities_share_draws():
+    rng = np.random.default_rng(3)
+    data = {**{name: rng.integers(0, 5, 60) for name in "abxp"}, "i": np.arange(60)}
+    views = [("i", "a", "b"), ("a", "x", "p"), ("b", "x")]
+    start = time.process_time()
+    found = risk(data, views, "i", "p", model="restricted", rng=np.random.default_rng(1))
+    assert time.process_time() - start < 15  # it was two seconds an identity
+    assert found.method == "sampling"
+    for person in range(0, 60, 7):
+        rows = [found.of(person, value) for value in found.cover(person)]
+        assert sum(row.probability for row in rows) == pytest.approx(1, abs=0.05)
+        assert all(low <= row.probability <= high for row in rows for low, high in [row.interval or (0, 1)])
+
+
+def test_shared_draws_cover_as_often_as_they_should(monkeypatch):
+    views = [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")]
+    data = random_table(3, 9, 3)
+    exact = risk(data, views, "i", "p", model="restricted")
+    monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
+    monkeypatch.setattr(joins, "ENUMERATED", 0)
+    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr(joins, "FEWEST_KEPT", 0)
+    missed = drawn = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        found = risk(data, views, "i", "p", model="restricted", rng=rng, error="0.05", confidence="0.8")
+        for row in exact.table():
+            if (interval := found.of(row["i"], row["p"]).interval) is not None:
+                drawn += 1
+                missed += not interval[0] <= row["probability"] <= interval[1]
+    assert drawn >= 20
+    assert missed <= 0.2 * drawn
+
+
+def test_a_large_join_is_sampled_where_worlds_are_frequent():
+    n = 20
+    grid = np.arange(n**3)
+    data = {"i": grid % n, "a": grid // n % n, "p": grid // n**2 % n, "b": grid % 3}
+    views = [("i", "a"), ("a", "p", "b"), ("p", "i")]
+    found = risk(data, views, "i", "p", error="0.05", rng=np.random.default_rng(2), where={"i": [3]})
+    assert (found.method, found.n_associations) == ("sampling", n)
+    assert all(row["low"] <= 1 - 2**-60 <= row["high"] for row in found.table())
+
+
+def test_a_large_join_of_rare_worlds_is_refused(monkeypatch):
+    monkeypatch.setattr(joins, "MOST_RARE", 2)
+    monkeypatch.setattr(joins, "FEWEST_KEPT", 1.0)
+    monkeypatch.setattr(joins, "ENUMERATED", 0)
+    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
+    with pytest.raises(ValueError, match="tuples of their join hang together, and too many tuples of a view"):
+        risk(random_table(3, 9, 3), [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")], "i", "p")
 
 
 def test_long_chains_take_no_time():
@@ -865,6 +1178,59 @@ def test_bad_views(views, error, message):
 def test_bad_options(options, error, message):
     with pytest.raises(error, match=message):
         risk(FIGURE_1, VIEWS_1, "name", "problem", **options)
+
+
+def test_bad_input_names_its_argument():
+    with pytest.raises(ValueError, match=r"views\[1\]: expected a column of 'name', .* got 'pet'"):
+        risk(FIGURE_1, [("name", "age"), ("pet", "problem")], "name", "problem")
+    with pytest.raises(ValueError, match=r"columns: expected a column of 'name', .* got 'pet'"):
+        advise(FIGURE_1, "name", "problem", ["pet"])
+    with pytest.raises(ValueError, match=r"identity: expected a column of 'name', .* got 'pet'"):
+        advise(FIGURE_1, "pet", "problem", ["age"])
+    with pytest.raises(
+        ValueError, match="identity and attribute must be different columns, got 'name' twice"
+    ):
+        advise(FIGURE_1, "name", "name", ["age"])
+    for call in (
+        lambda: risk(FIGURE_1, VIEWS_1, "name", "problem", progress=3),
+        lambda: advise(FIGURE_1, "name", "problem", ["age"], progress=3),
+    ):
+        with pytest.raises(TypeError, match="progress must be callable or None, got 3"):
+            call()
+    with pytest.raises(ValueError, match=r"m: an array holds sizes up to 2\^62"):
+        probability(10**30, [1, 2])
+    with pytest.raises(ValueError, match=r"must have shapes that broadcast, got \(2,\) and \(3,\)"):
+        covers([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"n must be below 2\^1022"):
+        probability(10**400, 10**400, model="restricted")
+    assert probability(10**400, 10**400, model="restricted", exact=True) == Fraction(1, 10**400)
+
+
+def test_integers_of_numpy_are_integers():
+    found = risk({"i": [0, 1], "a": [0, 0], "p": [0, 1]}, TWO_VIEWS_OF_NUMBERS, "i", "p")
+    assert len(found.worst(np.int64(3))) == 3
+    one = found.of(1.0, np.int64(0))
+    assert (type(one.identity), type(one.value)) == (int, int)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_results_can_be_pickled(model):
+    data = random_table(3, 9, 3)
+    layouts = [
+        ([("i", "a"), ("a", "p")], "projected"),
+        ([("i", "a"), ("a", "p", "x")], "full"),
+        ([("i", "a"), ("a", "b"), ("b", "p")], "projected"),
+        (CYCLE, "projected"),
+    ]
+    for views, worlds in layouts:
+        found = risk(data, views, "i", "p", model=model, worlds=worlds)
+        again = pickle.loads(pickle.dumps(found))
+        assert again.table() == found.table()
+        assert again.n_above("1/2") == found.n_above("1/2")
+        row = found.table()[0]
+        one = found.of(row["i"], row["p"])
+        copy = pickle.loads(pickle.dumps(one))
+        assert (copy, copy.exact) == (one, again.of(row["i"], row["p"]).exact)
 
 
 def test_bad_names_and_values():

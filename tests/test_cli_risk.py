@@ -101,6 +101,22 @@ def test_risk_of_a_chain(run, file):
     assert "not the same for all" in out
 
 
+def test_risk_reads_in_batches_what_it_reads_as_a_table(run, file, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    other = tmp_path / "people.tsv"
+    other.write_text(CSV.replace(",", "\t"), encoding="utf-8")
+    options = (*VIEWS, "--json", "--where", "problem=Cold", "--where", "name=John", "--where", "name=Alan")
+    expected = json.loads(run("risk", other, *options)[1])
+
+    def refuse(*_):
+        raise AssertionError("the whole table was read")
+
+    monkeypatch.setattr("nbcfast.cli.risk_verbs.read", refuse)
+    found = json.loads(run("risk", file, *options)[1])
+    assert {**found, "file": ""} == {**expected, "file": ""}
+    assert (found["associations"], found["identities"]) == (1, 2)
+
+
 def test_risk_advises(run, file):
     options = ("--identity", "name", "--attribute", "problem", "--advise", "age,job")
     code, out, err = run("risk", file, *options)
@@ -136,6 +152,18 @@ def test_risk_advises(run, file):
         ((*VIEWS, "--where", "name=Zoe"), "--where: no row of FILE has 'Zoe' in column 'name'"),
         ((*VIEWS, "--worst", "0"), "Invalid value for '--worst'"),
         ((*VIEWS, "--advise", "age"), "--advise takes the place of --view"),
+        *(
+            ((*VIEWS[4:], "--advise", "age", option, value), f"{option} is for --view, not for --advise")
+            for option, value in (
+                ("--model", "restricted"),
+                ("--worlds", "full"),
+                ("--where", "name=John"),
+                ("--worst", "3"),
+                ("--error", "0.1"),
+            )
+        ),
+        ((*VIEWS, "--error", "0"), "error must be between 0 and 1, got '0'"),
+        ((*VIEWS, "--confidence", "1"), "confidence must be between 0 and 1, got '1'"),
         (VIEWS[:4], "Missing option '--identity'"),
     ],
 )

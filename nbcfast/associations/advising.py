@@ -9,7 +9,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
-from nbcfast.associations.results import check_threshold
+from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
 from nbcfast.table import Table
 
@@ -144,9 +144,15 @@ def advise(
     Split((name, age) and (age, job, ill): worst 1/2, lets out 0.5)
     """
     level = check_threshold(threshold)
+    check_progress(progress)
     if not isinstance(table, Table):
         table = Table(table)
+    for name, where in ((identity, "identity"), (attribute, "attribute")):
+        check_columns(table.names, [name], where)
+    if identity == attribute:
+        raise ValueError(f"identity and attribute must be different columns, got {identity!r} twice")
     names = _names(columns, identity, attribute)
+    check_columns(table.names, names, "columns")
     search = _Search(table, identity, attribute, names, level, progress)
     if len(names) <= MOST_COLUMNS:
         found = search.exhaustive()

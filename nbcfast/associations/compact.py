@@ -8,7 +8,7 @@ together by a kernel: worlds of different join values are independent, so unrest
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,8 @@ class Compact:
         By the same join values in the same order; each pair counts once.
     sizes : list of ndarray
         Of each join value: identities, values, tuples of the third view, ...
+    numbers_of_views : list of int
+        From 1, in the order of the sizes.
     probabilities : callable
         From sizes to floats, unrestricted.
     enclose : callable
@@ -72,6 +74,7 @@ class Compact:
         identities: Groups,
         values: Groups,
         sizes: list[Longs],
+        numbers_of_views: list[int],
         model: Model,
         probabilities: Callable[[list[Longs]], Floats],
         enclose: Callable[..., Any],
@@ -82,6 +85,7 @@ class Compact:
         progress: Progress | None,
     ) -> None:
         self.identities, self.values, self.sizes = identities, values, sizes
+        self.numbers_of_views = numbers_of_views
         self.model: Model = model
         self.enclose, self.exact = enclose, exact
         self.wanted_ids, self.wanted_values = wanted_ids, wanted_values
@@ -190,9 +194,34 @@ class Compact:
             least = np.partition(best[some], len(some) - n)[len(some) - n]
             higher = some[best[some] > least]
             some = np.sort(np.concatenate([higher, some[best[some] == least][: n - len(higher)]]))
-        step = max(1, BLOCK // max(len(self.wanted_values), 1))
-        pieces = [self.listed(some[start : start + step]).best(n) for start in range(0, len(some), step)]
-        return Found.joined(pieces).best(n)
+        # The greatest first: nobody after a block matters once n rows are likelier, or as likely and earlier.
+        some = some[np.argsort(-best[some], kind="stable")]
+        found = Found.empty(0)
+        for block in self._blocks(some):
+            if len(found) == n:
+                least, last = found.probabilities[-1], found.identities[-1]
+                if best[block[0]] < least or (best[block[0]] == least and block[0] > last):
+                    break
+            found = Found.joined([found, self.listed(block)]).best(n)
+        return found
+
+    def _blocks(self, codes: Longs) -> Iterator[Longs]:
+        """Identities in runs that have about so many associations at most."""
+        totals = np.cumsum(self._lengths(codes))
+        start = 0
+        while start < len(codes):
+            before = int(totals[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(totals, before + BLOCK, side="right")))
+            yield codes[start:stop]
+            start = stop
+
+    def _lengths(self, codes: Longs) -> Longs:
+        """How many associations that are asked for each identity has."""
+        several = self.degrees[codes] > 1
+        lengths = np.zeros(len(codes), np.int64)
+        lengths[~several] = self.asked[self.join_of[codes[~several]]]
+        lengths[several] = self.several.unions[np.searchsorted(self.several.codes, codes[several])]
+        return lengths
 
     def above(self, threshold: Fraction) -> Found:
         """All associations above a threshold, by identity and value."""
@@ -211,10 +240,24 @@ class Compact:
         total = int((self.asked * self._singles_of())[joins].sum())
         if not len(several):
             return total
-        for start in range(0, len(several), IDENTITIES):
-            found = self.listed(self.several.codes[several[start : start + IDENTITIES]])
+        sure = self._surely_above(threshold)[several]
+        total += int(self.several.unions[several[sure]].sum())
+        several = several[~sure]
+        for block in self._blocks(self.several.codes[several]):
+            found = self.listed(block)
             total += int(self._decided(found, threshold).sum())
         return total
+
+    def _surely_above(self, threshold: Fraction) -> Flags:
+        """Those with several join values all of whose associations are above, as each join value alone is."""
+        several = self.several
+        if self.model == "restricted":
+            return np.zeros(len(several.codes), np.bool_)
+        if threshold <= Fraction(1, 2):
+            return np.ones(len(several.codes), np.bool_)
+        least = np.minimum.reduceat(self.probabilities[several.joins], several.offsets[:-1])
+        found: Flags = least > float(threshold) + MARGIN
+        return found
 
     def _choices(self, threshold: Fraction) -> tuple[Longs, Longs]:
         """Single identities that are above, and places of those with several join values that may be."""
@@ -240,8 +283,10 @@ class Compact:
     def _decided(self, found: Found, threshold: Fraction) -> Flags:
         """Which associations of identities with several join values are above."""
         level = float(threshold)
-        keep: Flags = found.probabilities > level
         near = np.abs(found.probabilities - level) <= MARGIN
+        keep: Flags = (
+            found.probabilities > level
+        ) & ~near  # a float may be rounded above its own probability
         if self.model == "restricted":
             for probability in np.unique(found.probabilities[near]).tolist():
                 keep[found.probabilities == probability] = self._above([], probability, threshold)
@@ -355,9 +400,7 @@ class Compact:
             codes = np.flatnonzero((self.degrees > 0) & self.wanted_ids)
         several = self.degrees[codes] > 1
         places = np.searchsorted(self.several.codes, codes[several])
-        lengths = np.zeros(len(codes), np.int64)
-        lengths[~several] = self.asked[self.join_of[codes[~several]]]
-        lengths[several] = self.several.unions[places]
+        lengths = self._lengths(codes)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         found = Found.empty(int(offsets[-1]))
         found.identities[:] = np.repeat(codes, lengths)
@@ -368,8 +411,9 @@ class Compact:
 
     def _list_singles(self, found: Found, codes: Longs, places: Longs) -> None:
         joins = self.join_of[codes]
-        for start in range(0, len(codes), BLOCK // 64):
-            part = slice(start, start + BLOCK // 64)
+        step = max(BLOCK // 64, 1)
+        for start in range(0, len(codes), step):
+            part = slice(start, start + step)
             lengths = self.values.distinct[joins[part]]
             within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
             values = self.values.values[np.repeat(self.values.offsets[:-1][joins[part]], lengths) + within]
@@ -422,6 +466,7 @@ class Compact:
         ]
         m, n, *more = self.sizes
         numbers: list[tuple[str, Any]] = [("identities", m), ("values", n)]
-        numbers += [(f"tuples of view {place + 3}", size) for place, size in enumerate(more)]
+        further = zip(self.numbers_of_views[2:], more, strict=True)
+        numbers += [(f"tuples of view {number}", size) for number, size in further]
         numbers += [("associations", m * n), ("probability", self.probabilities)]
         return keys, numbers

@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
-from nbcfast.associations.sizes import Longs, fraction
+from nbcfast.associations.sizes import NEAR, Longs, fraction
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+
+
+ByJoinValue = tuple[list[tuple[str, Any]], list[tuple[str, Any]]]  # columns of the join, and of numbers
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,13 @@ class Outcome:
 
     Equal bounds are the probability. Otherwise it is enclosed far more narrowly than a float tells, and is
     not the lower bound; or, where `sampled` (the estimate), it lies between them with the stated confidence.
+    `refine` gives the same with all that can be known, where that takes longer.
     """
 
     low: Any
     high: Any
     sampled: float | None = None
+    refine: Callable[[], Outcome] | None = None
 
     @property
     def probability(self) -> float:
@@ -38,13 +43,15 @@ class Outcome:
             return float("nan")
         if self.sampled is not None:
             return self.sampled
-        found = float((self.low + self.high) / 2)
+        found = float(self.low if self.low == self.high else (self.low + self.high) / 2)
         if found >= 1 and self.low != 1:
             return float(np.nextafter(1.0, 0.0))
         return float(np.nextafter(0.0, 1.0)) if found == 0 and self.high != 0 else found
 
     @property
     def exact(self) -> Fraction | None:
+        if self.refine is not None:
+            return self.refine().exact
         return None if self.low is None or self.low != self.high else fraction(self.low)
 
     def exceeds(self, threshold: Any) -> bool:
@@ -54,7 +61,9 @@ class Outcome:
             return bool(self.high > threshold)
         if self.low >= threshold:
             return True
-        raise ValueError("threshold: a probability agrees with it to 100 bits; choose a shorter number")
+        if self.refine is not None:
+            return self.refine().exceeds(threshold)
+        raise ValueError(NEAR.format(100))
 
 
 NOWHERE = Outcome(None, None)
@@ -72,8 +81,8 @@ class Explicit:
         Those that are asked for, rising; others are only looked up.
     case : str
         How they were found.
-    by_join_value
-        What `Compact.by_join_value` gives, or None.
+    by_join_value : callable, optional
+        Gives what `Compact.by_join_value` does.
     wanted_ids, wanted_values : ndarray of bool, by code
     """
 
@@ -84,7 +93,7 @@ class Explicit:
         case: str,
         wanted_ids: npt.NDArray[np.bool_],
         wanted_values: npt.NDArray[np.bool_],
-        by_join_value: tuple[list[tuple[str, Any]], list[tuple[str, Any]]] | None = None,
+        by_join_value: Callable[[], ByJoinValue] | None = None,
         progress: Progress | None = None,
     ) -> None:
         listed = []
@@ -106,6 +115,9 @@ class Explicit:
         self.probabilities: Floats = np.array([outcome.probability for outcome in self.outcomes])
         self.asked = wanted_ids[self.identities] & wanted_values[self.values]
         self.n_identities = len(identities)
+        stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
+        # As many as are asked for, whichever of their values are.
+        self.n_without_world = len(np.unique(self.identities[stuck[kinds]])) if len(listed) else 0
         self._find = outcomes
         self.case = case
         self._by_join_value = by_join_value
@@ -117,11 +129,6 @@ class Explicit:
     @property
     def n_associations(self) -> int:
         return int(np.count_nonzero(self.asked))
-
-    @property
-    def n_without_world(self) -> int:
-        stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
-        return len(np.unique(self.identities[self.asked & stuck[self.kinds]]))
 
     def _found(self, which: Any) -> Found:
         kinds = self.kinds[which]
@@ -176,7 +183,7 @@ class Explicit:
         exact = (lambda: None) if outcome.sampled is not None else (lambda: outcome.exact)
         return Cell(outcome.probability, exact, case, [], interval)
 
-    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    def by_join_value(self) -> ByJoinValue:
         if self._by_join_value is None:
             raise ValueError("by_join_value: the views do not all share one join key")
-        return self._by_join_value
+        return self._by_join_value()

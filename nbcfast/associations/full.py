@@ -7,13 +7,15 @@ differ: each is worked out, once for every combination of sizes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import gmpy2
+import numpy as np
 
 from nbcfast.associations.explicit import NEVER, NOWHERE, Explicit, Outcome
 from nbcfast.associations.sizes import FIRST_BITS, Longs, Model
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from nbcfast.associations.compact import Flags
     from nbcfast.associations.projections import Part
 
+BITS = 256  # of a factor that decide nearly always
+
 Owned = dict[int, int]  # code of a value -> its tuples
 
 
@@ -31,37 +35,21 @@ def full(
     identities: Part,
     values: Part,
     sizes: list[Longs],
+    numbers_of_views: list[int],
     model: Model,
     wanted_ids: Flags,
     wanted_values: Flags,
     progress: Progress | None,
 ) -> Explicit:
     """All associations, identity by identity."""
-    owned = list(_by_join_value(values))
-    held: dict[int, list[tuple[int, int]]] = defaultdict(list)  # identity -> join values, tuples there
-    for place, mine in enumerate(_by_join_value(identities)):
-        for code, tuples in mine.items():
-            held[code].append((place, tuples))
-    each = [tuple(int(size[place]) for size in sizes) for place in range(len(owned))]
-    people = [code for code in sorted(held) if wanted_ids[code]]
-    find = _unrestricted if model == "unrestricted" else _restricted
-    groups = identities.groups
-    keys = [
-        (name, (groups.codes(name), domain)) for name, domain in zip(groups.by, groups._domains, strict=True)
-    ]
-    numbers: list[tuple[str, Any]] = [
-        ("identities", groups.distinct),
-        ("values", values.groups.distinct),
-        *((f"tuples of view {place + 1}", size) for place, size in enumerate(sizes)),
-        ("associations", groups.distinct * values.groups.distinct),
-    ]
+    worlds = Worlds(identities, values, sizes, numbers_of_views, model)
     return Explicit(
-        lambda code: dict(find(held[code], owned, each)) if code in held else {},
-        people,
+        worlds.unrestricted if model == "unrestricted" else worlds.restricted,
+        [code for code in sorted(worlds.held) if wanted_ids[code]],
         "worlds of whole tuples",
         wanted_ids,
         wanted_values,
-        (keys, numbers),
+        worlds.by_join_value,
         progress,
     )
 
@@ -73,61 +61,189 @@ def _by_join_value(part: Part) -> Iterator[Owned]:
         yield dict(zip(codes[start:stop], tuples[start:stop], strict=True))
 
 
-def _unrestricted(
-    mine: list[tuple[int, int]], owned: list[Owned], sizes: list[Sizes]
-) -> Iterator[tuple[int, Outcome]]:
-    where: dict[int, list[tuple[Sizes, int, int]]] = defaultdict(list)
-    for place, a in mine:
-        for value, b in owned[place].items():
-            where[value].append((sizes[place], a, b))
-    for value, cells in where.items():
-        yield value, _shared(tuple(sorted(cells)))
+def _floor(number: Any) -> Any:
+    return (number.numerator << BITS) // number.denominator
 
 
-@cache
-def _shared(cells: tuple[tuple[Sizes, int, int], ...]) -> Outcome:
-    """1 - prod(1 - P) over join values of sizes, tuples of the identity and tuples of the value."""
-    most = least = gmpy2.mpq(1)
-    for sizes, a, b in cells:
-        low, high = tuples_enclosed(sizes, (a, b), FIRST_BITS)
-        most, least = most * (1 - low), least * (1 - high)
-    return Outcome(1 - most, 1 - least)
+def _multiplied(factors: tuple[Outcome, ...]) -> Outcome:
+    """1 - prod(1 - P)."""
+    most = prod((1 - one.low for one in factors), start=gmpy2.mpq(1))
+    return Outcome(1 - most, 1 - prod((1 - one.high for one in factors), start=gmpy2.mpq(1)))
 
 
-def _restricted(
-    mine: list[tuple[int, int]], owned: list[Owned], sizes: list[Sizes]
-) -> Iterator[tuple[int, Outcome]]:
-    places = [place for place, _ in mine]
-    cover = set().union(*(owned[place] for place in places))
-    common = set(owned[places[0]]).intersection(*(owned[place] for place in places))
-    weights, narrow = {}, True
-    tables = []
-    for place, a in mine:
-        table, exact = _weights(sizes[place], a, tuple(sorted(set(owned[place].values()))))
-        tables.append(table)
-        narrow &= exact
-    for value in common:
-        weights[value] = prod(
-            (table[owned[place][value]] for table, place in zip(tables, places, strict=True)),
-            start=gmpy2.mpq(1),
-        )
-    total = sum(weights.values())
-    outcomes: dict[Any, Outcome] = {}
-    for value in cover:
-        weight = weights.get(value, gmpy2.mpq(0))
-        if total == 0:
-            outcomes[weight] = NOWHERE
-        elif weight == 0:
-            outcomes[weight] = NEVER
-        elif weight not in outcomes:
-            share = weight / total
-            off = 0 if narrow else share * len(mine) / (gmpy2.mpz(1) << (FIRST_BITS - 2))
-            outcomes[weight] = Outcome(share - off, share + off)
-        yield value, outcomes[weight]
+def _share(weight: Any, total: Any) -> Outcome:
+    share = gmpy2.mpq(weight, total)
+    return Outcome(share, share)
 
 
-@cache
-def _weights(sizes: Sizes, a: int, owned: tuple[int, ...]) -> tuple[dict[int, Any], bool]:
-    """For each number of tuples of a value its worlds, and whether they are exact."""
-    found, exact = single_weights(sizes, a, list(owned), FIRST_BITS)
-    return dict(zip(owned, found, strict=True)), exact
+class Worlds:
+    """What each identity has at each join value, and what is known of each combination of sizes.
+
+    Attributes
+    ----------
+    held : dict
+        Identity -> its join values, and how many tuples it has there.
+    owned : list of dict
+        For each join value, value -> tuples.
+    """
+
+    def __init__(
+        self, identities: Part, values: Part, sizes: list[Longs], numbers_of_views: list[int], model: Model
+    ) -> None:
+        self.model = model
+        groups = identities.groups
+        self.keys = [
+            (name, (groups.codes(name), domain))
+            for name, domain in zip(groups.by, groups._domains, strict=True)
+        ]
+        self.numbers: list[tuple[str, Any]] = [
+            ("identities", groups.distinct),
+            ("values", values.groups.distinct),
+            *(
+                (f"tuples of view {number}", size)
+                for number, size in sorted(zip(numbers_of_views, sizes, strict=True), key=itemgetter(0))
+            ),
+            ("associations", groups.distinct * values.groups.distinct),
+        ]
+        self.owned = list(_by_join_value(values))
+        self.held: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.people: list[set[int]] = []  # how many tuples an identity of a join value may have
+        for place, mine in enumerate(_by_join_value(identities)):
+            self.people.append(set(mine.values()))
+            for code, tuples in mine.items():
+                self.held[code].append((place, tuples))
+        each = list(zip(*(size.tolist() for size in sizes), strict=True))
+        known: dict[Sizes, int] = {}
+        self.kind = [known.setdefault(one, len(known)) for one in each]
+        self.sizes: list[Sizes] = list(known)
+        self.shares: dict[int, set[int]] = defaultdict(set)  # kind -> how many tuples a value may have
+        for place, owned in enumerate(self.owned):
+            self.shares[self.kind[place]].update(owned.values())
+        self._at: dict[tuple[int, int], Mapping[int, Outcome]] = {}
+        self._rest: dict[tuple[int, int, int], Outcome] = {}
+        self._products: dict[Any, Outcome] = {}
+        self._scaled: dict[tuple[int, int, int], tuple[Any, Any]] = {}
+        self._weights: dict[tuple[int, int], tuple[dict[int, Any], bool]] = {}
+
+    # --- unrestricted
+
+    def unrestricted(self, code: int) -> Mapping[int, Outcome]:
+        """Value -> outcome: 1 - prod(1 - P) over the join values that have both."""
+        mine = self.held.get(code, [])
+        if len(mine) == 1:  # the same for all others with as many tuples there
+            if mine[0] not in self._at:
+                place, a = mine[0]
+                kind = self.kind[place]
+                self._at[mine[0]] = {value: self._one(kind, a, b) for value, b in self.owned[place].items()}
+            return self._at[mine[0]]
+        where: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for place, a in mine:
+            kind = self.kind[place]
+            for value, b in self.owned[place].items():
+                where[value].append((kind, a, b))
+        return {value: self._shared(cells) for value, cells in where.items()}
+
+    def _one(self, kind: int, a: int, b: int) -> Outcome:
+        if (kind, a, b) not in self._rest:  # all that share powers at once
+            for other in sorted(self.shares[kind]):
+                self._rest[kind, a, other] = Outcome(
+                    *tuples_enclosed(self.sizes[kind], (a, other), FIRST_BITS)
+                )
+        return self._rest[kind, a, b]
+
+    def _shared(self, cells: list[tuple[int, int, int]]) -> Outcome:
+        if len(cells) == 1:
+            return self._one(*cells[0])
+        name = tuple(sorted(cells))
+        if name not in self._products:
+            self._products[name] = self._product(name)
+        return self._products[name]
+
+    def _product(self, cells: tuple[tuple[int, int, int], ...]) -> Outcome:
+        """Of some bits of each factor; the fractions themselves are long."""
+        most = least = gmpy2.mpz(1) << BITS
+        for cell in cells:
+            one = self._one(*cell)
+            if one.low == 1:
+                return one
+            if cell not in self._scaled:
+                self._scaled[cell] = _floor(1 - one.high), _floor(1 - one.low) + 1
+            low, high = self._scaled[cell]
+            least, most = (least * low) >> BITS, (most * high >> BITS) + 1
+        whole = gmpy2.mpz(1) << BITS
+        refine = partial(_multiplied, tuple(self._one(*cell) for cell in cells))
+        return Outcome(gmpy2.mpq(whole - most, whole), gmpy2.mpq(whole - least, whole), None, refine)
+
+    # --- restricted
+
+    def restricted(self, code: int) -> Mapping[int, Outcome]:
+        """Value -> outcome: in proportion to the worlds in which the identity has nothing but the value."""
+        mine = self.held.get(code, [])
+        if len(mine) != 1:
+            return self._of_several(mine) if mine else {}
+        if mine[0] not in self._at:
+            self._at[mine[0]] = self._of_several(mine)
+        return self._at[mine[0]]
+
+    def _of_several(self, mine: list[tuple[int, int]]) -> dict[int, Outcome]:
+        owned = [self.owned[place] for place, _ in mine]
+        tables, exact = zip(*(self._table(self.kind[place], a) for place, a in mine), strict=True)
+        cover = dict.fromkeys(value for one in owned for value in one)
+        weights = {}
+        outcomes: dict[Any, Outcome] = {}
+        tuples = {
+            value: tuple(one[value] for one in owned)
+            for value in owned[0]
+            if all(value in one for one in owned)
+        }
+        for name in set(tuples.values()):
+            weight = gmpy2.mpz(1)
+            for table, b in zip(tables, name, strict=True):
+                weight *= table[b]
+            weights[name] = weight
+        total = sum(weights[name] for name in tuples.values())
+        # Values that have as many tuples as each other are equally likely, whatever the weight.
+        narrow = all(exact) or len([weight for weight in weights.values() if weight]) < 2
+        for name, weight in weights.items():
+            if total == 0:
+                outcomes[name] = NOWHERE
+            elif weight == 0:
+                outcomes[name] = NEVER
+            elif all(exact) and weight != total and total >> (2 * BITS) and weight << (BITS // 2) > total:
+                low = gmpy2.mpz(weight << BITS) // total
+                least, most = (gmpy2.mpq(end, gmpy2.mpz(1) << BITS) for end in (low - 1, low + 1))
+                outcomes[name] = Outcome(least, most, None, partial(_share, weight, total))
+            else:
+                share = gmpy2.mpq(weight) / total
+                off = 0 if narrow else share * len(mine) / (gmpy2.mpz(1) << (FIRST_BITS - 2))
+                outcomes[name] = Outcome(share - off, share + off)
+        nothing = NEVER if total else NOWHERE
+        return {value: outcomes[tuples[value]] if value in tuples else nothing for value in cover}
+
+    def _table(self, kind: int, a: int) -> tuple[dict[int, Any], bool]:
+        """For each number of tuples of a value its worlds, but for a factor, and whether they are exact."""
+        if (kind, a) not in self._weights:
+            owned = sorted(self.shares[kind])
+            found, exact = single_weights(self.sizes[kind], a, owned, FIRST_BITS)
+            if not exact:
+                found = [gmpy2.mpq(weight) / max(found) for weight in found]
+            self._weights[kind, a] = dict(zip(owned, found, strict=True)), exact
+        return self._weights[kind, a]
+
+    # --- by join value
+
+    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+        """As of `Compact`; the probability is the greatest of identities that have no other join value."""
+        return self.keys, [
+            *self.numbers,
+            ("probability", np.array(list(map(self._greatest, range(len(self.kind)))))),
+        ]
+
+    def _greatest(self, place: int) -> float:
+        found = []
+        for a in self.people[place]:
+            if self.model == "unrestricted":
+                found += [self._one(self.kind[place], a, b) for b in set(self.owned[place].values())]
+            else:
+                found += self._of_several([(place, a)]).values()
+        return max((one.probability for one in found if one.low is not None), default=float("nan"))

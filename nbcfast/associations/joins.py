@@ -22,15 +22,19 @@ from nbcfast.associations.chains import rows
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model
 
-MOST_TUPLES = 1 << 14  # of a join that is worked with
+MOST_TUPLES = 1 << 17  # of a join that is worked with
+MOST_RARE = 1 << 14  # ... of a piece whose covers are rare among all sets
 ENUMERATED = 20  # join tuples of a piece
 EXCLUDED = 14  # view tuples of a piece, over whose sets inclusion and exclusion runs
 FEWEST_KEPT = 1 / 64  # of the draws, below which flips take over
 CHAINS = 4096  # of flips, side by side
 SWEEPS = 64
 DRAWS_AT_ONCE = 1 << 24  # bits
+POOL = 1 << 29  # bytes of draws that are remembered
 
 Bits = npt.NDArray[np.bool_]
+Packed = npt.NDArray[np.uint8]  # a bit for each draw
+Group = tuple[int, ...]  # join tuples that are drawn together, so that one at least is in
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,88 @@ class Sampling:
         """Hoeffding: so many, for each of so many pieces, keep all of them within the error together."""
         missed = float(1 - self.confidence) / max(n_pieces, 1)
         return math.ceil(math.log(2 / missed) / (2 * float(self.error) ** 2))
+
+
+class Draws:
+    """Random sets of join tuples, n of them, that several pieces may share.
+
+    In each all tuples of one view of the piece are covered (each has join tuples of its own).
+    """
+
+    def __init__(self, least: int, rng: np.random.Generator) -> None:
+        self.n_bytes = -(-least // 8)
+        self.n = 8 * self.n_bytes
+        self.rng = rng
+        self._columns: dict[Group, dict[int, Packed]] = {}
+        self._covered: dict[frozenset[tuple[Group, int]], Packed] = {}
+        self._held = 0
+
+    def accepted(self, piece: Piece) -> tuple[Any, Packed]:
+        """The number of sets that are drawn from, and which draws cover the whole piece."""
+        groups = self._groups(piece)
+        number = gmpy2.mpz(1) << sum(not group for group in groups.values())
+        for group in set(groups.values()) - {()}:
+            number *= (gmpy2.mpz(1) << len(group)) - 1
+        if self._held > POOL:
+            self._columns, self._covered, self._held = {}, {}, 0
+        found = np.full(self.n_bytes, 255, np.uint8)
+        base = _rarest_view(piece)
+        for view, node in zip(piece.views, piece.nodes, strict=True):
+            if view != base:
+                name = frozenset((groups[piece.tuples[place]], piece.tuples[place]) for place in node)
+                if name not in self._covered:
+                    self._covered[name] = self._any(name)
+                    self._held += self.n_bytes
+                found &= self._covered[name]
+        return number, found
+
+    def covered(self, piece: Piece, numbers: Iterable[int]) -> Packed:
+        """Which draws of the piece that was accepted last have any of some join tuples."""
+        groups = self._groups(piece)
+        return self._any((groups[number], number) for number in numbers)
+
+    def _groups(self, piece: Piece) -> dict[int, Group]:
+        """With which others each join tuple is drawn; with none that one must be in: ()."""
+        base = _rarest_view(piece)
+        groups: dict[int, Group] = dict.fromkeys(piece.tuples, ())
+        for view, node in zip(piece.views, piece.nodes, strict=True):
+            if view == base:
+                group = tuple(piece.tuples[place] for place in node)
+                groups.update(dict.fromkeys(group, group))
+        return groups
+
+    def _any(self, members: Iterable[tuple[Group, int]]) -> Packed:
+        found = np.zeros(self.n_bytes, np.uint8)
+        for group, number in members:
+            found |= self._column(group, number)
+        return found
+
+    def _column(self, group: Group, number: int) -> Packed:
+        """The draws that have a join tuple."""
+        columns = self._columns.setdefault(group, {})
+        if number not in columns:
+            members = group or (number,)
+            bits = self.rng.integers(0, 256, (len(members), self.n_bytes), dtype=np.uint8)
+            if group:
+                self._fill(bits)
+            columns.update(zip(members, bits, strict=True))
+            self._held += bits.nbytes
+        return columns[number]
+
+    def _fill(self, bits: Packed) -> None:
+        """Draw again where none is in."""
+        empty = np.flatnonzero(np.unpackbits(np.bitwise_or.reduce(bits, axis=0)) == 0)
+        while len(empty):
+            again = self.rng.integers(0, 2, (len(bits), len(empty)), dtype=np.uint8)
+            for row, drawn in zip(bits, again, strict=True):
+                row_bits = np.unpackbits(row)
+                row_bits[empty] = drawn
+                row[:] = np.packbits(row_bits)
+            empty = empty[~again.any(axis=0)]
+
+
+def _count(bits: Packed) -> int:
+    return int(np.count_nonzero(np.unpackbits(bits)))
 
 
 @dataclass(frozen=True)
@@ -93,9 +179,9 @@ class Join:
         self, nodes: list[tuple[int, ...]], identities: list[int], values: list[int], sampling: Sampling
     ):
         self.nodes, self.sampling = nodes, sampling
-        self.cells: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self.cells: dict[int, dict[int, list[int]]] = {}
         for number, (identity, value) in enumerate(zip(identities, values, strict=True)):
-            self.cells[identity][value].append(number)
+            self.cells.setdefault(identity, {}).setdefault(value, []).append(number)
         whole = self.taken_apart(())
         assert whole is not None  # every view tuple is in the join: all are of one table
         self.whole = whole
@@ -104,6 +190,8 @@ class Join:
         self.flipped = False
         self._enumerated: dict[Piece, Any] = {}
         self._kept: dict[Piece, Bits] = {}
+        self._often: dict[Piece, tuple[Draws, Packed, int] | None] = {}
+        self._pools: dict[int, Draws] = {}
         self._numbers: dict[tuple[Piece, int], tuple[Any, Any]] = {}
         self._outcomes: dict[Any, Outcome] = {}
 
@@ -168,9 +256,16 @@ class Join:
         if piece.is_exact:
             share = gmpy2.mpq(self._covers(piece, places), self._covers(piece, []))
             return share, share, share
-        kept = self._drawn(piece)
-        share = gmpy2.mpq(int(np.count_nonzero(~kept[:, places].any(axis=1))), len(kept))
-        error = self._error(len(kept), self.sampled)
+        often = self._often_drawn(piece)
+        if often is not None:
+            draws, accepted, n_kept = often
+            with_any = draws.covered(piece, [piece.tuples[place] for place in places])
+            none = _count(accepted & ~with_any)
+        else:
+            kept = self._drawn(piece)
+            none, n_kept = int(np.count_nonzero(~kept[:, places].any(axis=1))), len(kept)
+        share = gmpy2.mpq(none, n_kept)
+        error = self._error(n_kept, self.sampled)
         return max(share - error, gmpy2.mpq(0)), min(share + error, gmpy2.mpq(1)), share
 
     def _error(self, n_kept: int, n_pieces: int) -> Any:
@@ -187,15 +282,35 @@ class Join:
         if piece.is_exact:
             exact = self._covers(piece, [])
             return exact, exact
-        draws = self.sampling.draws(n_pieces)
-        base, kept, drawn = _covering(piece, draws, self.sampling.rng, draws)
-        if len(kept) < FEWEST_KEPT * drawn:
+        # Identities share draws: their worlds differ by few join tuples.
+        draws = self._pool(self.sampling.draws(1 << (n_pieces - 1).bit_length()))
+        base, accepted = draws.accepted(piece)
+        n_kept = _count(accepted)
+        if n_kept < FEWEST_KEPT * draws.n:
             raise ValueError(
                 "views: the restricted worlds of this join are too many to list and too rare to draw; "
                 "publish fewer views, or ask for the unrestricted model"
             )
-        share, error = gmpy2.mpq(len(kept), drawn), self._error(drawn, n_pieces)
+        share, error = gmpy2.mpq(n_kept, draws.n), self._error(draws.n, n_pieces)
         return base * max(share - error, gmpy2.mpq(0)), base * min(share + error, gmpy2.mpq(1))
+
+    def _pool(self, least: int) -> Draws:
+        if least not in self._pools:
+            self._pools[least] = Draws(least, self.sampling.rng)
+        return self._pools[least]
+
+    def _often_drawn(self, piece: Piece) -> tuple[Draws, Packed, int] | None:
+        """Draws of which so many cover a piece that none need be picked out, with which do and how many."""
+        if piece not in self._often:
+            wanted = self.sampling.draws(self.sampled)
+            rare = sum(2.0 ** -len(node) for node in piece.nodes)
+            self._often[piece] = None
+            if rare < 0.5:
+                draws = Draws(math.ceil(wanted / (1 - rare)), self.sampling.rng)
+                _, accepted = draws.accepted(piece)
+                if (n_kept := _count(accepted)) >= max(wanted, FEWEST_KEPT * draws.n):
+                    self._often[piece] = draws, accepted, n_kept
+        return self._often[piece]
 
     def _covers(self, piece: Piece, without: Sequence[int]) -> Any:
         """Exactly how many sets of the piece's join tuples cover it, without some of them."""
@@ -209,8 +324,14 @@ class Join:
     def _drawn(self, piece: Piece) -> Bits:
         """Covers of a piece drawn at random, one a row."""
         if piece not in self._kept:
+            if len(piece.tuples) > MOST_RARE:
+                raise ValueError(
+                    f"views: {len(piece.tuples):,} tuples of their join hang together, and too many tuples "
+                    f"of a view have few of them; beyond {MOST_RARE:,} such worlds cannot be drawn, unless "
+                    "all views share one join key or are a chain"
+                )
             wanted = self.sampling.draws(self.sampled)
-            _, kept, _ = _covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
+            kept = _covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
             if len(kept) < wanted:
                 kept, self.flipped = _flipped(piece, min(wanted, CHAINS), self.sampling.rng), True
             self._kept[piece] = kept
@@ -282,7 +403,7 @@ def joined(
             if len(longer) > MOST_TUPLES:
                 raise ValueError(
                     f"views: their join has more than {MOST_TUPLES:,} tuples; for tables of this size the "
-                    "views must share one join key, or be a chain of three"
+                    "views must share one join key, or be a chain"
                 )
         nodes, known = longer, values
         have += new
@@ -316,23 +437,17 @@ def _excluded(piece: Piece, without: set[int]) -> Any:
     )
 
 
-def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> tuple[Any, Bits, int]:
+def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> Bits:
     """Random sets of the join tuples that cover all view tuples: `wanted` of them, from `most` draws.
 
     Drawn so that all of one view's tuples are covered (each tuple of a view has join tuples of its own), and
-    kept if the other views' are. Also the number of sets that are drawn from, and how many were.
+    kept if the other views' are.
     """
     t = len(piece.tuples)
-    missing: dict[int, float] = defaultdict(float)
-    for view, node in zip(piece.views, piece.nodes, strict=True):
-        missing[view] += 2.0 ** -len(node)
-    base = max(missing, key=lambda view: missing[view])
+    base = _rarest_view(piece)
     arrays = [(view, np.array(node)) for view, node in zip(piece.views, piece.nodes, strict=True)]
     own = [places for view, places in arrays if view == base]
     others = [places for view, places in arrays if view != base]
-    number = gmpy2.mpz(1) << (t - sum(map(len, own)))
-    for places in own:
-        number *= (gmpy2.mpz(1) << len(places)) - 1
     kept, n_kept, drawn = [], 0, 0
     step = max(1, min(DRAWS_AT_ONCE // t, most))
     while n_kept < wanted and drawn < most:
@@ -351,9 +466,15 @@ def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) ->
         n_kept += len(bits)
         if drawn >= min(most, 4096) and n_kept < FEWEST_KEPT * drawn:
             break
-    # Where draws are counted, all of them are: to stop at the wanted number would favour it.
-    found = np.concatenate(kept) if kept else np.zeros((0, t), np.bool_)
-    return number, found, drawn
+    return np.concatenate(kept) if kept else np.zeros((0, t), np.bool_)
+
+
+def _rarest_view(piece: Piece) -> int:
+    """The view of which a tuple is most often left out."""
+    missing: dict[int, float] = defaultdict(float)
+    for view, node in zip(piece.views, piece.nodes, strict=True):
+        missing[view] += 2.0 ** -len(node)
+    return max(missing, key=lambda view: missing[view])
 
 
 def _flipped(piece: Piece, n: int, rng: np.random.Generator) -> Bits:

@@ -32,7 +32,10 @@ class Layout:
         As they were given.
     parts : tuple of tuple of str
         The columns that make the tuples of each view: that of the identity first, that of the attribute
-        second, the others in their order.
+        second, the others in their order. Of a view that has the identity or the attribute, only these and
+        the columns of other views, unless whole tuples count.
+    numbers : list of int
+        For each part the number of its view as given, from 1.
     join : tuple of str, or None
         The columns that every two views share, where that is the same for all pairs.
     shape : {"star", "chain", "other"}
@@ -44,6 +47,7 @@ class Layout:
     attribute: str
     views: tuple[Names, ...]
     parts: tuple[Names, ...]
+    numbers: list[int]
     join: Names | None
     shape: str
 
@@ -72,27 +76,37 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
             f"views: {identity!r} and {attribute!r} are in one view alone, which publishes their "
             "associations as they are; expected them in two different views"
         )
-    # Of several, the views that have only one of the two.
-    first, second = min(pairs, key=lambda pair: (attribute in given[pair[0]]) + (identity in given[pair[1]]))
-    further = [place for place in range(len(given)) if place not in (first, second)]
     shared = [
         tuple(name for name in given[a] if name in given[b]) for a, b in combinations(range(len(given)), 2)
     ]
     star = all(set(one) == set(shared[0]) for one in shared)
-    path = None if star else _path(given, first, further, second)
-    order = [first, second, *(further if path is None else path)]
+    # Of several, the views that have only one of the two, then that make a chain, then by their names.
+    least = min(_both(given, pair, identity, attribute) for pair in pairs)
+    pairs = [pair for pair in pairs if _both(given, pair, identity, attribute) == least]
+    pairs.sort(key=lambda pair: [sorted(given[place]) for place in pair])
+    order, path = list(pairs[0]), None
+    for first, second in [] if star else pairs:
+        path = _path(given, first, [one for one in range(len(given)) if one not in (first, second)], second)
+        if path is not None:
+            order = [first, second, *path]
+            break
+    order += [place for place in range(len(given)) if place not in order]
     parts = []
-    for place, key in zip(order, [identity, attribute, *[None] * len(order)], strict=False):
+    for place in order:
         others = {name for other in order if other != place for name in given[other]}
+        own = [name for name in (identity, attribute) if name in given[place]]
         parts.append(
             tuple(
-                name
-                for name in given[place]
-                if worlds == "full" or key is None or name in others or name == key
+                name for name in given[place] if worlds == "full" or not own or name in others or name in own
             )
         )
     shape = "star" if star else "other" if path is None else "chain"
-    return Layout(identity, attribute, given, tuple(parts), shared[0] if star else None, shape)
+    numbers = [place + 1 for place in order]
+    return Layout(identity, attribute, given, tuple(parts), numbers, shared[0] if star else None, shape)
+
+
+def _both(views: tuple[Names, ...], pair: tuple[int, ...], identity: str, attribute: str) -> int:
+    return (attribute in views[pair[0]]) + (identity in views[pair[1]])
 
 
 def _path(views: tuple[Names, ...], first: int, further: list[int], last: int) -> list[int] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -73,9 +74,12 @@ class Found:
         )
 
     def best(self, n: int) -> Found:
-        """The n greatest, by probability and then in their order; without those that have no world."""
+        """The n greatest, by probability, identity and value; without those that have no world."""
         some = self.chosen(~np.isnan(self.probabilities))
-        order = np.argsort(-some.probabilities, kind="stable")
+        if len(some) > n:  # the sort is of few
+            least = -np.partition(-some.probabilities, n - 1)[n - 1]
+            some = some.chosen(some.probabilities >= least)
+        order = np.lexsort((some.values, some.identities, -some.probabilities))
         return some.chosen(order[:n])
 
 
@@ -130,6 +134,10 @@ class Association:
         """The probability as a Fraction; None without a world, or where it was sampled."""
         return self._exact()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, one.name) for one in fields(self) if one.name != "_exact")
+        return Association, (*values, partial(_same, self.exact))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
@@ -145,6 +153,10 @@ class Association:
     def __repr__(self) -> str:
         pair = f"{self.identity!r} has {self.value!r}"
         return f"Association({pair}: {probability_text(self.probability)}, {self.case})"
+
+
+def _same(exact: Fraction | None) -> Fraction | None:
+    return exact
 
 
 class Rows:
@@ -282,8 +294,8 @@ class Risk:
         at = _position(self._domains[1], value, self.attribute)
         cell = self._core.cell(code, at)
         return Association(
-            identity,
-            value,
+            self._domains[0].values[code],
+            self._domains[1].values[at],
             cell.probability,
             cell.case,
             self.cover(identity),
@@ -314,11 +326,11 @@ class Risk:
 
     def worst(self, n: int = 10) -> Rows:
         """The n likeliest associations; of equally likely ones the first identities and values."""
-        if isinstance(n, bool) or not isinstance(n, int):
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
             raise TypeError(f"n must be an int, got {n!r}")
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
-        return self._rows(self._core.worst(n))
+        return self._rows(self._core.worst(int(n)))
 
     def above(self, threshold: Any) -> Rows:
         """All associations with a probability above the threshold, decided exactly; by identity and value.
@@ -385,6 +397,18 @@ def check_threshold(threshold: Any) -> Fraction:
     if not 0 <= level <= 1:
         raise ValueError(f"threshold must be 0..1, got {threshold!r}")
     return level
+
+
+def check_progress(progress: Any) -> None:
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable or None, got {progress!r}")
+
+
+def check_columns(names: tuple[str, ...], asked: Any, where: str) -> None:
+    """That a table of so named columns has those asked for."""
+    for name in asked:
+        if name not in names:
+            raise ValueError(f"{where}: expected a column of {', '.join(map(repr, names))}; got {name!r}")
 
 
 def probability_text(probability: float | None) -> str:

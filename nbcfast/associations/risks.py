@@ -24,7 +24,7 @@ from nbcfast.associations.projections import (
     side,
     tuples_a_join_value,
 )
-from nbcfast.associations.results import Core, Risk, check_where
+from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.table import Table
@@ -54,7 +54,8 @@ def risk(
     r"""How likely each identity has each value of a private attribute, for somebody who sees the views.
 
     All worlds that give the same views are equally likely. Two views, or more that all share one join key,
-    take one pass and closed forms, whatever their size.
+    take one pass and closed forms, whatever their size (but where nearly all tuples of one side of a large
+    join value are of one identity or value).
 
     Parameters
     ----------
@@ -71,9 +72,9 @@ def risk(
         The unrestricted probability is 0 or at least 1/2 however many people share a join value (between two
         views above it); the restricted one measures hiding.
     worlds : {"projected", "full"}
-        Of the tuples of the identity's and the attribute's view only the join columns and the identity or
-        attribute count (the paper's graph), or whole tuples do (its Definition 3.2). Further views always
-        count by whole tuples.
+        Of the tuples of every view that has the identity or the attribute only these and the columns that
+        another view has too count (the paper's graph), or whole tuples do (its Definition 3.2). Views that
+        have neither always count by whole tuples. The order of the views never matters.
     where : mapping, optional
         The secret query: the identity and the attribute column -> a value, values, or a callable of a value
         that are asked for. The views, and with them the probabilities, stay those of the whole table.
@@ -94,8 +95,8 @@ def risk(
     Raises
     ------
     ValueError
-        If there are no rows, a column is missing, there are fewer than two views, or identity and attribute
-        are in one view alone.
+        If there are no rows, a column is missing, there are fewer than two views, identity and attribute are
+        in one view alone, or the join is too large to be worked with.
 
     Notes
     -----
@@ -107,8 +108,10 @@ def risk(
 
     Views in a chain are exact by message passing. Of any other views the worlds are sets of join
     tuples: exact where pieces of at most 20 join tuples (or 14 view tuples) are left once those are set
-    apart that must be in every world, else sampled. `Risk.method` and `Risk.confidence` say which. "flips"
-    in the method are Markov chains whose mixing is not proven.
+    apart that must be in every world, else sampled: up to 131,072 join tuples, of which at most 16,384 may
+    hang together where few of their sets are worlds. Restricted worlds must not be rarer than one set in 64.
+    `Risk.method` and `Risk.confidence` say which. "flips" in the method are Markov chains whose mixing is not
+    proven.
 
     Nulls are ordinary values.
 
@@ -132,6 +135,7 @@ def risk(
     ['Bill']
     """
     check_model(model)
+    check_progress(progress)
     if worlds not in ("projected", "full"):
         raise ValueError(f"worlds must be 'projected' or 'full', got {worlds!r}")
     plan = layout(views, identity, attribute, worlds)
@@ -181,21 +185,24 @@ def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
 
 def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
+    unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     if isinstance(table, (str, bytes, os.PathLike)):
         from nbcfast.associations.streams import read
         from nbcfast.skyline.sources import Source
 
-        return read(Source(table), plan.parts, threads, progress)
+        file = Source(table)
+        if unread:  # that they are there is all that is asked
+            next(iter(file.batches(unread)), None)
+        return read(file, plan.parts, threads, progress)
     if not isinstance(table, Table):
         if not isinstance(table, Mapping):
             from nbcfast.associations.streams import read
             from nbcfast.skyline.streams import Stream
 
-            return read(Stream(table), plan.parts, threads, progress)
+            return read(Stream(table), plan.parts, threads, progress, unread)
         table = Table(table)
-    for view in plan.views:  # also those that nothing is asked of
-        for name in view:
-            table.column(name)
+    for place, view in enumerate(plan.views):  # also columns that nothing is asked of
+        check_columns(table.names, view, f"views[{place}]")
     columns = Columns.of(table, plan.names)
     return [columns] * len(plan.parts)
 
@@ -220,12 +227,13 @@ def _star(
     ]
     if worlds == "full":
         sizes = [identities.sizes, values.sizes, *further]
-        return full(identities, values, sizes, model, wanted_ids, wanted_values, progress)
+        return full(identities, values, sizes, plan.numbers, model, wanted_ids, wanted_values, progress)
     sizes = [identities.groups.distinct, values.groups.distinct, *further]
     return Compact(
         identities.groups,
         values.groups,
         sizes,
+        plan.numbers,
         model,
         star_probabilities,
         star_enclosed,

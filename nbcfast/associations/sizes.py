@@ -27,7 +27,13 @@ MOST_BITS = 10**8  # of a number of worlds: 12 MB
 FIRST_BITS = 128  # to which a probability is enclosed where a float does not decide
 LAST_BITS = 1 << 14
 EXACT_BITS = 1 << 22  # a product of probabilities is worked out exactly up to here
+NEAR = "threshold: a probability agrees with it to {} bits; choose a shorter number"
+MOST_EXPONENT = 1022  # 1 over a power beyond loses digits as a float
 MARGIN = 1e-12  # floats that are so far from a threshold decide
+
+
+class TooLargeError(ValueError):
+    """Exact numbers would be too large, and bounds too wide."""
 
 
 def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
@@ -133,8 +139,10 @@ def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = 
         if not restricted:
             return float_probability(*pair)
         found = single_value(*pair)
+        if pair[1] >> MOST_EXPONENT:
+            raise ValueError(f"n must be below 2^{MOST_EXPONENT}, as no float is 1/n; or ask for exact=True")
         return None if found is None else float(found)
-    both = np.broadcast_arrays(_as_sizes(m, "m"), _as_sizes(n, "n"))
+    both = _together(m, n, 1)
     return (single_values if restricted else probabilities)(*both)
 
 
@@ -209,8 +217,10 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
     """
     if any(1 in one[:2] for one in sizes):
         return threshold < 1
-    # Every factor 1 - P is below 1/2: that all is covered only makes a cell likelier (Harris' inequality).
-    if threshold <= 1 - Fraction(1, 2 ** len(sizes)):
+    # That all is covered only makes a cell likelier (Harris' inequality, which is strict here): 1 - P is
+    # below 1/2 for each cell that the two share.
+    cells = sum(prod(one[2:]) for one in sizes)
+    if threshold < 1 and _halves(1 - threshold) <= cells:
         return True
     rest = gmpy2.mpq(1 - threshold)
     bits = FIRST_BITS
@@ -218,7 +228,12 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
         most = least = gmpy2.mpq(1)
         known = True
         for one in sizes:
-            low, high = enclose(*one, bits)
+            try:
+                low, high = enclose(*one, bits)
+            except TooLargeError as error:
+                if bits == FIRST_BITS:
+                    raise
+                raise ValueError(NEAR.format(bits // 4)) from error
             most, least = most * (1 - low), least * (1 - high)
             known &= low == high
         if known:
@@ -228,10 +243,14 @@ def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Call
         if least >= rest:
             return False
         if bits >= LAST_BITS and sum(map(prod, sizes)) > EXACT_BITS:
-            raise ValueError(
-                f"threshold: a probability agrees with it to {bits} bits; choose a shorter number"
-            )
+            raise ValueError(NEAR.format(bits))
         bits *= 4
+
+
+def _halves(rest: Fraction) -> int:
+    """The least k such that 2^-k <= rest."""
+    k = max(rest.denominator.bit_length() - rest.numerator.bit_length(), 0)
+    return k if rest.numerator << k >= rest.denominator else k + 1
 
 
 @lru_cache(maxsize=(SMALL + 1) ** 2)
@@ -316,7 +335,7 @@ def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
     """one(m, n) of ints, or an array of objects of each pair."""
     if _is_int(m) and _is_int(n):
         return one(_checked(m, "m", least), _checked(n, "n", least))
-    both = np.broadcast_arrays(_as_sizes(m, "m", least), _as_sizes(n, "n", least))
+    both = _together(m, n, least)
     known: dict[tuple[int, int], Any] = {}
     found = np.empty(both[0].size, object)
     for place, pair in enumerate(zip(both[0].ravel().tolist(), both[1].ravel().tolist(), strict=True)):
@@ -326,7 +345,18 @@ def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
     return found.reshape(both[0].shape)
 
 
+def _together(m: Any, n: Any, least: int) -> list[Longs]:
+    both = _as_sizes(m, "m", least), _as_sizes(n, "n", least)
+    try:
+        return list(np.broadcast_arrays(*both))
+    except ValueError:
+        shapes = " and ".join(str(one.shape) for one in both)
+        raise ValueError(f"m and n must have shapes that broadcast, got {shapes}") from None
+
+
 def _as_sizes(sizes: Any, where: str, least: int = 1) -> Longs:
+    if _is_int(sizes) and sizes > 2**62:
+        raise ValueError(f"{where}: an array holds sizes up to 2^62, got a larger one")
     array = np.asarray(sizes)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{where} must be an int or integers, got {sizes!r}"[:200])

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import comb, prod
+from operator import mul
 from typing import Any
 
 import gmpy2
@@ -19,6 +21,7 @@ from nbcfast.associations.sizes import (
     FIRST_BITS,
     Floats,
     Longs,
+    TooLargeError,
     enclosed,
     exact_probability,
     fraction,
@@ -57,6 +60,48 @@ def star_covers(sizes: Sizes, own: tuple[int, int] | None = None) -> Any:
     return total
 
 
+@lru_cache(maxsize=1 << 10)
+def covers_of(sizes: Sizes) -> Any:
+    """`star_covers`, remembered."""
+    return star_covers(sizes)
+
+
+def covers_without(sizes: Sizes, own: tuple[int, int]) -> Any:
+    """`star_covers` with `own`; of two views from powers that all values of a join value share.
+
+    Sum over what is kept of the smaller side: k of the others and j of the n that are at stake, signed
+    C(n-b, k) C(b, j) (2^k - 1)^a (2^(k+j) - 1)^(m-a).
+    """
+    if len(sizes) > 2:
+        return star_covers(sizes, own)
+    (m, n), (a, b) = sizes, own
+    if n > m:
+        (m, n), (a, b) = (n, m), (b, a)
+    alone, others = _powers(n, a), _powers(n, m - a)
+    total = gmpy2.mpz(0)
+    if 2 * b <= n:
+        terms = list(map(mul, _signed(n - b), alone))
+        for j, sign in enumerate(_signed(b)):
+            total += sign * sum(map(mul, terms, others[j:]), gmpy2.mpz(0))
+    else:
+        signs = _signed(b)
+        for k, sign in enumerate(_signed(n - b)):
+            if alone[k]:
+                total += sign * alone[k] * sum(map(mul, signs, others[k:]), gmpy2.mpz(0))
+    return total
+
+
+@lru_cache(maxsize=32)
+def _powers(n: int, tuples: int) -> list[Any]:
+    return [_choices(cells, tuples) for cells in range(n + 1)]
+
+
+@lru_cache(maxsize=1 << 10)
+def _signed(n: int) -> list[Any]:
+    """Signed binomials: keep k of n."""
+    return [gmpy2.bincoef(n, k) * (-1) ** (n - k) for k in range(n + 1)]
+
+
 def star_probability(sizes: Sizes) -> Fraction:
     """How likely a given identity has a given value, exactly."""
     sizes = reduced(sizes)
@@ -91,58 +136,86 @@ def star_enclosed(*sizes_and_bits: int) -> tuple[Any, Any]:
 def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> tuple[Any, Any]:
     """Bounds (mpq) of the probability that an identity and a value with so many tuples share a cell.
 
-    Equal where it is worked out, else about 2^-bits apart: let every cell be in with probability 1/2. None of
-    the c cells of the two is in with probability 2^-c, and a tuple is left out with probability 2^-(its
-    cells); with e the sum of these over all tuples, and e' the same without the cells at stake,
-    2^-c (1 - e') <= 1 - P < 2^-c / (1 - e).
+    Equal where it is worked out, else about 2^-bits apart, and the probability is not the lower one: let each
+    tuple of the largest view, independently, have any but the empty set of its cells. None of those at stake
+    is in with a probability r that is a power of a quotient, and any other tuple is left out with at most
+    2^-(its cells); with e the sum of these, and e' the same without the cells at stake,
+    r (1 - e') <= 1 - P <= r / (1 - e). And 1 - P < 2^-(cells at stake), as every cell is in with probability
+    1/2 and that all is covered makes it likelier (Harris' inequality).
     """
     (a, b), middle = own, prod(sizes[2:])
     if a == sizes[0] or b == sizes[1]:  # alone with all of the other side
         return gmpy2.mpq(1), gmpy2.mpq(1)
-    at_stake = a * b * middle
-    least = _least_degree(sizes, own)
+    largest = max(range(len(sizes)), key=lambda place: sizes[place])
+    least = _least_degree(sizes, own, largest)
     if least <= bits + sum(sizes).bit_length() + 2:
         check_work(sizes)
-        exact = 1 - gmpy2.mpq(star_covers(sizes, own), star_covers(sizes))
+        exact = 1 - gmpy2.mpq(covers_without(sizes, own), covers_of(sizes))
         return exact, exact
-    left_out = gmpy2.mpq(sum(sizes), gmpy2.mpz(1) << min(least, 8 * bits))
+    at_stake = a * b * middle
     if at_stake > 8 * bits:
         return 1 - gmpy2.mpq(1, gmpy2.mpz(1) << (8 * bits - 1)), gmpy2.mpq(1)
-    rest = gmpy2.mpq(1, gmpy2.mpz(1) << at_stake)
-    return 1 - rest / (1 - left_out), 1 - rest * (1 - left_out)
+    halves = gmpy2.mpq(1, gmpy2.mpz(1) << at_stake)
+    left_out = gmpy2.mpq(sum(sizes), gmpy2.mpz(1) << min(least, 8 * bits))
+    met, tuples = at_stake // (a, b, *sizes[2:])[largest], (a, b, *sizes[2:])[largest]
+    cells = prod(sizes) // sizes[largest]
+    if cells - met <= 4 * bits:
+        rest = _quotient(cells, met, tuples)
+    else:  # (2^c - 2^d) / (2^c - 1) of 2^-d: no more than that below it
+        left_out, rest = left_out + gmpy2.mpq(tuples, gmpy2.mpz(1) << min(cells - met, 8 * bits)), halves
+    return 1 - min(rest / (1 - left_out), halves), 1 - rest * (1 - left_out)
+
+
+def _quotient(cells: int, met: int, tuples: int) -> Any:
+    """How likely so many tuples, none of them left out, have none of so many of their cells."""
+    one = gmpy2.mpz(1)
+    return gmpy2.mpq((one << (cells - met)) - 1, (one << cells) - 1) ** tuples
 
 
 def single_weights(sizes: Sizes, a: int, owned: list[int], bits: int) -> tuple[list[Any], bool]:
     """Worlds in which an identity with a tuples has only one value, for values with so many tuples.
 
     And whether they are exact. Where that is too much work, each is over the same number and up to a factor
-    of 1 - 2^-bits: the a tuples need a choice each among the value's cells, all else is covered anyhow.
+    of 1 - 2^-bits. If others have many tuples, all but the a tuples are as good as covered: those need a
+    choice each among the value's cells. If there are many tuples of values, the a tuples must be covered by
+    those of the value, and all else is by the rest.
     """
     m, n, *others = sizes
     middle = prod(others)
     if m == a:  # nobody else has the other values
         return [gmpy2.mpz(b == n) for b in owned], True
-    least = min(n * middle, (m - a) * middle, *((m - a) * n * middle // size for size in others))
-    if least > bits + sum(sizes).bit_length():
+    enough = bits + sum(sizes).bit_length()
+    if min([(m - a) * middle, *((m - a) * n * middle // size for size in others)]) > enough:
         return [_choices(b * middle, a) for b in owned], False
+    fewest = n - max(owned)
+    if min([fewest * middle, *((m - a) * fewest * middle // size for size in others)]) > enough:
+        base = (gmpy2.mpz(1) << ((m - a) * middle)) - 1
+        return [gmpy2.mpq(_all_covered(m * middle, middle, a, b), base**b) for b in owned], False
     check_work(sizes)
-    return [star_covers(sizes, (a, n - b)) for b in owned], True
+    return [covers_without(sizes, (a, n - b)) for b in owned], True
+
+
+def _all_covered(cells: int, each: int, a: int, b: int) -> Any:
+    """Choices of b tuples, not empty, of so many cells, that leave none of a times `each` cells out."""
+    terms = ((-1) ** i * comb(a, i) * _choices(cells - i * each, b) for i in range(a + 1))
+    return sum(terms, gmpy2.mpz(0))
 
 
 def check_work(sizes: Sizes) -> None:
     terms = prod(sizes) // max(sizes)
     if terms * prod(sizes) > MOST_WORK:
-        raise ValueError(
-            f"views of {' x '.join(map(str, sizes))} tuples share a join value: too many for exact numbers, "
-            "and too uneven for the bound of large ones"
+        raise TooLargeError(
+            f"views of {' x '.join(map(str, sizes))} tuples share a join value, nearly all of one side those "
+            "of one identity or value: too many for exact numbers, and too uneven for the bound of large ones"
         )
 
 
-def _least_degree(sizes: Sizes, own: tuple[int, int]) -> int:
-    """The fewest cells that a tuple meets besides those at stake."""
+def _least_degree(sizes: Sizes, own: tuple[int, int], largest: int) -> int:
+    """The fewest cells that a tuple of any view but the largest meets besides those at stake."""
     (a, b), cells, middle = own, prod(sizes), prod(sizes[2:])
-    others = [(cells - a * b * middle) // size for size in sizes[2:]]
-    return min(cells // sizes[0] - b * middle, cells // sizes[1] - a * middle, *others)
+    left = [cells // sizes[0] - b * middle, cells // sizes[1] - a * middle]
+    left += [(cells - a * b * middle) // size for size in sizes[2:]]
+    return min(left[:largest] + left[largest + 1 :])
 
 
 def _choices(cells: int, tuples: int) -> Any:

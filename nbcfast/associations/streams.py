@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,14 +41,18 @@ class Tuples:
 
 
 def read(
-    source: Stream | Source, parts: tuple[Names, ...], threads: int | None, progress: Progress | None
+    source: Stream | Source,
+    parts: tuple[Names, ...],
+    threads: int | None,
+    progress: Progress | None,
+    others: Iterable[str] = (),
 ) -> list[Columns]:
-    """The distinct tuples of each part, in memory of their order."""
+    """The distinct tuples of each part, in memory of their order; of other columns, that they are there."""
     names = list(dict.fromkeys(name for part in parts for name in part))
     builders = {name: DomainBuilder(name) for name in names}
     tuples = [Tuples(builders, part, threads) for part in parts]
     done = 0
-    for batch in source.batches(names):
+    for batch in source.batches([*names, *others]):
         n_rows = len(next(iter(batch.values()))[0])
         if n_rows == 0:
             continue

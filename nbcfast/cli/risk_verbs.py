@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 import click
+from click.core import ParameterSource
 from rich.text import Text
 
 from nbcfast import associations
@@ -17,6 +19,8 @@ from nbcfast.cli.files import names_of, read
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
 
+OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
+IN_BATCHES = (".csv", ".csv.gz", ".parquet")
 ADVICE = 10  # splits that are shown
 HALF = (
     "The unrestricted probability of an association in the join is never below 1/2, however many share a "
@@ -51,6 +55,20 @@ HALF = (
     "--worst", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="To list."
 )
 @click.option(
+    "--error",
+    metavar="E",
+    default="0.01",
+    show_default=True,
+    help="How far a probability may be off where worlds must be sampled.",
+)
+@click.option(
+    "--confidence",
+    metavar="P",
+    default="0.95",
+    show_default=True,
+    help="How sure that is.",
+)
+@click.option(
     "--advise",
     "columns",
     metavar="A,B,C",
@@ -58,7 +76,9 @@ HALF = (
 )
 @reads_file
 @as_json
+@click.pass_context
 def risk(
+    context: click.Context,
     file: Path,
     views: tuple[str, ...],
     identity: str,
@@ -68,6 +88,8 @@ def risk(
     worlds: Literal["projected", "full"],
     wheres: tuple[str, ...],
     worst: int,
+    error: str,
+    confidence: str,
     columns: str | None,
     weights: str | None,
     nulls: tuple[str, ...],
@@ -85,6 +107,11 @@ def risk(
     if columns is not None:
         if views:
             raise ValueError("--advise takes the place of --view")
+        for option in OF_VIEWS:
+            if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+                raise ValueError(
+                    f"--{'where' if option == 'wheres' else option} is for --view, not for --advise"
+                )
         return advised(file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only)
     listed = [names_of(view, "--view") for view in views]
     names = list(dict.fromkeys(name for view in listed for name in view))
@@ -93,15 +120,27 @@ def risk(
     for name, option in ((identity, "--identity"), (attribute, "--attribute")):
         if name not in names:
             raise ValueError(f"{option}: expected a column of a view, got {name!r}")
-    table = read(file, names, weights, nulls, delimiter, texts)
-    where = {name: chosen for name in (identity, attribute) if (chosen := asked(table, name, wheres))}
+    where = {name: Asked(chosen) for name in (identity, attribute) if (chosen := asked(name, wheres))}
     for text in wheres:
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+    table = source(file, names, weights, nulls, delimiter, texts)
     with progress("joining") as report:
         found = associations.risk(
-            table, listed, identity, attribute, model=model, worlds=worlds, where=where, progress=report
+            table,
+            listed,
+            identity,
+            attribute,
+            model=model,
+            worlds=worlds,
+            where=where,
+            error=error,
+            confidence=confidence,
+            progress=report,
         )
+    for name, one in where.items():
+        if one.missing:
+            raise ValueError(f"--where: no row of FILE has {one.missing[0]!r} in column {name!r}")
     above = None if level is None else found.n_above(level)
     bad = level is not None and bool(above or found.n_without_world)
     top = found.worst(worst)
@@ -124,19 +163,44 @@ def risk(
     return int(bad)
 
 
-def asked(table: Any, name: str, wheres: tuple[str, ...]) -> list[Any]:
+def source(
+    file: Path,
+    names: list[str],
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> Any:
+    """The path of a file that can be read batch by batch, or else its table."""
+    plainly = weights is None and not nulls and delimiter is None and not texts
+    if plainly and file.name.lower().endswith(IN_BATCHES):
+        import_module("pyarrow")  # where it is missing, main names the extra
+        return file
+    return read(file, names, weights, nulls, delimiter, texts)
+
+
+class Asked:
     """The values of a column that --where names, by the text that they print as."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.missing = texts  # that no value prints as
+
+    def __call__(self, value: Any) -> bool:
+        text = "" if value is None else str(value)
+        self.missing = [one for one in self.missing if one != text]
+        return text in self.texts
+
+
+def asked(name: str, wheres: tuple[str, ...]) -> list[str]:
+    """What --where asks of a column."""
     chosen = []
     for text in wheres:
         column, found, value = text.partition("=")
         if not found:
             raise ValueError(f"--where must be NAME=VALUE, got {text!r}")
-        if column != name:
-            continue
-        values = [one for one in table.domain(name) if value == ("" if one is None else str(one))]
-        if not values:
-            raise ValueError(f"--where: no row of FILE has {value!r} in column {name!r}")
-        chosen += values
+        if column == name:
+            chosen.append(value)
     return chosen
 
 

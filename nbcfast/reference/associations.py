@@ -47,19 +47,17 @@ def probability(m, n, model="unrestricted"):
 def projected_views(views, identity, attribute, worlds="projected"):
     """The columns of each view that matter, the identity's view first and the attribute's second.
 
-    Projected: of these two only the columns that other views have as well, and their own.
+    Projected: of views that have the identity or the attribute only these and what other views have as well.
     """
     first, second = roles(views, identity, attribute)
     order = [first, second, *(place for place in range(len(views)) if place not in (first, second))]
     found = []
-    for number, place in enumerate(order):
+    for place in order:
         others = {name for other in order if other != place for name in views[other]}
-        key = (identity, attribute, None)[min(number, 2)]
+        own = {identity, attribute} & set(views[place])
         found.append(
             tuple(
-                name
-                for name in views[place]
-                if worlds == "full" or number > 1 or name in others or name == key
+                name for name in views[place] if worlds == "full" or not own or name in others or name in own
             )
         )
     return found
