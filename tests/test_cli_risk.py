@@ -6,7 +6,6 @@ import pytest
 
 import nbcfast
 from nbcfast import associations
-from nbcfast.cli import main
 
 # George, John and Kate share an age, and Wang and Lakshmanan's first figure.
 CSV = """\
@@ -25,18 +24,6 @@ def file(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(CSV, encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 def test_risk_lists_the_worst(run, file):
