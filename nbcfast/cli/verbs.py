@@ -409,7 +409,8 @@ def inspect(
     "domain",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}.',
+    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}. '
+    'With "null": true beside the edges null is a value.',
 )
 @click.option(
     "--bits",
