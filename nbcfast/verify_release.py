@@ -90,6 +90,7 @@ FIELDS = {
 CLOSENESS_FIELDS = {"prior", "r"}
 METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
+SOME_NAMES = 5  # attributes that a warning names
 GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
 
@@ -412,18 +413,33 @@ class Document(Form):
         points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
         if type(entry["reproducible"]) is not bool:
             raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
-        names = [name for name, _, _ in self.attributes]
+        names = [*(name for name, _, _ in self.attributes), None]
         undeclared = entry["undeclared"]
         if type(undeclared) is not list or [name for name in names if name in undeclared] != undeclared:
-            raise Refused(f"{where}: expected names of attributes, got {shown(undeclared)}")
+            raise Refused(
+                f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
+            )
         bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
         listed = entry["listed"]
         if listed is not None:
-            if type(listed) is not dict or set(listed) != {"sha256", "tuples"}:
-                raise Refused(f"{where}: expected listed as sha256 and tuples, got {shown(listed)}")
+            if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:
+                raise Refused(
+                    f"{where}: expected listed as differing, sha256 and tuples, got {shown(listed)}"
+                )
             if type(listed["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", listed["sha256"]):
                 raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(listed['sha256'], 80)}")
-            listed = whole(listed["tuples"], f"{where}, listed"), listed["sha256"]
+            n_listed = whole(listed["tuples"], f"{where}, listed tuples")
+            differing = whole(listed["differing"], f"{where}, listed differing")
+            if not 1 <= n_listed <= self.tuples:
+                raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
+            if differing > n_listed:
+                raise Refused(
+                    f"{where}: expected at most {short(n_listed)} differing of those listed, "
+                    f"got {short(differing)}"
+                )
+            if self.fields["equivalence"] != "none":
+                raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
+            listed = {"tuples": n_listed, "sha256": listed["sha256"], "differing": differing}
         return {
             "bits": bits,
             "constants": constants,
@@ -468,6 +484,21 @@ def contradiction(
     if differing_tuples == 0 and differing_rows:
         return f"field 'differing_rows': expected 0, as no tuple differs, got {short(differing_rows)}"
     return None
+
+
+def undeclared_text(names: Sequence[str | None]) -> str:
+    """The warning that the values of these attributes, and of the class if None is among them, are from rows."""
+    words = [name for name in names if name is not None][:SOME_NAMES]
+    more = len(names) - len(words) - (None in names)
+    if more > 0:
+        words.append(f"{more} more")
+    if None in names:
+        words.append("the class")
+    which = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return (
+        f"The values of {which} come from the rows and were not declared: which values occur is published, "
+        "and that is outside the guarantee."
+    )
 
 
 def label(typed: Typed) -> str:

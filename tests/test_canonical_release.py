@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical, safety, verify_release
-from nbcfast.canonical.publish import _published, _same, answers, nameless_counts, undeclared
+from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
 from nbcfast.canonical.shares import Scores, Shares
 from nbcfast.errors import Infeasible
 from nbcfast.release import Canonical, Certificate, Release, evaluate, load, verify
@@ -108,7 +108,7 @@ def test_everything_after_the_box_has_no_counts():
         Fraction(4),
         None,
         "smallest",
-        lambda target: lambda published: _same(target, canonical.box(published)),
+        canonical.box,
         "row",
         "label",
         None,
@@ -208,11 +208,57 @@ def test_a_listed_tuple_keeps_its_class(views, data):
     private, published = (dict(zip(every, labels(one), strict=True)) for one in (views, made.views))
     assert [private[row] for row in listed] == [published[row] for row in listed]
     assert largest_ratio(made.views) <= 4
-    assert made.certificate.canonical.listed[0] == len(set(listed))
+    assert made.certificate.canonical.listed.tuples == len(set(listed))
+    assert made.certificate.canonical.listed.differing == 0
     assert made.certificate.differing_tuples is None
     assert made.certificate.equivalence == "none"
     twice = Table({name: [row[i] for row in listed + listed[:1]] for i, name in enumerate(views.attributes)})
     assert text_of(canonical.release(views, 4, tuples=twice)) == text_of(made)
+
+
+@given(st.integers(2, 4).flatmap(viewsets), st.sampled_from(["label", "order"]), st.data())
+def test_bits_on_a_list_say_how_many_of_it_change(views, preserve, data):
+    every = list(itertools.product(*(range(len(array)) for array in views.counts.values())))
+    listed = data.draw(st.lists(st.sampled_from(every), min_size=1, max_size=12))
+    table = Table({name: [row[i] for row in listed] for i, name in enumerate(views.attributes)})
+    made = canonical.release(views, 4, preserve=preserve, tuples=table, bits=1)
+    of = labels if preserve == "label" else orders
+    private, published = (dict(zip(every, of(one), strict=True)) for one in (views, made.views))
+    wrong = sum(private[row] != published[row] for row in set(listed))
+    assert made.certificate.canonical.listed.differing == wrong
+    assert any("of the" in text and "listed tuples have" in text for text in made.certificate.warnings) == (
+        wrong > 0
+    )
+
+
+def test_bits_on_a_list_are_verified(tmp_path):
+    views = Viewset([10, 1], {"a0": [[4, 0], [0, 0], [3, 1], [3, 0]], "a1": [[7, 0], [3, 1]]})
+    table = {"a0": [0, 0, 3, 3, 3, 3, 2, 0, 1, 0, 2, 2], "a1": [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0]}
+    made = canonical.release(views, 4, bits=1, tuples=table)
+    assert made.certificate.canonical.listed[::2] == (5, 2)
+    assert made.certificate.warnings[0].startswith("2 of the 5 listed tuples have another best class than")
+    assert "label differs on 2 of 5 listed tuples" in repr(made)
+    made.save(tmp_path)
+    found = verify(tmp_path, views, tuples=table)
+    assert found.ok
+    assert "the best class differs on 2 of 5 listed tuples, as stated" in str(found)
+    canonical.release(views, 4, tuples=table).save(tmp_path)
+    assert "the best class is the same on all 5 listed tuples" in str(verify(tmp_path, views, tuples=table))
+    other = Viewset([1, 10], {name: array[:, ::-1] for name, array in views.counts.items()})
+    found = verify(tmp_path, other, tuples=table)
+    assert not found.ok
+    assert "listed tuples, the certificate says it is the same" in str(found)
+
+
+def orders(views):
+    """The classes of every tuple, the best first."""
+    n, classes = len(views.attributes), range(len(views.classes))
+    of_class = [int(count) for count in views.class_counts]
+    found = []
+    for rows in itertools.product(*(array.tolist() for array in views.counts.values())):
+        scores = [Fraction(math.prod(row[c] for row in rows), of_class[c] ** (n - 1)) for c in classes]
+        found.append(sorted(classes, key=lambda c: (scores[c], c), reverse=True))
+    return found
 
 
 @given(viewsets(), st.sampled_from(["11/10", 4, 1000]), st.sampled_from(["1", "3/2"]))
@@ -294,6 +340,40 @@ class TestCorners:
         best = caught.value.best["release"]
         assert labels(best.views) == labels(views)
         assert best.views.n_rows == caught.value.best["rows"]
+
+    FEW = (
+        Viewset([10, 1], {"a0": [[4, 0], [3, 0], [3, 1]], "a1": [[2, 1], [4, 0], [0, 0], [0, 0], [4, 0]]}),
+        Viewset([3, 5], {"a0": [[0, 2], [1, 3], [0, 0], [2, 0]], "a1": [[1, 3], [0, 1], [2, 1]]}),
+    )
+
+    @pytest.mark.parametrize("views", FEW)
+    @pytest.mark.parametrize("bits", [None, 1])
+    def test_what_too_few_rows_would_publish_is_a_sound_release(self, views, bits, tmp_path):
+        with pytest.raises(Infeasible, match="rows were found that keep the label") as caught:
+            canonical.release(views, "5/2", rows=12, bits=bits)
+        made = caught.value.best["release"]
+        wrong = sum(a != b for a, b in zip(labels(views), labels(made.views), strict=True))
+        assert wrong
+        assert made.certificate.differing_tuples == wrong
+        assert "its counts were rounded to so few rows" in made.certificate.notes[0]
+        made.save(tmp_path)
+        assert load(tmp_path) == made
+        assert verify(tmp_path, views).ok
+
+    def test_what_too_few_rows_would_do_to_a_list(self, tmp_path):
+        views = self.FEW[1]
+        every = list(itertools.product(range(4), range(3)))
+        public = Table({"a0": [a for a, _ in every[:9]], "a1": [b for _, b in every[:9]]})
+        with pytest.raises(Infeasible, match="tuples differ") as caught:
+            canonical.release(views, "5/2", tuples=public, rows=12)
+        made = caught.value.best["release"]
+        here, there = (dict(zip(every, labels(one), strict=True)) for one in (views, made.views))
+        wrong = sum(here[row] != there[row] for row in every[:9])
+        assert made.certificate.canonical.listed.differing == wrong > 0
+        assert f"label differs on {wrong} of 9 listed tuples" in repr(made)
+        made.save(tmp_path)
+        assert load(tmp_path) == made
+        assert verify(tmp_path, views, tuples=public).ok
 
     def test_a_declared_domain_is_not_warned_of(self):
         rows = {"a": ["x", "y", "x", "y"], "c": [0, 1, 0, 1]}
@@ -413,8 +493,14 @@ class TestCertificate:
             ({"reproducible": 1}, "expected true or false, got 1"),
             ({"undeclared": ["shape"]}, "expected names of attributes"),
             ({"bits": -1}, "bits: expected an integer"),
-            ({"listed": {"tuples": 3}}, "expected listed as sha256 and tuples"),
-            ({"listed": {"tuples": 3, "sha256": "x"}}, "expected 64 hexadecimal digits"),
+            (
+                {"listed": {"tuples": 3, "sha256": "0" * 64}},
+                "expected listed as differing, sha256 and tuples",
+            ),
+            ({"listed": {"tuples": 3, "sha256": "x", "differing": 0}}, "expected 64 hexadecimal digits"),
+            ({"listed": {"tuples": 7, "sha256": "0" * 64, "differing": 0}}, "from 1 to 'tuples', got 7"),
+            ({"listed": {"tuples": 3, "sha256": "0" * 64, "differing": 4}}, "at most 3 differing"),
+            ({"listed": {"tuples": 3, "sha256": "0" * 64, "differing": 1}}, "with equivalence 'none'"),
             ({"more": 1}, "field 'canonical': expected bits, constants"),
         ],
     )

@@ -284,7 +284,7 @@ def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Pro
 def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) -> Check:
     """The check of a canonical release that keeps its answers on a public list."""
     from nbcfast.canonical import box
-    from nbcfast.canonical.publish import listed_codes, listed_digest
+    from nbcfast.canonical.publish import difference, listed_codes, listed_digest
 
     made, name = release.certificate, "equivalence"
     assert made.canonical is not None
@@ -292,13 +292,20 @@ def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) ->
         codes = listed_codes(release.views, tuples)
     except ValueError as error:
         return Check(name, False, f"this is not the list of the release: {error}")
-    if made.canonical.listed != (len(codes), listed_digest(release.views, codes)):
+    listed = made.canonical.listed
+    assert listed is not None
+    if listed[:2] != (len(codes), listed_digest(release.views, codes)):
         return Check(name, False, "this is not the list of the release: its sha256 is another")
-    same = box(private, mode=made.preserve, tuples=codes) == box(
-        release.views, mode=made.preserve, tuples=codes
+    boxes = (box(views, mode=made.preserve, tuples=codes) for views in (private, release.views))
+    differing = difference(*boxes).differing
+    of = f"{len(codes):,} listed tuples"
+    text = (
+        f"the {what} differs on {differing:,} of {of}" if differing else f"the {what} is the same on all {of}"
     )
-    text = f"the {what} is {'the same' if same else 'not the same'} on all {len(codes):,} listed tuples"
-    return Check(name, same, text)
+    if differing == listed.differing:
+        return Check(name, True, f"{text}, as stated" if differing else text)
+    claim = f"on {listed.differing:,}" if listed.differing else "it is the same"
+    return Check(name, False, f"{text}, the certificate says {claim}")
 
 
 def _counted(release: Release, against: Viewset | Table) -> Viewset:

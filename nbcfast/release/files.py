@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
-from nbcfast.release.certificate import Canonical, Certificate, Release, limit_text
+from nbcfast.release.certificate import Canonical, Certificate, PublicList, Release, limit_text
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -147,7 +147,7 @@ def _of_canonical(made: Canonical) -> dict[str, Any]:
     return {
         "bits": made.bits,
         "constants": [_signed(number) for number in made.constants],
-        "listed": None if made.listed is None else {"sha256": made.listed[1], "tuples": made.listed[0]},
+        "listed": None if made.listed is None else made.listed._asdict(),
         "points": [[[_signed(number) for number in row] for row in rows] for rows in made.points],
         "reproducible": made.reproducible,
         "undeclared": list(made.undeclared),
@@ -275,9 +275,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
 def release_of(document: Document, where: str) -> Release:
     """The release that a document of checked form describes."""
     fields = document.fields
-    classes = _domain(document.classes, f"{where}: classes")
     found = document.canonical
     undeclared = () if found is None else found["undeclared"]
+    classes = _domain(document.classes, f"{where}: classes", None not in undeclared)
     counts: dict[str, Counts] = {}
     domains: dict[str, Domain] = {}
     for name, values, rows in document.attributes:
@@ -291,7 +291,7 @@ def release_of(document: Document, where: str) -> Release:
         warnings=tuple(fields["warnings"]),
         r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),
-        canonical=None if found is None else Canonical(**found),
+        canonical=None if found is None else _canonical(found),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
@@ -299,6 +299,11 @@ def release_of(document: Document, where: str) -> Release:
     )
     views = Viewset._of(as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains)
     return Release(views, certificate, fields["class_name"])
+
+
+def _canonical(found: dict[str, Any]) -> Canonical:
+    listed = found["listed"]
+    return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})
 
 
 def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True) -> Domain:
