@@ -59,11 +59,11 @@ def test_canonical_is_the_default_and_says_so(run, tmp_path):
     assert "bits a weight" in printed
     assert "counts found with public totals" in printed
     assert "declare bins that are fixed in advance" in printed
-    assert "The values of age, sex, bmi, smoking, blood_pressure and 3 more come from the rows" in printed
+    assert "The values of age, sex, bmi, smoking, blood_pressure, 3 more and the class come from" in printed
     assert "no other exactly equivalent release reveals less" in printed
     made = load(out)
     assert made.certificate.method == "canonical"
-    assert len(made.certificate.canonical.undeclared) == 8
+    assert len(made.certificate.canonical.undeclared) == 9
     found = json.loads(run(*arguments, "--method", "canonical", "--json")[1])
     assert found["method"] == "canonical"
     assert found["leak"]["high"] is True
