@@ -15,7 +15,7 @@ import numpy.typing as npt
 from nbcfast import safety
 from nbcfast import verify_release as form
 from nbcfast.canonical.box import MOST_TUPLES, box
-from nbcfast.canonical.classes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.boxes import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
 from nbcfast.canonical.scorecard import integers
