@@ -50,7 +50,7 @@ from math import factorial, gcd, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
@@ -91,6 +91,7 @@ CLOSENESS_FIELDS = {"prior", "r"}
 METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
 SOME_NAMES = 5  # attributes that a warning names
+MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
 
@@ -110,6 +111,37 @@ SERIES = (
     (-691, 360360),
     (1, 156),
     (-3617, 122400),
+)
+
+
+ARTIFICIAL = (
+    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
+    "beats which is that of the data."
+)
+ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
+    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
+    "domain, no more and no less, and no other exactly equivalent release reveals less."
+)
+DEPENDS = (
+    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
+    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
+    "This is not differential privacy, and a second release from changed data reveals a second classifier."
+)
+SOME_ANSWERS = (
+    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
+    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
+)
+ROUNDED_ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
+    "classifier about every tuple of that domain."
+)
+FEW_ROWS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its counts were rounded to so few rows that they decide otherwise on some tuples, as its points do: "
+    "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
+    "domain."
 )
 
 
@@ -379,6 +411,30 @@ class Document(Form):
         )
         if fault:
             raise Refused(fault)
+        if self.canonical is not None:
+            self._words(self.canonical)
+
+    def _words(self, made: dict[str, Any]) -> None:
+        """Whether the words of a canonical release are those that go with its fields."""
+        fields, listed = self.fields, made["listed"]
+        if max(self.differing_tuples or 0, listed["tuples"] if listed else 0).bit_length() > 62:
+            raise Refused("field 'canonical': expected fewer than 2^62 tuples that were looked at")
+        equal = None if self.differing_tuples is None else self.differing_tuples == 0
+        if fields["notes"] != list(canonical_notes(listed is not None, equal, made["bits"])):
+            raise Refused(
+                f"field 'notes': expected those that go with the other fields, got {shown(fields['notes'])}"
+            )
+        for text in canonical_warnings(
+            made["undeclared"],
+            None if listed is None else (listed["tuples"], listed["differing"]),
+            self.differing_tuples,
+            fields["preserve"],
+            made["reproducible"],
+        ):
+            if text not in fields["warnings"]:
+                raise Refused(
+                    f"field 'warnings': expected {shown(text, 400)}, got {shown(fields['warnings'])}"
+                )
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
         """R, of which attacker "worlds" needs half, and the prior of each class."""
@@ -419,7 +475,18 @@ class Document(Form):
             raise Refused(
                 f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
             )
+        numbers = [number for one in points for row in one for number in row]
+        if numbers and min(numbers) < 0:
+            raise Refused(f"{where}: expected points of at least 0, got {short(min(numbers))}")
         bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
+        least = max(numbers, default=0).bit_length()
+        if bits is not None and not max(least, 1) <= bits <= MOST_BITS:
+            raise Refused(
+                f"{where}: expected bits from {max(least, 1)}, which these points have, to {MOST_BITS}, "
+                f"got {short(bits)}"
+            )
+        if not self.fields["gauge"]:
+            raise Refused(f"{where}: expected gauge true, as every value is equally frequent; got false")
         listed = entry["listed"]
         if listed is not None:
             if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:
@@ -484,6 +551,43 @@ def contradiction(
     if differing_tuples == 0 and differing_rows:
         return f"field 'differing_rows': expected 0, as no tuple differs, got {short(differing_rows)}"
     return None
+
+
+def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
+    """What a recipient of a canonical release has to know about its numbers."""
+    if listed:
+        first = SOME_ANSWERS
+    elif equal:
+        first = ANSWERS
+    else:
+        first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
+    return first, DEPENDS, ARTIFICIAL
+
+
+def canonical_warnings(
+    undeclared: Sequence[str | None],
+    listed: tuple[int, int] | None,
+    differing: int | None,
+    preserve: str,
+    reproducible: bool,
+) -> Iterator[str]:
+    """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    if undeclared:
+        yield undeclared_text(undeclared)
+    if listed is not None and listed[1]:
+        yield (
+            f"{listed[1]:,} of the {listed[0]:,} listed tuples have {what} than in the private views; "
+            "elsewhere answers may be others too."
+        )
+    elif listed is not None:
+        yield f"Answers are kept on the {listed[0]:,} listed tuples; elsewhere they may be others."
+    if differing:
+        yield f"{differing:,} tuples have {what} than in the private views."
+    elif differing is None and listed is None:
+        yield "Whether all tuples are decided as by the private views is not known."
+    if not reproducible:
+        yield "The points are verified, but another machine may find others that are as good."
 
 
 def undeclared_text(names: Sequence[str | None]) -> str:
@@ -1780,7 +1884,7 @@ class DisguisedDocument(TableForm):
         for theta, columns in groups:
             sizes = [len(declared[name]) for name in columns]
             if kind == "k-ary" and _product(sizes) >= 2**62:
-                raise Refused(f"{where}: expected fewer than 2^62 tuples of values, got {shown(columns)}")
+                raise Refused("field 'canonical': expected fewer than 2^62 tuples of values, got {shown(columns)}")
             for size in sizes:
                 others = _product(sizes) - 1 if lie == "tuple" else size - 1
                 if abs(theta - (1 - theta) / others) < NOTHING_TOLD:

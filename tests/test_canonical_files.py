@@ -1,11 +1,14 @@
 """What a canonical release is published with: declared domains, its file and checks of it, its points."""
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
 import nbcfast
-from nbcfast import Table, canonical
+from nbcfast import Table, canonical, verify_release
 from nbcfast.canonical.publish import undeclared
 
 
@@ -53,3 +56,101 @@ class TestDeclared:
         raw = nbcfast.count(Table(self.ROWS).bin("age", edges=[0, 18, 65, 100]), "y")
         said = canonical.release(raw, 4).certificate.warnings[0]
         assert said.startswith("The values of age and the class come from the rows")
+
+
+VIEWS = nbcfast.Viewset(
+    [50, 90],
+    {"job": [[9, 70], [41, 20]], "sex": [[12, 30], [20, 20], [18, 40]]},
+    classes=["ill", "well"],
+    domains={"job": ["a", "b"], "sex": ["f", "m", "x"]},
+)
+
+
+def forge(folder, change):
+    """Change the fields of the file, and its sha256 with them."""
+    path = folder / "certificate.json"
+    fields = json.loads(path.read_text())
+    change(fields)
+    fields["sha256"] = verify_release.digest(fields)
+    path.write_text(verify_release.canonical(fields) + "\n")
+
+
+def script(folder):
+    command = [sys.executable, "-I", "-S", verify_release.__file__, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def shifted(fields):
+    for row in fields["canonical"]["points"][0]:
+        row[0] -= 1000
+    fields["canonical"]["constants"][0] += 1000
+
+
+def longer(fields):
+    fields["canonical"]["points"] = [
+        [[1000 * number for number in row] for row in rows] for rows in fields["canonical"]["points"]
+    ]
+    fields["canonical"]["constants"] = [1000 * number for number in fields["canonical"]["constants"]]
+    fields["canonical"]["bits"] = 2
+
+
+class TestFields:
+    """Fields that contradict each other are refused, whatever their sha256."""
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (shifted, "expected points of at least 0, got -1000"),
+            (longer, "expected bits from "),
+            (lambda fields: fields["canonical"].update(bits=0), "to 62, got 0"),
+            (lambda fields: fields["canonical"].update(bits=hex(10**30)), "to 62, got "),
+            (lambda fields: fields.update(gauge=False), "expected gauge true"),
+            (
+                lambda fields: fields["canonical"].update(
+                    listed={"tuples": 0, "sha256": "0" * 64, "differing": 0}
+                ),
+                "from 1 to 'tuples', got 0",
+            ),
+            (
+                lambda fields: fields["canonical"].update(
+                    listed={"tuples": 2, "sha256": "0" * 64, "differing": 0}
+                ),
+                "listed goes with equivalence 'none'",
+            ),
+            (lambda fields: fields.update(notes=[]), "field 'notes': expected those that go with"),
+            (lambda fields: fields.update(notes=["private, epsilon = 0"]), "field 'notes': expected those"),
+            (
+                lambda fields: fields["canonical"].update(undeclared=["job", None]),
+                "field 'warnings': expected \"The values of job and the class come from the rows",
+            ),
+            (lambda fields: fields["canonical"].update(undeclared=[None, "job"]), "null for the class last"),
+            (
+                lambda fields: fields["canonical"].update(reproducible=False),
+                "field 'warnings': expected \"The points are verified, but another machine",
+            ),
+            (lambda fields: fields.update(differing_tuples=3), "field 'notes'"),
+            (
+                lambda fields: fields.update(differing_tuples=None, equivalence="none"),
+                "field 'notes'",
+            ),
+        ],
+    )
+    def test_contradictions(self, tmp_path, change, message):
+        canonical.release(VIEWS, 4, class_name="y").save(tmp_path)
+        forge(tmp_path, change)
+        with pytest.raises(ValueError, match="certificate.json: field '") as caught:
+            nbcfast.load(tmp_path)
+        assert message in str(caught.value)
+        assert not nbcfast.verify(tmp_path, VIEWS).ok
+        ran = script(tmp_path)
+        assert (ran.returncode, ran.stdout[:4]) == (1, "NO  ")
+
+    def test_a_release_of_such_points_cannot_be_made(self):
+        made = canonical.release(VIEWS, 4)
+        found = made.certificate.canonical
+        below = replace(found, points=tuple(tuple((n - 9,) for (n,) in rows) for rows in found.points))
+        with pytest.raises(ValueError, match="canonical: points must be at least 0"):
+            replace(made, certificate=replace(made.certificate, canonical=below))
+        long = replace(found, points=tuple(tuple((99 * n,) for (n,) in rows) for rows in found.points), bits=2)
+        with pytest.raises(ValueError, match="canonical: bits must be 7 to 62 for these points, got 2"):
+            replace(made, certificate=replace(made.certificate, canonical=long))

@@ -23,6 +23,7 @@ from nbcfast.canonical.shares import Scores
 from nbcfast.canonical.sides import SweptSides
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import Infeasible, expect
 from nbcfast.table import Table
 from nbcfast.table.domain import Domain
@@ -245,24 +246,8 @@ def _warnings(
     published: Viewset, made: Any, differing: int | None, preserve: str, reproducible: bool
 ) -> Iterator[str]:
     """All of them from public parameters and from what is published."""
-    what = "another order of classes" if preserve == "order" else "another best class"
-    if made.undeclared:
-        yield form.undeclared_text(made.undeclared)
-    if made.listed is not None:
-        listed = f"the {made.listed.tuples:,} listed tuples"
-        if made.listed.differing:
-            yield (
-                f"{made.listed.differing:,} of {listed} have {what} than in the private views; elsewhere "
-                "answers may be others too."
-            )
-        else:
-            yield f"Answers are kept on {listed}; elsewhere they may be others."
-    if differing:
-        yield f"{differing:,} tuples have {what} than in the private views."
-    elif differing is None and made.listed is None:
-        yield "Whether all tuples are decided as by the private views is not known."
-    if not reproducible:
-        yield "The points are verified, but another machine may find others that are as good."
+    listed = None if made.listed is None else (made.listed.tuples, made.listed.differing)
+    yield from form.canonical_warnings(made.undeclared, listed, differing, preserve, reproducible)
     guessing = math.log(len(published.classes)) if len(published.classes) > 1 else 0
     if guessing and expected_log_loss(published, published) >= 0.99 * guessing:
         yield f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {guessing:.4f}."
@@ -291,8 +276,8 @@ def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
     if of.tuples > (SEARCHED if isinstance(of, Box) else COUNTED):
         return None
     if isinstance(of, Box):
-        return of.enumerate().reshape(-1)
-    codes = np.stack(np.unravel_index(np.arange(of.tuples), of.sizes), axis=1)
+        return of.flat()
+    codes = unravelled(np.arange(of.tuples), of.sizes)
     return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.verify_release import contradiction
+from nbcfast.verify_release import ARTIFICIAL, MOST_BITS, canonical_notes, contradiction
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -30,36 +30,7 @@ GUARANTEE = (
     "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
     "privacy, and an attacker who knows the method can undo part of it."
 )
-ARTIFICIAL = (
-    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
-    "beats which is that of the data."
-)
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
-ANSWERS = (
-    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
-    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
-    "domain, no more and no less, and no other exactly equivalent release reveals less."
-)
-DEPENDS = (
-    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
-    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
-    "This is not differential privacy, and a second release from changed data reveals a second classifier."
-)
-SOME_ANSWERS = (
-    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
-    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
-)
-ROUNDED_ANSWERS = (
-    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
-    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
-    "classifier about every tuple of that domain."
-)
-FEW_ROWS = (
-    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
-    "and its counts were rounded to so few rows that they decide otherwise on some tuples, as its points do: "
-    "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
-    "domain."
-)
 ORIGINAL = "These are the original counts of the data."
 
 
@@ -133,6 +104,11 @@ class Canonical:
             return f"points must be those of {sizes} values, got {[len(rows) for rows in self.points]}"
         if any(len(row) != width for rows in self.points for row in rows):
             return f"points must be {width} numbers a value"
+        if any(number < 0 for rows in self.points for row in rows for number in row):
+            return "points must be at least 0"
+        most = max((number for rows in self.points for row in rows for number in row), default=0)
+        if self.bits is not None and not most.bit_length() <= self.bits <= MOST_BITS:
+            return f"bits must be {most.bit_length()} to {MOST_BITS} for these points, got {self.bits}"
         strange = [name for name in self.undeclared if name not in (*views.attributes, None)]
         return f"undeclared must be attributes, got {strange[0]!r}" if strange else None
 
@@ -294,11 +270,8 @@ class Certificate:
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know about the numbers; written into the file."""
         if self.canonical is not None:
-            if self.canonical.listed is not None:
-                return SOME_ANSWERS, DEPENDS, ARTIFICIAL
-            if self.equal:
-                return ANSWERS, DEPENDS, ARTIFICIAL
-            return FEW_ROWS if self.canonical.bits is None else ROUNDED_ANSWERS, DEPENDS, ARTIFICIAL
+            found = self.canonical
+            return canonical_notes(found.listed is not None, self.equal, found.bits)
         return GUARANTEE, ORIGINAL if self.identity else ARTIFICIAL if self.gauge else FLATTENED
 
     def to_dict(self) -> dict[str, Any]:
