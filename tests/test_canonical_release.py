@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical, safety, verify_release
+from nbcfast.canonical import boxes
 from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
 from nbcfast.canonical.shares import Scores, Shares
 from nbcfast.errors import Infeasible
@@ -283,6 +284,49 @@ def test_unrounded_shares_are_exact_and_every_value_is_equally_frequent(views, l
     assert scores.range >= 1
 
 
+class TestManyAttributes:
+    """More than the 64 axes that NumPy takes, nearly all of one value."""
+
+    ONES = 70
+
+    def views(self, *arrays):
+        of_class = np.sum(arrays[0], axis=0)
+        ones = {f"one {i}": of_class[np.newaxis] for i in range(self.ONES)}
+        return Viewset(of_class, {**ones, **{f"of {i}": array for i, array in enumerate(arrays)}})
+
+    def test_two_classes(self, tmp_path):
+        pytest.importorskip("scipy")
+        views = self.views([[1, 3], [2, 1]], [[2, 1], [1, 3]])
+        made = canonical.release(views, 4)
+        assert labels(made.views) == labels(views)
+        assert largest_ratio(made.views) <= 4
+        assert text_of(canonical.release(made.views, 4)) == text_of(made)
+        made.save(tmp_path)
+        assert verify(tmp_path, views).ok
+        rounded = canonical.release(views, 4, bits=1)
+        wrong = sum(a != b for a, b in zip(labels(views), labels(rounded.views), strict=True))
+        assert rounded.certificate.differing_tuples == wrong
+        levels = canonical.leak(views).levels
+        assert (levels["one 3"], levels["of 0"]) == ((1, 1), (2, 2))
+
+    @pytest.mark.parametrize("preserve", ["label", "order"])
+    def test_three_classes(self, preserve, monkeypatch):
+        views = self.views([[1, 3, 4], [5, 2, 1]], [[2, 1, 3], [4, 4, 2]])
+        made = canonical.release(views, 4, preserve=preserve)
+        assert nbcfast.compare(views, made.views, preserve=preserve).equal
+        few = canonical.leak(views, preserve=preserve).levels
+        assert few["of 0"] == (2, 2)
+        monkeypatch.setattr(boxes, "MOST_ENUMERATED", 0)
+        assert text_of(canonical.release(views, 4, preserve=preserve)) == text_of(made)
+
+    @pytest.mark.parametrize("preserve", ["label", "order"])
+    def test_powers_of_counts(self, preserve):
+        views = self.views([[1, 3, 4], [5, 2, 1]], [[2, 1, 3], [4, 4, 2]])
+        made = nbcfast.safety_transform(views, 4, preserve=preserve)
+        assert nbcfast.compare(views, made.views, preserve=preserve).equal
+        assert largest_ratio(made.views) <= 4
+
+
 class TestCorners:
     def test_a_constant_classifier(self):
         views = Viewset([1, 50], [[[1, 20], [0, 30]], [[1, 25], [0, 25]]])
@@ -378,8 +422,8 @@ class TestCorners:
     def test_a_declared_domain_is_not_warned_of(self):
         rows = {"a": ["x", "y", "x", "y"], "c": [0, 1, 0, 1]}
         found = canonical.release(nbcfast.count(Table(rows), "c"), 4)
-        assert found.certificate.canonical.undeclared == ("a",)
-        assert "The values of a come from the rows" in found.certificate.warnings[0]
+        assert found.certificate.canonical.undeclared == ("a", None)
+        assert "The values of a and the class come from the rows" in found.certificate.warnings[0]
         declared = nbcfast.count(Table(rows, domains={"a": ["x", "y"], "c": [0, 1]}), "c")
         assert undeclared(declared) == ()
         made = canonical.release(declared, 4)

@@ -36,6 +36,7 @@ from nbcfast.canonical.sides import (
     Sides,
     SweptSides,
     TableSides,
+    cubed,
     halves_summed,
 )
 from nbcfast.canonical.types import EnumeratedBox, ListedBox, Scorecard, Solution
@@ -77,10 +78,9 @@ class Problem(NamedTuple):
         """Weights to begin with: how often each class is best with a value, where that is cheap to know."""
         if not isinstance(box, EnumeratedBox):
             return np.zeros(int(self.demands.unknowns.offsets[-1]))
-        table, C = box.labels.reshape(box.sizes), box.n_classes
-        result = []
+        C, result = box.n_classes, []
         for axis, (levels, size) in enumerate(zip(self.levels, self.sizes, strict=True)):
-            rows = np.moveaxis(table, axis, 0).reshape(len(levels), -1)
+            rows = cubed(box.labels, box.sizes, axis).swapaxes(0, 1).reshape(len(levels), -1)
             f = np.zeros((size, C))
             for value, level in enumerate(levels):
                 f[level] = np.bincount(rows[value], minlength=C) / rows.shape[1]
@@ -93,29 +93,34 @@ def problem(box: ManyBox) -> Problem:
     if isinstance(box, ListedBox):
         return _problem_of_list(box)
     if isinstance(box, EnumeratedBox):
-        table = box.labels.reshape(box.sizes)
-        levels = []
-        for axis in range(table.ndim):
-            of_axis, first = _alike(table, axis)
-            levels.append(of_axis)
-            table = np.take(table, first, axis=axis)
-        k, n, m = contiguous(table.shape)
-        sides: Sides = TableSides(np.ascontiguousarray(table).reshape(n, m), box.n_classes)
-        return Problem(levels, HalvedDemands(sides, Halves(table.shape, range(k), range(k, table.ndim))))
+        levels, sizes, (labels,) = _merged(box.sizes, box.labels)
+        k, n, m = contiguous(sizes)
+        sides: Sides = TableSides(labels.reshape(n, m), box.n_classes)
+        return Problem(levels, HalvedDemands(sides, Halves(sizes, range(k), range(k, len(sizes)))))
     return _problem_of_halves(box)
 
 
-def _alike(table: npt.NDArray[Any], axis: int) -> tuple[I64, list[int]]:
-    """The level of each index along an axis, equal where all is equal, and the first index of each level."""
-    found: dict[bytes, int] = {}
-    first: list[int] = []
-    levels = np.empty(table.shape[axis], np.int64)
-    for index in range(table.shape[axis]):
-        key = np.take(table, index, axis=axis).tobytes()
-        levels[index] = found.setdefault(key, len(first))
-        if levels[index] == len(first):
-            first.append(index)
-    return levels, first
+def _merged(
+    sizes: Sequence[int], flat: npt.NDArray[Any], *more: npt.NDArray[Any]
+) -> tuple[list[I64], list[int], list[npt.NDArray[Any]]]:
+    """Of each attribute the level of every value, one where all of `flat` is equal, and how many these are.
+
+    And the arrays, which all stand in C order of the sizes, with the first value of each level only.
+    """
+    levels, kept, arrays = [], list(sizes), [flat, *more]
+    for axis, size in enumerate(sizes):
+        cubes = [cubed(array, kept, axis) for array in arrays]
+        found: dict[bytes, int] = {}
+        first: list[int] = []
+        of_axis = np.empty(size, np.int64)
+        for index in range(size):
+            of_axis[index] = found.setdefault(cubes[0][:, index].tobytes(), len(first))
+            if of_axis[index] == len(first):
+                first.append(index)
+        levels.append(of_axis)
+        kept[axis] = len(first)
+        arrays = [np.ascontiguousarray(cube[:, first]).reshape(-1, *cube.shape[3:]) for cube in cubes]
+    return levels, kept, arrays
 
 
 def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
@@ -125,12 +130,12 @@ def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
     counts = (box.K.T, box.L.T) if isinstance(box, PairsBox) else (box.K, box.L)
     for half, of_half in enumerate(counts):
         attributes = box.attributes(half)
-        shape = tuple(box.sizes[i] for i in attributes)
-        table, indices = of_half.reshape(*shape, of_half.shape[1]), np.arange(len(of_half)).reshape(shape)
-        for axis, i in enumerate(attributes):
-            levels[i], first = _alike(table, axis)
-            table, indices = np.take(table, first, axis=axis), np.take(indices, first, axis=axis)
-        kept.append(indices.reshape(-1))
+        of_attributes, _, (_, indices) = _merged(
+            [box.sizes[i] for i in attributes], of_half, np.arange(len(of_half))
+        )
+        for i, of_attribute in zip(attributes, of_attributes, strict=True):
+            levels[i] = of_attribute
+        kept.append(indices)
     above, rank = Ranked(*box.places, box.n_classes).taken(*kept)
     sides: Sides = (
         SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)

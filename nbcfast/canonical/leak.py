@@ -14,8 +14,10 @@ import numpy.typing as npt
 from nbcfast.canonical.box import box
 from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.sides import cubed
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, Solution
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import expect
 from nbcfast.table import Table
 from nbcfast.transform.flat import usable
@@ -505,19 +507,17 @@ def _essential(asked: Box, solution: Solution, sizes: list[int]) -> list[tuple[i
         [of_attribute.index(level) for level in range(size)]
         for of_attribute, size in zip(solution.levels, sizes, strict=True)
     ]
-    grids = np.meshgrid(*first, indexing="ij")
-    codes = np.stack([grid.ravel() for grid in grids], axis=1)
-    positive = (asked.labels(codes) == 0).reshape(sizes)
+    combinations = unravelled(np.arange(math.prod(sizes)), sizes)
+    codes = np.stack([np.array(of)[column] for of, column in zip(first, combinations.T, strict=True)], axis=1)
+    positive = asked.labels(codes) == 0
     lowest, highest = positive.copy(), ~positive
     for axis in range(len(sizes)):
-        below = np.zeros(positive.shape, bool)
-        above = np.ones(positive.shape, bool)  # there is nothing above the highest level
-        moved = [slice(None)] * len(sizes)
-        rest = [slice(None)] * len(sizes)
-        moved[axis], rest[axis] = slice(1, None), slice(None, -1)
-        below[tuple(moved)] = positive[tuple(rest)]
-        above[tuple(rest)] = positive[tuple(moved)]
-        lowest &= ~below
-        highest &= above
-    found = [(1, tuple(row)) for row in np.argwhere(lowest).tolist()]
-    return found + [(-1, tuple(row)) for row in np.argwhere(highest).tolist()]
+        cube = cubed(positive, sizes, axis)
+        below = np.zeros(cube.shape, bool)
+        above = np.ones(cube.shape, bool)  # there is nothing above the highest level
+        below[:, 1:] = cube[:, :-1]
+        above[:, :-1] = cube[:, 1:]
+        lowest &= ~below.reshape(-1)
+        highest &= above.reshape(-1)
+    found = [(1, tuple(row)) for row in combinations[lowest].tolist()]
+    return found + [(-1, tuple(row)) for row in combinations[highest].tolist()]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast.canonical.shares import Scores, Shares
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.publish import Rounded, _Work, unsafe
 from nbcfast.transform.rounding import Counted, apportioned, round_up, viewset
@@ -76,7 +77,7 @@ class Near:
             order = np.argsort(distance, kind="stable")
             order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
             chosen = places[order]
-            own = np.stack(np.unravel_index(chosen, sizes), axis=1) if codes is None else codes[chosen]
+            own = unravelled(chosen, sizes) if codes is None else codes[chosen]
             self.pairs.append(Pair(c, d, distance[order], own + starts, above[order]))
 
     def within(self, band: float) -> list[Pair]:
