@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import nbcfast
@@ -151,6 +152,135 @@ class TestFields:
         below = replace(found, points=tuple(tuple((n - 9,) for (n,) in rows) for rows in found.points))
         with pytest.raises(ValueError, match="canonical: points must be at least 0"):
             replace(made, certificate=replace(made.certificate, canonical=below))
-        long = replace(found, points=tuple(tuple((99 * n,) for (n,) in rows) for rows in found.points), bits=2)
+        long = replace(
+            found, points=tuple(tuple((99 * n,) for (n,) in rows) for rows in found.points), bits=2
+        )
         with pytest.raises(ValueError, match="canonical: bits must be 7 to 62 for these points, got 2"):
             replace(made, certificate=replace(made.certificate, canonical=long))
+
+
+def raw_counts(fields):
+    """The private counts in place of those that were published."""
+    fields["class_counts"] = VIEWS.class_counts.tolist()
+    for entry in fields["attributes"]:
+        entry["counts"] = VIEWS.counts[entry["name"]].tolist()
+    fields["amplification"] = "1000/1"
+
+
+class TestClaims:
+    """A file that calls itself canonical is one, or verify says that it does not know."""
+
+    @pytest.mark.parametrize("rows", ["smallest", "proven", 100])
+    @pytest.mark.parametrize("classes", [1, 2, 3])
+    def test_a_release_made_again_is_the_same(self, tmp_path, rows, classes):
+        counts = {1: [[4], [8]], 2: [[4, 1], [8, 9]], 3: [[4, 1, 7], [8, 9, 2]]}[classes]
+        other = {1: [[6], [6]], 2: [[5, 5], [7, 5]], 3: [[5, 5, 5], [7, 5, 4]]}[classes]
+        views = nbcfast.Viewset([sum(column) for column in zip(*counts, strict=True)], [counts, other])
+        canonical.release(views, 4, rows=rows).save(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        assert found.ok, found
+        names = [check.name for check in found.checks]
+        assert "canonical" in names
+        assert ("scorecard" in names) == (classes > 1)
+
+    def test_raw_counts_that_call_themselves_canonical(self, tmp_path):
+        canonical.release(VIEWS, 4, class_name="y").save(tmp_path)
+        assert nbcfast.verify(tmp_path).ok
+        forge(tmp_path, raw_counts)
+        for found in (nbcfast.verify(tmp_path), nbcfast.verify(tmp_path, VIEWS)):
+            assert [check.name for check in found.checks if not check.passed] == ["canonical"]
+            assert "the release is another" in repr(found)
+        ran = script(tmp_path)
+        assert "canonical      claimed, and not checked here" in ran.stdout
+
+    def test_rounded_points_with_other_counts(self, tmp_path):
+        views = nbcfast.Viewset(
+            [40, 60],
+            {"a": [[1, 12], [5, 18], [14, 20], [20, 10]], "b": [[11, 30], [9, 12], [8, 12], [12, 6]]},
+        )
+        made = canonical.release(views, 4, bits=1)
+        assert made.certificate.differing_tuples
+        made.save(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        assert found.ok, found
+        assert "its counts are those that its points give" in repr(found)
+        assert nbcfast.verify(tmp_path, views).ok
+        forge(
+            tmp_path,
+            lambda fields: fields.update(
+                class_counts=[2 * number for number in fields["class_counts"]],
+                attributes=[
+                    {**entry, "counts": [[2 * number for number in row] for row in entry["counts"]]}
+                    for entry in fields["attributes"]
+                ],
+            ),
+        )
+        assert not nbcfast.verify(tmp_path).ok
+        assert "NO   canonical" in repr(nbcfast.verify(tmp_path))
+        assert not nbcfast.verify(tmp_path, views).ok
+
+    def test_points_on_a_list(self, tmp_path):
+        public = {"job": ["a", "b"], "sex": ["f", "x"]}
+        canonical.release(VIEWS, 4, tuples=public).save(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        undecided = [check.name for check in found.checks if check.passed is None]
+        assert undecided == ["canonical", "scorecard"]
+        assert not found.ok
+        assert nbcfast.verify(tmp_path, tuples=public).ok
+        assert nbcfast.verify(tmp_path, VIEWS, tuples=public).ok
+        ran = script(tmp_path)
+        assert ran.returncode == 0
+        assert "?    scorecard      not checked here: answers are kept on a list" in ran.stdout
+        wrong = nbcfast.verify(tmp_path, tuples={"job": ["a"], "sex": ["f"]})
+        assert "NO   list" in repr(wrong)
+        forge(tmp_path, lambda fields: fields["canonical"]["points"][0][0].__setitem__(0, 99))
+        found = nbcfast.verify(tmp_path, VIEWS, tuples=public)
+        assert [check.name for check in found.checks if not check.passed] == ["scorecard"]
+
+    def test_more_classes_than_the_script_looks_at(self, tmp_path, monkeypatch):
+        views = nbcfast.Viewset([12, 13, 14], [[[5, 4, 9], [7, 9, 5]], [[6, 3, 7], [6, 10, 7]]])
+        canonical.release(views, 4).save(tmp_path)
+        monkeypatch.setattr(verify_release, "MOST_LISTED", 5)
+        document = verify_release.parse((tmp_path / "certificate.json").read_bytes())
+        ((name, holds, text),) = verify_release.scorecard(document)
+        assert (name, holds) == ("scorecard", None)
+        assert "not checked here: 4 tuples would take too long" in text
+        assert verify_release.main([str(tmp_path)]) == 0
+        assert nbcfast.verify(tmp_path).ok
+        forge(tmp_path, lambda fields: fields["canonical"].update(points=[[[0, 0]] * 2] * 2))
+        assert not nbcfast.verify(tmp_path).ok
+        with pytest.raises(ValueError, match="points and counts decide differently on the 4 tuples"):
+            nbcfast.load(tmp_path)
+
+    def test_ties_are_not_canonical(self, tmp_path, monkeypatch):
+        n = 30
+        tied = nbcfast.Viewset([n, n], [np.ones((n, 2), int)] * 2)
+        canonical.release(tied, 4).save(tmp_path)
+
+        def ties(fields):
+            fields["class_counts"] = [n, n]
+            for entry in fields["attributes"]:
+                entry["counts"] = [[1, 1]] * n
+            fields["canonical"]["points"] = [[[i] for i in range(n)]] * 2
+            fields["canonical"]["constants"] = [-n]
+
+        forge(tmp_path, ties)
+        assert not nbcfast.verify(tmp_path, tied).ok
+        monkeypatch.setattr(verify_release, "MOST_EXACT", 100)
+        document = verify_release.parse((tmp_path / "certificate.json").read_bytes())
+        ((_, holds, text),) = verify_release.scorecard(document)
+        assert holds is False
+        assert "nearly tied, and a canonical release keeps off ties" in text
+
+    def test_points_that_decide_otherwise_are_not_saved(self, tmp_path):
+        made = canonical.release(VIEWS, 4)
+        found = made.certificate.canonical
+        other = replace(found, points=(((9,), (0,)), ((0,), (0,), (0,))))
+        forged = replace(made, certificate=replace(made.certificate, canonical=other))
+        with pytest.raises(ValueError, match="not saved: points and counts decide differently on the 6"):
+            forged.save(tmp_path / "out")
+        silent = replace(found, undeclared=("job",))
+        forged = replace(made, certificate=replace(made.certificate, canonical=silent))
+        with pytest.raises(ValueError, match="not saved: field 'warnings': expected"):
+            forged.save(tmp_path / "out")
+        assert not (tmp_path / "out").exists()

@@ -198,9 +198,19 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
     assert code == 1
     assert "this is not the list of the release: its sha256 is another" in printed
-    code, _, errors = run("verify", tmp_path / "out", "--tuples", listed)
-    assert code == 2
-    assert "--tuples goes with --against FILE" in errors
+    code, printed, _ = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 1
+    assert "NO   list           this is not the list of the release: its sha256 is another" in printed
+    listed.write_text("sex,age\nm,21\nf,88\nf,20\n", encoding="utf-8")
+    code, printed, _ = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 0
+    assert "yes  canonical      made again from its own answers, the release is this one" in printed
+    assert "yes  scorecard      points and counts decide alike on the 3 listed tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out")
+    assert code == 1
+    assert (
+        "?    scorecard      not checked here: answers are kept on a list of tuples, which is not" in printed
+    )
     listed.write_text("sex,age\nf,19\n", encoding="utf-8")
     assert "tuples: value 19 of 'age' is not in its domain" in publish("--tuples", listed, code=2)
 

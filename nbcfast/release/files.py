@@ -27,10 +27,15 @@ TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "
 
 def save(release: Release, path: str | os.PathLike[str]) -> None:
     """Write the folder; see `Release.save`."""
-    fault = unfit(release)
+    fault = unfit(release) or at_odds(release)
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
+    if release.certificate.canonical is not None:
+        try:
+            form.parse(data)
+        except form.Refused as error:
+            raise ValueError(f"not saved: {error}") from None
     folder = os.fsdecode(path)
     new = [folder]  # of those above it, which are to be made
     while new[-1] and not os.path.isdir(new[-1]):
@@ -101,6 +106,16 @@ def unfit(release: Release) -> str | None:
             limit = limit_text(certificate.r_limit)
             return f"the odds of some tuple are off those of the prior by more than r = {limit}"
     return None
+
+
+def at_odds(release: Release) -> str | None:
+    """That points and counts of a canonical release decide differently, if that is known."""
+    if release.certificate.canonical is None:
+        return None
+    from nbcfast.release.answers import scorecard
+
+    alike, text = scorecard(release)
+    return text if alike is False else None
 
 
 def text_of(release: Release) -> str:
@@ -200,7 +215,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Read what is published in a folder, and check everything that its files can tell.
 
     Of a release that is its form, its sha256, that all counts are positive and those of some table, that
-    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do.
+    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do
+    (unless answers are kept on a public list only, which is not in the file: `nbcfast.verify` takes it).
     Of a partition it is every demand of the certificate, of a disclosure every template. Disguised answers
     must hide what the certificate says; a simulation is loaded as well, and says that it is one.
 
@@ -249,8 +265,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
-    if fault is None and document.canonical is not None and document.canonical["listed"] is None:
-        fault = next((text for _, same, text in form.scorecard(document) if not same), None)
+    fault = fault or at_odds(release)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
