@@ -27,6 +27,8 @@ I64 = npt.NDArray[np.int64]
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 LAST_POWER = 1 << 20  # Lambda^(1/k) with the largest k that is tried
+SMALL = 5_000  # tuples times classes, up to which
+LOWER = Fraction(3, 2), Fraction(3)  # are powers that are tried below the rows that were found
 DOWN = 5  # numbers of rows tried below the first that does, where the domain is too large for moves
 
 
@@ -149,6 +151,21 @@ class Work(_Work):
         if rows == "smallest":
             return self._searched() if self.searched else self._doubled()
         return self._proven() if rows == "proven" else self._at(rows, allow_differences)
+
+    def _searched(self) -> Rounded:
+        """As that of SafetyTransform; and where that is cheap, down again with lower Lambdas.
+
+        On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
+        """
+        found = super()._searched()
+        if self.tuples * len(self.scores.base) > SMALL:
+            return found
+        for k in LOWER:
+            shares = self.shares(k)
+            least = least_rows(shares)
+            if found.views.n_rows > least:
+                found = self._fewer(self.close(shares, least), shares, found, least)
+        return found
 
     def ks(self) -> Iterator[Fraction]:
         for power in range(10, -21, -2):
