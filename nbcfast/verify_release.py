@@ -14,8 +14,8 @@ For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) 
 
 Of a canonical release (method "canonical"), which holds a table of points, also that the points decide every
 tuple as the counts do, where the domain is not too large for that, and that its words are those that go with
-its fields. That it says nothing but a classifier's answers is not checked here: `nbcfast verify` makes it again
-from its own answers.
+its fields. That it says nothing but a classifier's answers is not checked here: `nbcfast verify` makes it
+again from its own answers.
 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
@@ -596,7 +596,7 @@ def canonical_warnings(
 
 
 def undeclared_text(names: Sequence[str | None]) -> str:
-    """The warning that the values of these attributes, and of the class if None is among them, are from rows."""
+    """The warning that values of these attributes, and of the class if None is there, come from rows."""
     words = [name for name in names if name is not None][:SOME_NAMES]
     more = len(names) - len(words) - (None in names)
     if more > 0:
@@ -935,7 +935,7 @@ def r_text(document: Document) -> str:
 
 def judge(document: Document) -> Judged:
     """(name, holds, sentence) of each check of a Document."""
-    results = []
+    results: Judged = []
     fault = unpositive(document)
     results.append(("positive", fault is None, fault or "no count is 0"))
     fault = unrealistic(document)
@@ -1749,7 +1749,7 @@ class DisclosureDocument(TableForm):
 
 def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
-    results = [_judge_rows(document, rows)]
+    results: Judged = [_judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
     for number, template in enumerate(document.templates, 1):
         known = [places[name] for name in template.quasi]
@@ -1942,7 +1942,7 @@ class DisguisedDocument(TableForm):
 
 def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
     """What the scheme hides, and whether coins were thrown for it."""
-    results = [_judge_rows(document, rows)]
+    results: Judged = [_judge_rows(document, rows)]
     found = document.odds()
     said = []
     for (_, names), odds in zip(document.groups, found):  # noqa: B905

@@ -12,14 +12,14 @@ import nbcfast
 from nbcfast import Table, canonical, verify_release
 from nbcfast.canonical.publish import undeclared
 
+ROWS = {"age": [5.0, 30, 70, None, 20, 61], "y": ["n", "n", "y", "y", "n", "y"]}
+
 
 class TestDeclared:
     """A domain that the rows had a say in is named."""
 
-    ROWS = {"age": [5.0, 30, 70, None, 20, 61], "y": ["n", "n", "y", "y", "n", "y"]}
-
     def test_a_null_that_binned_rows_brought_is_undeclared(self):
-        table = Table(self.ROWS, domains={"y": ["n", "y"]}).bin("age", edges=[0, 18, 65, 100])
+        table = Table(ROWS, domains={"y": ["n", "y"]}).bin("age", edges=[0, 18, 65, 100])
         assert None in table.domain("age")
         views = nbcfast.count(table, "y")
         assert undeclared(views) == ("age",)
@@ -30,31 +30,31 @@ class TestDeclared:
         assert undeclared(parts[0] + parts[1]) == ("age",)
 
     def test_a_null_that_was_declared_is_not(self):
-        table = Table(self.ROWS, domains={"y": ["n", "y"]}).bin("age", edges=[0, 18, 65, 100])
+        table = Table(ROWS, domains={"y": ["n", "y"]}).bin("age", edges=[0, 18, 65, 100])
         bins = table.domain("age")
         assert undeclared(nbcfast.count(Table(table, domains={"age": bins}), "y")) == ()
         ages = [*range(0, 100, 5), 61, None]
-        first = Table(self.ROWS, domains={"y": ["n", "y"], "age": ages})
+        first = Table(ROWS, domains={"y": ["n", "y"], "age": ages})
         assert undeclared(nbcfast.count(first.bin("age", edges=[0, 18, 65, 100]), "y")) == ()
-        whole = Table({**self.ROWS, "age": [5, 30, 70, 8, 20, 61]}, domains={"y": ["n", "y"]})
+        whole = Table({**ROWS, "age": [5, 30, 70, 8, 20, 61]}, domains={"y": ["n", "y"]})
         assert undeclared(nbcfast.count(whole.bin("age", edges=[0, 18, 65, 100]), "y")) == ()
 
     def test_classes_that_the_rows_brought_are_undeclared(self, tmp_path):
-        table = Table(self.ROWS).bin("age", edges=[0, 18, 65, 100])
+        table = Table(ROWS).bin("age", edges=[0, 18, 65, 100])
         table = Table(table, domains={"age": table.domain("age")})
         views = nbcfast.count(table, "y")
         assert undeclared(views) == (None,)
         made = canonical.release(views, 4, class_name="y")
         assert made.certificate.canonical.undeclared == (None,)
         assert made.certificate.warnings[0].startswith(
-            "The values of the class come from the rows and were not declared: which values occur is published"
+            "The values of the class come from the rows and were not declared: which values occur is"
         )
         made.save(tmp_path)
         read = nbcfast.load(tmp_path)
         assert read == made
         assert undeclared(read.views) == (None,)
         assert undeclared(nbcfast.count(table, "y", classes=["n", "y"])) == ()
-        raw = nbcfast.count(Table(self.ROWS).bin("age", edges=[0, 18, 65, 100]), "y")
+        raw = nbcfast.count(Table(ROWS).bin("age", edges=[0, 18, 65, 100]), "y")
         said = canonical.release(raw, 4).certificate.warnings[0]
         assert said.startswith("The values of age and the class come from the rows")
 
@@ -139,7 +139,7 @@ class TestFields:
     def test_contradictions(self, tmp_path, change, message):
         canonical.release(VIEWS, 4, class_name="y").save(tmp_path)
         forge(tmp_path, change)
-        with pytest.raises(ValueError, match="certificate.json: field '") as caught:
+        with pytest.raises(ValueError, match=r"certificate\.json: field '") as caught:
             nbcfast.load(tmp_path)
         assert message in str(caught.value)
         assert not nbcfast.verify(tmp_path, VIEWS).ok
@@ -284,3 +284,27 @@ class TestClaims:
         with pytest.raises(ValueError, match="not saved: field 'warnings': expected"):
             forged.save(tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+
+class TestPoints:
+    """The points table of odd names and values."""
+
+    ODD = nbcfast.Viewset(
+        [50, 90],
+        {"x\ny": [[9, 70], [41, 20]], "$|\ud800": [[12, 30], [20, 20], [18, 40]]},
+        domains={"x\ny": ["a", "b"], "$|\ud800": ["f", "m", "x"]},
+    )
+
+    def test_names_are_escaped_as_values_are(self, tmp_path):
+        table = canonical.release(self.ODD, 4).scorecard()
+        assert len(table.text().splitlines()) == 6
+        assert r"x\ny" in table.text()
+        assert r"$\|\ud800" in table.markdown()
+        pytest.importorskip("matplotlib")
+        table.plot(tmp_path / "points.png")
+        assert (tmp_path / "points.png").stat().st_size
+
+    def test_values_must_be_a_mapping(self):
+        table = canonical.release(VIEWS, 4).scorecard()
+        with pytest.raises(TypeError, match="values must be a mapping of attribute to value, got NoneType"):
+            table.decide(None)

@@ -160,6 +160,7 @@ def test_a_budget_of_bits_says_how_many_tuples_change(run, tmp_path):
     arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
     code, printed, _ = run(*arguments, "--bits", 4)
     assert code == 0
+    assert "the answers before --bits rounded them" in printed
     changed = load(out).certificate.differing_tuples
     assert changed > 0
     assert load(out).certificate.canonical.bits == 4
@@ -188,6 +189,7 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     )
     assert code == 0
     assert "the best class as before on 3 listed tuples of 140 tuples" in printed
+    assert "leak meter       not measured: with --tuples only answers on the list are published" in printed
     code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
     assert code == 0
     assert "yes  equivalence    the best class is the same on all 3 listed tuples" in printed

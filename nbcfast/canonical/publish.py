@@ -16,6 +16,7 @@ from nbcfast import safety
 from nbcfast import verify_release as form
 from nbcfast.canonical.box import MOST_TUPLES, box
 from nbcfast.canonical.boxes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
 from nbcfast.canonical.scorecard import integers
@@ -25,7 +26,6 @@ from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import Infeasible, expect
-from nbcfast.table import Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import exact
 from nbcfast.transform.flat import usable
@@ -86,7 +86,8 @@ def release(
         no equivalence is promised.
     rows : {"smallest", "proven"} or int
         How many rows are published: the fewest found, as many as largest remainder always does with, or
-        exactly so many.
+        exactly so many. On small domains the fewest often have a Lambda well below the limit, and flatter
+        posteriors than more rows would.
     attacker : {"row", "worlds"}
         "worlds" asks for Lambda <= amplification / 2, which must be above 1.
     class_name : str, optional
@@ -125,6 +126,7 @@ def release(
     True
     """
     expect(views, Viewset, "views")
+    expect_progress(progress)
     usable(views)
     rows = _rows(rows)
     demanded = Fraction(exact(amplification, "amplification"))
@@ -329,11 +331,10 @@ def nameless_counts(views: Viewset) -> Viewset:
 
 def undeclared(views: Viewset) -> tuple[str | None, ...]:
     """The attributes whose values were taken from rows, if only a null; and None for the class, last."""
-    domains: dict[str | None, Domain] = {**views._domains, None: views._class_domain}
+    domains: dict[str | None, Domain] = {None: views._class_domain}
+    domains.update(views._domains)
     return tuple(
-        name
-        for name in (*views.attributes, None)
-        if not domains[name].declared or domains[name].tail_found
+        name for name in (*views.attributes, None) if not domains[name].declared or domains[name].tail_found
     )
 
 
@@ -358,7 +359,7 @@ def not_here(
 
 def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
     """The rows of a public list as positions in the domains."""
-    table = tuples if isinstance(tuples, Table) else Table(tuples)
+    table = table_of(tuples, "tuples")
     if table.n_rows == 0:
         raise ValueError("tuples: no rows")
     missing = [name for name in views.attributes if name not in table.names]

@@ -255,6 +255,7 @@ class Leaks:
 
     found: Leak
     missing: str | None
+    rounded: bool
 
     @property
     def verdict(self) -> str:
@@ -265,6 +266,8 @@ class Leaks:
         found = self.found
         whole = listing("what the answers give away (for you alone)", "")
         bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
+        if self.rounded:
+            whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
         whole.add_row("bits that such rules can carry", f"{found.counting_bound:.1f}")
         if found.recovered is not None:
@@ -288,6 +291,9 @@ class Leaks:
         return self.found.to_dict()
 
 
+NO_METER = "not measured: with --tuples only answers on the list are published, and the meter takes all"
+
+
 def _width(interval: float | None) -> str:
     """How wide the answers leave the log-ratio of counts of an attribute's values, at the median."""
     if interval is None:
@@ -296,9 +302,13 @@ def _width(interval: float | None) -> str:
 
 
 def leaks(
-    views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, preserve: Literal["label", "order"]
+    views: nbcfast.Viewset,
+    table: nbcfast.Table,
+    class_name: str,
+    preserve: Literal["label", "order"],
+    rounded: bool,
 ) -> Leaks:
-    """The leak meter; without SciPy all but the intervals."""
+    """The leak meter; without SciPy all but the intervals. `rounded`: not what is published is measured."""
     with progress("measuring leaks") as report:
         try:
             found = canonical.leak(
@@ -315,5 +325,5 @@ def leaks(
                 intervals=False,
                 progress=report,
             )
-            return Leaks(found, "not measured: pip install nbcfast[canonical]")
-    return Leaks(found, None)
+            return Leaks(found, "not measured: pip install nbcfast[canonical]", rounded)
+    return Leaks(found, None, rounded)

@@ -489,7 +489,7 @@ def publish(
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
     from nbcfast.cli.adversaries import Adversaries, read_like
-    from nbcfast.cli.answers import Choice, declared_in, leaks, listed_in
+    from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
     from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
@@ -565,7 +565,9 @@ def publish(
     if holdout is not None:  # before anything is written: it may not be there
         others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
         others = others if declared is None else declared.applied(others)
-    leak = leaks(views, table, class_name, preserve) if chosen.canonical and public is None else None
+    leak = None
+    if chosen.canonical and public is None:
+        leak = leaks(views, table, class_name, preserve, bits is not None)
     adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
@@ -661,6 +663,8 @@ def publish(
         ("limit of Lambda", limit_line(certificate.limit, limit, attacker)),
         ("classifier", same_line(release)),
     ]
+    if public is not None:
+        decisions.append(("leak meter", NO_METER))
     written = listing("files written", "bytes")
     for path in files:
         written.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
@@ -878,10 +882,11 @@ def verify(
 
     Checked are the form of the certificate and its sha256; of a release that all counts are positive and
     those of some table, that Lambda keeps the limit and a canonical one is what its answers give, and with
-    --against also what it says about the private classifier; of a partition that its table keeps every demand, of a disclosure every template; of
-    disguised answers that their scheme hides what the certificate says.
+    --against also what it says about the private classifier; of a partition that its table keeps every
+    demand, of a disclosure every template; of disguised answers that their scheme hides what the certificate
+    says.
 
-    Leaves with 0 if all that holds, and with 1 if not.
+    Leaves with 0 if all that holds, and with 1 if not or if some of it is not known.
     """
     if against is None and (class_name is not None or weights is not None):
         raise ValueError("--class and --weights go with --against FILE")

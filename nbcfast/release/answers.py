@@ -1,4 +1,4 @@
-"""What the library can check of a canonical release beyond its file: it is a fixed point of its own making."""
+"""What the library can check of a canonical release beyond its file: that it is what its answers give."""
 
 from __future__ import annotations
 
