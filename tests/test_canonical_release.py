@@ -478,6 +478,9 @@ class TestCorners:
             ({"tuples": {"a": [1]}}, ValueError, "a column for every attribute, got none named 'b'"),
             ({"tuples": {"a": [7], "b": [0]}}, ValueError, "value 7 of 'a' is not in its domain"),
             ({"tuples": {"a": [], "b": []}}, ValueError, "tuples: no rows"),
+            ({"tuples": 5}, TypeError, "^tuples: expected a mapping"),
+            ({"tuples": {"a": [1, 2], "b": [0]}}, ValueError, "^tuples: "),
+            ({"progress": 5}, TypeError, "progress must be callable or None, got int"),
         ],
     )
     def test_bad_arguments(self, options, error, message):
@@ -701,6 +704,32 @@ class TestLeak:
             canonical.leak(TestCertificate.VIEWS, table={"age": ["old"]}, intervals=False)
         with pytest.raises(TypeError, match="intervals must be a bool"):
             canonical.leak(TestCertificate.VIEWS, intervals=1)
+        with pytest.raises(TypeError, match=r"^table: expected a mapping"):
+            canonical.leak(TestCertificate.VIEWS, table=5, intervals=False)
+        with pytest.raises(ValueError, match="preserve must be 'label' or 'order', got 'x'"):
+            canonical.leak(TestCertificate.VIEWS, preserve="x")
+        for call in (canonical.leak, canonical.box):
+            with pytest.raises(TypeError, match="progress must be callable or None, got str"):
+                call(TestCertificate.VIEWS, progress="x")
+
+    def test_the_attack_wants_the_same_names(self):
+        views = TestCertificate.VIEWS
+        with pytest.raises(TypeError, match="release must be a Release or a Viewset, got int"):
+            canonical.attacked(5, views)
+        with pytest.raises(ValueError, match="release must have the classes"):
+            canonical.attacked(Viewset(views.class_counts, dict(views.counts)), views)
+        for counts, message in (
+            ({"age": views.counts["age"]}, "got no 'sex' of 2 values"),
+            ({**views.counts, "more": views.counts["sex"]}, "release must have the attributes"),
+            ({"age": views.counts["sex"], "sex": views.counts["sex"]}, "got no 'age' of 3 values"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                canonical.attacked(Viewset(views.class_counts, counts, views.classes), views)
+        made = canonical.release(views, 4)
+        turned = Viewset(
+            views.class_counts, {name: views.counts[name] for name in ("sex", "age")}, views.classes
+        )
+        assert canonical.attacked(made, turned) == canonical.attacked(made, views)
 
 
 class TestAdult:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.canonical.checks import expect_progress
 from nbcfast.canonical.large import ADVICE, PairsBox, SweptBox
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.equivalence.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
@@ -69,6 +70,7 @@ def box(
     (Box(2 x 2 = 4 tuples, 2 of label 0), 1, 0)
     """
     expect(views, Viewset, "views")
+    expect_progress(progress)
     if mode not in ("label", "order"):
         raise ValueError(f"mode must be 'label' or 'order', got {mode!r}")
     if views.n_rows == 0:
