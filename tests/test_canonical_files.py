@@ -308,3 +308,10 @@ class TestPoints:
         table = canonical.release(VIEWS, 4).scorecard()
         with pytest.raises(TypeError, match="values must be a mapping of attribute to value, got NoneType"):
             table.decide(None)
+
+
+def test_rows_beyond_what_is_searched(tmp_path):
+    counts = [[0, 1, 1], [3, 0, 1], [1, 1, 1], [2, 0, 1]]
+    made = canonical.release(nbcfast.Viewset([6, 2, 4], [counts]), 2**70, attacker="worlds")
+    made.save(tmp_path)
+    assert nbcfast.verify(tmp_path).ok

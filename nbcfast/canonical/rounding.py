@@ -158,7 +158,7 @@ class Work(_Work):
         On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
         """
         found = super()._searched()
-        if self.tuples * len(self.scores.base) > SMALL:
+        if self.tuples * len(self.scores.base) > SMALL or found.views.n_rows > MOST_ROWS:
             return found
         for k in LOWER:
             shares = self.shares(k)
