@@ -13,7 +13,7 @@ from publishing import views_of
 
 import nbcfast
 from nbcfast import Viewset
-from nbcfast.canonical import box, classes, integers, solve
+from nbcfast.canonical import box, boxes, classes, integers, solve
 from nbcfast.canonical.demands import HalvedDemands
 from nbcfast.canonical.large import SweptBox
 from nbcfast.reference import canonical_classes as reference
@@ -106,7 +106,7 @@ def bench_separation(benchmark, how):
     """One search for violated demands, 9 261 000 tuples and 3 classes: the same rows by either way."""
     views = views_of([210, 210, 210], 3)
     known = box(views)
-    above, rank = classes._places(classes.Plain.of(views), classes._contiguous(known.sizes), None, None)
+    above, rank = boxes._places(boxes.Plain.of(views), boxes._in_order(known.sizes), None, None)
     K, L = classes.SweptSides(above, rank).counts()
     swept = SweptBox(known.sizes, (0, 1, 1), 3, "label", K, L, (above, rank))
     demands: dict[str, HalvedDemands] = {

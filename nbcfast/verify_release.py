@@ -2,17 +2,20 @@
 
     python verify_release.py DIR
 
-prints each check and leaves with 0 if all hold, 1 if one does not, 2 if there is nothing to check. Checked
-are the form of the file, its sha256 (which detects accidents, not forgers), that the counts are positive and
-those of some table (for every attribute those of a class add up to the count of the class), and that Lambda,
-the largest ratio X_c / X_d of two classes' scores over all tuples, keeps the limit, where
+prints each check and leaves with 0 if all hold, 1 if one does not, 2 if there is nothing to check; a check
+that is not made here is shown with a question mark, and fails nothing. Checked are the form of the file, its
+sha256 (which detects accidents, not forgers), that the counts are positive and those of some table (for every
+attribute those of a class add up to the count of the class), and that Lambda, the largest ratio X_c / X_d of
+two classes' scores over all tuples, keeps the limit, where
 
     X_c = P_c^(1-n) N^1_c .. N^n_c,    P_c the count of class c,  N^i_c that of the tuple's i-th value in it.
 
 For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) never exceeds r.
 
 Of a canonical release (method "canonical"), which holds a table of points, also that the points decide every
-tuple as the counts do, where the domain is not too large for that.
+tuple as the counts do, where the domain is not too large for that, and that its words are those that go with
+its fields. That it says nothing but a classifier's answers is not checked here: `nbcfast verify` makes it
+again from its own answers.
 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same) is not.
@@ -50,12 +53,14 @@ from math import factorial, gcd, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
-    Judged = list[tuple[str, bool, str]]  # (name, holds, sentence) of each check
+    # (name, holds, sentence) of each check; None where it is not made, because it would take too long, or
+    # something that is not in the file
+    Judged = list[tuple[str, bool | None, str]]
 
 NAME = "certificate.json"
 TABLE = "table.csv"
@@ -90,6 +95,8 @@ FIELDS = {
 CLOSENESS_FIELDS = {"prior", "r"}
 METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
+SOME_NAMES = 5  # attributes that a warning names
+MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
 DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
 
@@ -109,6 +116,37 @@ SERIES = (
     (-691, 360360),
     (1, 156),
     (-3617, 122400),
+)
+
+
+ARTIFICIAL = (
+    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
+    "beats which is that of the data."
+)
+ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
+    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
+    "domain, no more and no less, and no other exactly equivalent release reveals less."
+)
+DEPENDS = (
+    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
+    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
+    "This is not differential privacy, and a second release from changed data reveals a second classifier."
+)
+SOME_ANSWERS = (
+    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
+    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
+)
+ROUNDED_ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
+    "classifier about every tuple of that domain."
+)
+FEW_ROWS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its counts were rounded to so few rows that they decide otherwise on some tuples, as its points do: "
+    "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
+    "domain."
 )
 
 
@@ -378,6 +416,30 @@ class Document(Form):
         )
         if fault:
             raise Refused(fault)
+        if self.canonical is not None:
+            self._words(self.canonical)
+
+    def _words(self, made: dict[str, Any]) -> None:
+        """Whether the words of a canonical release are those that go with its fields."""
+        fields, listed = self.fields, made["listed"]
+        if max(self.differing_tuples or 0, listed["tuples"] if listed else 0).bit_length() > 62:
+            raise Refused("field 'canonical': expected fewer than 2^62 tuples that were looked at")
+        equal = None if self.differing_tuples is None else self.differing_tuples == 0
+        if fields["notes"] != list(canonical_notes(listed is not None, equal, made["bits"])):
+            raise Refused(
+                f"field 'notes': expected those that go with the other fields, got {shown(fields['notes'])}"
+            )
+        for text in canonical_warnings(
+            made["undeclared"],
+            None if listed is None else (listed["tuples"], listed["differing"]),
+            self.differing_tuples,
+            fields["preserve"],
+            made["reproducible"],
+        ):
+            if text not in fields["warnings"]:
+                raise Refused(
+                    f"field 'warnings': expected {shown(text, 400)}, got {shown(fields['warnings'])}"
+                )
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
         """R, of which attacker "worlds" needs half, and the prior of each class."""
@@ -412,18 +474,44 @@ class Document(Form):
         points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
         if type(entry["reproducible"]) is not bool:
             raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
-        names = [name for name, _, _ in self.attributes]
+        names = [*(name for name, _, _ in self.attributes), None]
         undeclared = entry["undeclared"]
         if type(undeclared) is not list or [name for name in names if name in undeclared] != undeclared:
-            raise Refused(f"{where}: expected names of attributes, got {shown(undeclared)}")
+            raise Refused(
+                f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
+            )
+        numbers = [number for one in points for row in one for number in row]
+        if numbers and min(numbers) < 0:
+            raise Refused(f"{where}: expected points of at least 0, got {short(min(numbers))}")
         bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
+        least = max(numbers, default=0).bit_length()
+        if bits is not None and not max(least, 1) <= bits <= MOST_BITS:
+            raise Refused(
+                f"{where}: expected bits from {max(least, 1)}, which these points have, to {MOST_BITS}, "
+                f"got {short(bits)}"
+            )
+        if not self.fields["gauge"]:
+            raise Refused(f"{where}: expected gauge true, as every value is equally frequent; got false")
         listed = entry["listed"]
         if listed is not None:
-            if type(listed) is not dict or set(listed) != {"sha256", "tuples"}:
-                raise Refused(f"{where}: expected listed as sha256 and tuples, got {shown(listed)}")
+            if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:
+                raise Refused(
+                    f"{where}: expected listed as differing, sha256 and tuples, got {shown(listed)}"
+                )
             if type(listed["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", listed["sha256"]):
                 raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(listed['sha256'], 80)}")
-            listed = whole(listed["tuples"], f"{where}, listed"), listed["sha256"]
+            n_listed = whole(listed["tuples"], f"{where}, listed tuples")
+            differing = whole(listed["differing"], f"{where}, listed differing")
+            if not 1 <= n_listed <= self.tuples:
+                raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
+            if differing > n_listed:
+                raise Refused(
+                    f"{where}: expected at most {short(n_listed)} differing of those listed, "
+                    f"got {short(differing)}"
+                )
+            if self.fields["equivalence"] != "none":
+                raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
+            listed = {"tuples": n_listed, "sha256": listed["sha256"], "differing": differing}
         return {
             "bits": bits,
             "constants": constants,
@@ -468,6 +556,58 @@ def contradiction(
     if differing_tuples == 0 and differing_rows:
         return f"field 'differing_rows': expected 0, as no tuple differs, got {short(differing_rows)}"
     return None
+
+
+def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
+    """What a recipient of a canonical release has to know about its numbers."""
+    if listed:
+        first = SOME_ANSWERS
+    elif equal:
+        first = ANSWERS
+    else:
+        first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
+    return first, DEPENDS, ARTIFICIAL
+
+
+def canonical_warnings(
+    undeclared: Sequence[str | None],
+    listed: tuple[int, int] | None,
+    differing: int | None,
+    preserve: str,
+    reproducible: bool,
+) -> Iterator[str]:
+    """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    if undeclared:
+        yield undeclared_text(undeclared)
+    if listed is not None and listed[1]:
+        yield (
+            f"{listed[1]:,} of the {listed[0]:,} listed tuples have {what} than in the private views; "
+            "elsewhere answers may be others too."
+        )
+    elif listed is not None:
+        yield f"Answers are kept on the {listed[0]:,} listed tuples; elsewhere they may be others."
+    if differing:
+        yield f"{differing:,} tuples have {what} than in the private views."
+    elif differing is None and listed is None:
+        yield "Whether all tuples are decided as by the private views is not known."
+    if not reproducible:
+        yield "The points are verified, but another machine may find others that are as good."
+
+
+def undeclared_text(names: Sequence[str | None]) -> str:
+    """The warning that values of these attributes, and of the class if None is there, come from rows."""
+    words = [name for name in names if name is not None][:SOME_NAMES]
+    more = len(names) - len(words) - (None in names)
+    if more > 0:
+        words.append(f"{more} more")
+    if None in names:
+        words.append("the class")
+    which = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return (
+        f"The values of {which} come from the rows and were not declared: which values occur is published, "
+        "and that is outside the guarantee."
+    )
 
 
 def label(typed: Typed) -> str:
@@ -795,7 +935,7 @@ def r_text(document: Document) -> str:
 
 def judge(document: Document) -> Judged:
     """(name, holds, sentence) of each check of a Document."""
-    results = []
+    results: Judged = []
     fault = unpositive(document)
     results.append(("positive", fault is None, fault or "no count is 0"))
     fault = unrealistic(document)
@@ -820,7 +960,7 @@ def judge(document: Document) -> Judged:
             c, d = (label(document.classes[place]) for place in pair)
             text = f"some tuple moves the odds of class {c} against {d} by more than r = {r_text(document)}"
         results.append(("closeness", pair is None, text))
-    if document.canonical is not None and document.canonical["listed"] is None:
+    if document.canonical is not None:
         results += scorecard(document)
     return results
 
@@ -830,8 +970,8 @@ MOST_LISTED = 2_000_000  # tuples times classes
 MOST_EXACT = 1_000_000  # near ties that are decided one by one
 
 
-def scorecard(document: Document) -> list[tuple[str, bool, str]]:
-    """The check that the points of a canonical release decide every tuple as its counts do, if it is made.
+def scorecard(document: Document) -> Judged:
+    """The check that the points of a canonical release decide every tuple as its counts do.
 
     Of two classes both rules are sums over the attributes. The sums of one half of them are sorted, and each
     sum of the other half says behind how many of these it is. Two rules with equal numbers, both ways, are
@@ -840,10 +980,16 @@ def scorecard(document: Document) -> list[tuple[str, bool, str]]:
     name, n_classes = "scorecard", len(document.classes)
     if n_classes == 1:
         return []
+    made = document.canonical
+    assert made is not None
+    if made["listed"] is not None:
+        text = "not checked here: answers are kept on a list of tuples, which is not in the file"
+        return [(name, None, text)]
     product = document.tuples
+    too_large = f"not checked here: {short(product)} tuples would take too long; nbcfast verify does it"
     if n_classes > 2:
         if product * n_classes > MOST_LISTED:
-            return []
+            return [(name, None, too_large)]
         wrong = _listed_wrong(document)
         text = (
             f"points and counts decide {'alike' if not wrong else 'differently'} on {short(product)} tuples"
@@ -857,9 +1003,7 @@ def scorecard(document: Document) -> list[tuple[str, bool, str]]:
         if max(first, product // first) < least:
             half, least = place, max(first, product // first)
     if least > MOST_HALF:
-        return []
-    made = document.canonical
-    assert made is not None
+        return [(name, None, too_large)]
     n = len(document.attributes)
     logs = _Logs(document, 2 * DIGITS[0])
     terms = [
@@ -870,8 +1014,9 @@ def scorecard(document: Document) -> list[tuple[str, bool, str]]:
     base = (n - 1) * (logs.below(q) - logs.below(p)) if p != q else 0
     exactly = _Exactly(document, half)
     by_counts = _places_in_halves(terms, base, half, 2 * (n + abs(n - 1)), exactly)
-    if by_counts is None:  # so many ties
-        return []
+    if by_counts is None:
+        text = f"more than {MOST_EXACT:,} tuples are nearly tied, and a canonical release keeps off ties"
+        return [(name, False, text)]
     of_points = [[row[0] for row in rows] for rows in made["points"]]
     same = by_counts == _places_in_halves(of_points, made["constants"][0], half)
     text = f"points and counts decide {'alike' if same else 'differently'} on the {short(product)} tuples"
@@ -1604,7 +1749,7 @@ class DisclosureDocument(TableForm):
 
 def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
-    results = [_judge_rows(document, rows)]
+    results: Judged = [_judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
     for number, template in enumerate(document.templates, 1):
         known = [places[name] for name in template.quasi]
@@ -1749,7 +1894,9 @@ class DisguisedDocument(TableForm):
         for theta, columns in groups:
             sizes = [len(declared[name]) for name in columns]
             if kind == "k-ary" and _product(sizes) >= 2**62:
-                raise Refused(f"{where}: expected fewer than 2^62 tuples of values, got {shown(columns)}")
+                raise Refused(
+                    "field 'canonical': expected fewer than 2^62 tuples of values, got {shown(columns)}"
+                )
             for size in sizes:
                 others = _product(sizes) - 1 if lie == "tuple" else size - 1
                 if abs(theta - (1 - theta) / others) < NOTHING_TOLD:
@@ -1795,7 +1942,7 @@ class DisguisedDocument(TableForm):
 
 def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
     """What the scheme hides, and whether coins were thrown for it."""
-    results = [_judge_rows(document, rows)]
+    results: Judged = [_judge_rows(document, rows)]
     found = document.odds()
     said = []
     for (_, names), odds in zip(document.groups, found):  # noqa: B905
@@ -1862,12 +2009,15 @@ def main(arguments: list[str]) -> int:
     print("yes  file           complete, canonical, and its sha256 matches")
     results = judge_any(document, os.path.dirname(path))[1]
     for name, holds, text in results:
-        print(f"{'yes' if holds else 'NO '}  {name:<13}  {text}")
+        said = "yes" if holds else "?  " if holds is None else "NO "
+        print(f"{said}  {name:<13}  {text}")
     if os.path.exists(os.path.join(os.path.dirname(path), PARQUET)) and isinstance(document, TableForm):
         print(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
     if isinstance(document, Document):
         print("     equivalence    claimed, and not checked here: that takes the private table")
-    return 0 if all(holds for _, holds, _ in results) else 1
+    if isinstance(document, Document) and document.canonical is not None:
+        print("     canonical      claimed, and not checked here: nbcfast verify makes it again")
+    return 0 if all(holds is not False for _, holds, _ in results) else 1
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical, safety, verify_release
-from nbcfast.canonical.publish import _published, _same, answers, nameless_counts, undeclared
+from nbcfast.canonical import boxes
+from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
 from nbcfast.canonical.shares import Scores, Shares
 from nbcfast.errors import Infeasible
 from nbcfast.release import Canonical, Certificate, Release, evaluate, load, verify
@@ -87,12 +88,12 @@ def test_every_tuple_keeps_its_class_and_lambda_its_limit(views, limit):
     assert [views.classes.index(label) for label in decided] == labels(views)
 
 
-@given(st.integers(2, 4).flatmap(viewsets))
-def test_counts_the_release_and_multiples_give_the_same_bytes(views):
-    made = canonical.release(views, 4)
+@given(st.integers(2, 4).flatmap(viewsets), st.sampled_from(["smallest", "proven", "proven"]))
+def test_counts_the_release_and_multiples_give_the_same_bytes(views, rows):
+    made = canonical.release(views, 4, rows=rows)
     text = text_of(made)
-    assert text_of(canonical.release(made.views, 4)) == text
-    assert text_of(canonical.release(times(views, 37), 4)) == text
+    assert text_of(canonical.release(made.views, 4, rows=rows)) == text
+    assert text_of(canonical.release(times(views, 37), 4, rows=rows)) == text
 
 
 def test_everything_after_the_box_has_no_counts():
@@ -108,7 +109,7 @@ def test_everything_after_the_box_has_no_counts():
         Fraction(4),
         None,
         "smallest",
-        lambda target: lambda published: _same(target, canonical.box(published)),
+        canonical.box,
         "row",
         "label",
         None,
@@ -208,11 +209,57 @@ def test_a_listed_tuple_keeps_its_class(views, data):
     private, published = (dict(zip(every, labels(one), strict=True)) for one in (views, made.views))
     assert [private[row] for row in listed] == [published[row] for row in listed]
     assert largest_ratio(made.views) <= 4
-    assert made.certificate.canonical.listed[0] == len(set(listed))
+    assert made.certificate.canonical.listed.tuples == len(set(listed))
+    assert made.certificate.canonical.listed.differing == 0
     assert made.certificate.differing_tuples is None
     assert made.certificate.equivalence == "none"
     twice = Table({name: [row[i] for row in listed + listed[:1]] for i, name in enumerate(views.attributes)})
     assert text_of(canonical.release(views, 4, tuples=twice)) == text_of(made)
+
+
+@given(st.integers(2, 4).flatmap(viewsets), st.sampled_from(["label", "order"]), st.data())
+def test_bits_on_a_list_say_how_many_of_it_change(views, preserve, data):
+    every = list(itertools.product(*(range(len(array)) for array in views.counts.values())))
+    listed = data.draw(st.lists(st.sampled_from(every), min_size=1, max_size=12))
+    table = Table({name: [row[i] for row in listed] for i, name in enumerate(views.attributes)})
+    made = canonical.release(views, 4, preserve=preserve, tuples=table, bits=1)
+    of = labels if preserve == "label" else orders
+    private, published = (dict(zip(every, of(one), strict=True)) for one in (views, made.views))
+    wrong = sum(private[row] != published[row] for row in set(listed))
+    assert made.certificate.canonical.listed.differing == wrong
+    assert any("of the" in text and "listed tuples have" in text for text in made.certificate.warnings) == (
+        wrong > 0
+    )
+
+
+def test_bits_on_a_list_are_verified(tmp_path):
+    views = Viewset([10, 1], {"a0": [[4, 0], [0, 0], [3, 1], [3, 0]], "a1": [[7, 0], [3, 1]]})
+    table = {"a0": [0, 0, 3, 3, 3, 3, 2, 0, 1, 0, 2, 2], "a1": [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0]}
+    made = canonical.release(views, 4, bits=1, tuples=table)
+    assert made.certificate.canonical.listed[::2] == (5, 2)
+    assert made.certificate.warnings[0].startswith("2 of the 5 listed tuples have another best class than")
+    assert "label differs on 2 of 5 listed tuples" in repr(made)
+    made.save(tmp_path)
+    found = verify(tmp_path, views, tuples=table)
+    assert found.ok
+    assert "the best class differs on 2 of 5 listed tuples, as stated" in str(found)
+    canonical.release(views, 4, tuples=table).save(tmp_path)
+    assert "the best class is the same on all 5 listed tuples" in str(verify(tmp_path, views, tuples=table))
+    other = Viewset([1, 10], {name: array[:, ::-1] for name, array in views.counts.items()})
+    found = verify(tmp_path, other, tuples=table)
+    assert not found.ok
+    assert "listed tuples, the certificate says it is the same" in str(found)
+
+
+def orders(views):
+    """The classes of every tuple, the best first."""
+    n, classes = len(views.attributes), range(len(views.classes))
+    of_class = [int(count) for count in views.class_counts]
+    found = []
+    for rows in itertools.product(*(array.tolist() for array in views.counts.values())):
+        scores = [Fraction(math.prod(row[c] for row in rows), of_class[c] ** (n - 1)) for c in classes]
+        found.append(sorted(classes, key=lambda c: (scores[c], c), reverse=True))
+    return found
 
 
 @given(viewsets(), st.sampled_from(["11/10", 4, 1000]), st.sampled_from(["1", "3/2"]))
@@ -235,6 +282,58 @@ def test_unrounded_shares_are_exact_and_every_value_is_equally_frequent(views, l
         assert logs[0] - logs[1] == pytest.approx(unit * total, abs=1e-12 * (n + 1))
         assert abs(total) >= scores.gap
     assert scores.range >= 1
+
+
+def test_few_rows_aim_below_the_limit():
+    """On small domains rounding lifts Lambda by much: what is good for 3 is not far from the best for 4."""
+    views = Viewset([2, 2, 2], [[[0, 0, 1], [2, 2, 0], [0, 0, 1]], [[0, 0, 1], [0, 0, 0], [2, 2, 1]]])
+    rows = [canonical.release(views, limit).views.n_rows for limit in (3, 4)]
+    assert max(rows) <= 15
+    views = Viewset([5, 10], {"job": [[1, 6], [4, 4]], "sex": [[1, 5], [4, 5]]})
+    assert canonical.release(views, 4).views.n_rows <= 5
+
+
+class TestManyAttributes:
+    """More than the 64 axes that NumPy takes, nearly all of one value."""
+
+    ONES = 70
+
+    def views(self, *arrays):
+        of_class = np.sum(arrays[0], axis=0)
+        ones = {f"one {i}": of_class[np.newaxis] for i in range(self.ONES)}
+        return Viewset(of_class, {**ones, **{f"of {i}": array for i, array in enumerate(arrays)}})
+
+    def test_two_classes(self, tmp_path):
+        pytest.importorskip("scipy")
+        views = self.views([[1, 3], [2, 1]], [[2, 1], [1, 3]])
+        made = canonical.release(views, 4)
+        assert labels(made.views) == labels(views)
+        assert largest_ratio(made.views) <= 4
+        made.save(tmp_path)
+        assert verify(tmp_path, views).ok
+        rounded = canonical.release(views, 4, bits=1, rows="proven")
+        wrong = sum(a != b for a, b in zip(labels(views), labels(rounded.views), strict=True))
+        assert rounded.certificate.differing_tuples == wrong
+        levels = canonical.leak(views, sample=2).levels
+        assert (levels["one 3"], levels["of 0"]) == ((1, 1), (2, 2))
+
+    @pytest.mark.parametrize("preserve", ["label", "order"])
+    def test_three_classes(self, preserve, monkeypatch):
+        views = self.views([[1, 3, 4], [5, 2, 1]], [[2, 1, 3], [4, 4, 2]])
+        made = canonical.release(views, 4, preserve=preserve, rows="proven")
+        assert nbcfast.compare(views, made.views, preserve=preserve).equal
+        known = canonical.solve(canonical.box(views, mode=preserve))
+        few = canonical.leak(views, preserve=preserve, sample=2).levels
+        assert few["of 0"] == (2, 2)
+        monkeypatch.setattr(boxes, "MOST_ENUMERATED", 0)
+        assert canonical.solve(canonical.box(views, mode=preserve)).scores == known.scores
+
+    @pytest.mark.parametrize("preserve", ["label", "order"])
+    def test_powers_of_counts(self, preserve):
+        views = self.views([[1, 3, 4], [5, 2, 1]], [[2, 1, 3], [4, 4, 2]])
+        made = nbcfast.safety_transform(views, 4, preserve=preserve)
+        assert nbcfast.compare(views, made.views, preserve=preserve).equal
+        assert largest_ratio(made.views) <= 4
 
 
 class TestCorners:
@@ -295,11 +394,50 @@ class TestCorners:
         assert labels(best.views) == labels(views)
         assert best.views.n_rows == caught.value.best["rows"]
 
+    FEW = (
+        Viewset([10, 1], {"a0": [[4, 0], [3, 0], [3, 1]], "a1": [[2, 1], [4, 0], [0, 0], [0, 0], [4, 0]]}),
+        Viewset([3, 5], {"a0": [[0, 2], [1, 3], [0, 0], [2, 0]], "a1": [[1, 3], [0, 1], [2, 1]]}),
+    )
+
+    @pytest.mark.parametrize("views", FEW)
+    @pytest.mark.parametrize("bits", [None, 1])
+    def test_what_too_few_rows_would_publish_is_a_sound_release(self, views, bits, tmp_path):
+        with pytest.raises(Infeasible, match="rows were found that keep the label") as caught:
+            canonical.release(views, "5/2", rows=12, bits=bits)
+        made = caught.value.best["release"]
+        wrong = sum(a != b for a, b in zip(labels(views), labels(made.views), strict=True))
+        assert wrong
+        assert made.certificate.differing_tuples == wrong
+        assert "its counts were rounded to so few rows" in made.certificate.notes[0]
+        made.save(tmp_path)
+        assert load(tmp_path) == made
+        found = verify(tmp_path, views)
+        # Bits that were asked for in vain are not in the file, and so it cannot be made again.
+        assert [check.name for check in found.checks if not check.passed] == (["canonical"] if bits else [])[
+            : not found.ok
+        ]
+        assert all(check.passed is not False for check in found.checks)
+
+    def test_what_too_few_rows_would_do_to_a_list(self, tmp_path):
+        views = self.FEW[1]
+        every = list(itertools.product(range(4), range(3)))
+        public = Table({"a0": [a for a, _ in every[:9]], "a1": [b for _, b in every[:9]]})
+        with pytest.raises(Infeasible, match="tuples differ") as caught:
+            canonical.release(views, "5/2", tuples=public, rows=12)
+        made = caught.value.best["release"]
+        here, there = (dict(zip(every, labels(one), strict=True)) for one in (views, made.views))
+        wrong = sum(here[row] != there[row] for row in every[:9])
+        assert made.certificate.canonical.listed.differing == wrong > 0
+        assert f"label differs on {wrong} of 9 listed tuples" in repr(made)
+        made.save(tmp_path)
+        assert load(tmp_path) == made
+        assert verify(tmp_path, views, tuples=public).ok
+
     def test_a_declared_domain_is_not_warned_of(self):
         rows = {"a": ["x", "y", "x", "y"], "c": [0, 1, 0, 1]}
         found = canonical.release(nbcfast.count(Table(rows), "c"), 4)
-        assert found.certificate.canonical.undeclared == ("a",)
-        assert "The values of a come from the rows" in found.certificate.warnings[0]
+        assert found.certificate.canonical.undeclared == ("a", None)
+        assert "The values of a and the class come from the rows" in found.certificate.warnings[0]
         declared = nbcfast.count(Table(rows, domains={"a": ["x", "y"], "c": [0, 1]}), "c")
         assert undeclared(declared) == ()
         made = canonical.release(declared, 4)
@@ -340,6 +478,9 @@ class TestCorners:
             ({"tuples": {"a": [1]}}, ValueError, "a column for every attribute, got none named 'b'"),
             ({"tuples": {"a": [7], "b": [0]}}, ValueError, "value 7 of 'a' is not in its domain"),
             ({"tuples": {"a": [], "b": []}}, ValueError, "tuples: no rows"),
+            ({"tuples": 5}, TypeError, "^tuples: expected a mapping"),
+            ({"tuples": {"a": [1, 2], "b": [0]}}, ValueError, "^tuples: "),
+            ({"progress": 5}, TypeError, "progress must be callable or None, got int"),
         ],
     )
     def test_bad_arguments(self, options, error, message):
@@ -413,8 +554,14 @@ class TestCertificate:
             ({"reproducible": 1}, "expected true or false, got 1"),
             ({"undeclared": ["shape"]}, "expected names of attributes"),
             ({"bits": -1}, "bits: expected an integer"),
-            ({"listed": {"tuples": 3}}, "expected listed as sha256 and tuples"),
-            ({"listed": {"tuples": 3, "sha256": "x"}}, "expected 64 hexadecimal digits"),
+            (
+                {"listed": {"tuples": 3, "sha256": "0" * 64}},
+                "expected listed as differing, sha256 and tuples",
+            ),
+            ({"listed": {"tuples": 3, "sha256": "x", "differing": 0}}, "expected 64 hexadecimal digits"),
+            ({"listed": {"tuples": 7, "sha256": "0" * 64, "differing": 0}}, "from 1 to 'tuples', got 7"),
+            ({"listed": {"tuples": 3, "sha256": "0" * 64, "differing": 4}}, "at most 3 differing"),
+            ({"listed": {"tuples": 3, "sha256": "0" * 64, "differing": 1}}, "with equivalence 'none'"),
             ({"more": 1}, "field 'canonical': expected bits, constants"),
         ],
     )
@@ -557,6 +704,32 @@ class TestLeak:
             canonical.leak(TestCertificate.VIEWS, table={"age": ["old"]}, intervals=False)
         with pytest.raises(TypeError, match="intervals must be a bool"):
             canonical.leak(TestCertificate.VIEWS, intervals=1)
+        with pytest.raises(TypeError, match=r"^table: expected a mapping"):
+            canonical.leak(TestCertificate.VIEWS, table=5, intervals=False)
+        with pytest.raises(ValueError, match="preserve must be 'label' or 'order', got 'x'"):
+            canonical.leak(TestCertificate.VIEWS, preserve="x")
+        for call in (canonical.leak, canonical.box):
+            with pytest.raises(TypeError, match="progress must be callable or None, got str"):
+                call(TestCertificate.VIEWS, progress="x")
+
+    def test_the_attack_wants_the_same_names(self):
+        views = TestCertificate.VIEWS
+        with pytest.raises(TypeError, match="release must be a Release or a Viewset, got int"):
+            canonical.attacked(5, views)
+        with pytest.raises(ValueError, match="release must have the classes"):
+            canonical.attacked(Viewset(views.class_counts, dict(views.counts)), views)
+        for counts, message in (
+            ({"age": views.counts["age"]}, "got no 'sex' of 2 values"),
+            ({**views.counts, "more": views.counts["sex"]}, "release must have the attributes"),
+            ({"age": views.counts["sex"], "sex": views.counts["sex"]}, "got no 'age' of 3 values"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                canonical.attacked(Viewset(views.class_counts, counts, views.classes), views)
+        made = canonical.release(views, 4)
+        turned = Viewset(
+            views.class_counts, {name: views.counts[name] for name in ("sex", "age")}, views.classes
+        )
+        assert canonical.attacked(made, turned) == canonical.attacked(made, views)
 
 
 class TestAdult:

@@ -59,11 +59,11 @@ def test_canonical_is_the_default_and_says_so(run, tmp_path):
     assert "bits a weight" in printed
     assert "counts found with public totals" in printed
     assert "declare bins that are fixed in advance" in printed
-    assert "The values of age, sex, bmi, smoking, blood_pressure and 3 more come from the rows" in printed
+    assert "The values of age, sex, bmi, smoking, blood_pressure, 3 more and the class come from" in printed
     assert "no other exactly equivalent release reveals less" in printed
     made = load(out)
     assert made.certificate.method == "canonical"
-    assert len(made.certificate.canonical.undeclared) == 8
+    assert len(made.certificate.canonical.undeclared) == 9
     found = json.loads(run(*arguments, "--method", "canonical", "--json")[1])
     assert found["method"] == "canonical"
     assert found["leak"]["high"] is True
@@ -130,7 +130,7 @@ def test_a_table_outside_its_declared_domain_is_refused(run, small, domain, tmp_
     arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     code, _, errors = run(*arguments, "--domain", domain)
     assert code == 2
-    assert errors == "nbcfast: column 'sex': value 'q' is not in its declared domain of 3 values\n"
+    assert errors.endswith("domain.json: column 'sex': value 'q' is not in its declared domain of 3 values\n")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,7 @@ def test_a_budget_of_bits_says_how_many_tuples_change(run, tmp_path):
     arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
     code, printed, _ = run(*arguments, "--bits", 4)
     assert code == 0
+    assert "the answers before --bits rounded them" in printed
     changed = load(out).certificate.differing_tuples
     assert changed > 0
     assert load(out).certificate.canonical.bits == 4
@@ -188,6 +189,7 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     )
     assert code == 0
     assert "the best class as before on 3 listed tuples of 140 tuples" in printed
+    assert "leak meter       not measured: with --tuples only answers on the list are published" in printed
     code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
     assert code == 0
     assert "yes  equivalence    the best class is the same on all 3 listed tuples" in printed
@@ -198,9 +200,19 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--tuples", listed)
     assert code == 1
     assert "this is not the list of the release: its sha256 is another" in printed
-    code, _, errors = run("verify", tmp_path / "out", "--tuples", listed)
-    assert code == 2
-    assert "--tuples goes with --against FILE" in errors
+    code, printed, _ = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 1
+    assert "NO   list           this is not the list of the release: its sha256 is another" in printed
+    listed.write_text("sex,age\nm,21\nf,88\nf,20\n", encoding="utf-8")
+    code, printed, _ = run("verify", tmp_path / "out", "--tuples", listed)
+    assert code == 0
+    assert "yes  canonical      made again from its own answers, the release is this one" in printed
+    assert "yes  scorecard      points and counts decide alike on the 3 listed tuples" in printed
+    code, printed, _ = run("verify", tmp_path / "out")
+    assert code == 1
+    assert (
+        "?    scorecard      not checked here: answers are kept on a list of tuples, which is not" in printed
+    )
     listed.write_text("sex,age\nf,19\n", encoding="utf-8")
     assert "tuples: value 19 of 'age' is not in its domain" in publish("--tuples", listed, code=2)
 
@@ -237,3 +249,61 @@ def test_worlds_and_breach(publish, tmp_path):
     assert found["limit"] == "2/1"
     assert Fraction(found["after"]["amplification"]) <= 2
     assert load(tmp_path / "out").certificate.attacker == "worlds"
+
+
+class TestNulls:
+    """An empty field of a binned column says that it is there, unless it was declared."""
+
+    def test_a_null_beside_edges_is_refused(self, run, small, domain, tmp_path):
+        small.write_text(TABLE + ",f,no\n", encoding="utf-8")
+        arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+        code, printed, errors = run(*arguments, "--domain", domain)
+        assert (code, printed) == (2, "")
+        assert "domain.json: column 'age': expected a number in every row, got null" in errors
+        assert '"null": true' in errors
+
+    def test_a_declared_null_is_a_value_whether_a_row_has_it_or_not(self, publish, small, domain, tmp_path):
+        declared = json.loads(domain.read_text(encoding="utf-8"))
+        declared["age"]["null"] = True
+        domain.write_text(json.dumps(declared), encoding="utf-8")
+        domains = []
+        for more in ("", ",f,no\n"):
+            small.write_text(TABLE + more, encoding="utf-8")
+            publish("--domain", domain)
+            made = load(tmp_path / "out")
+            assert made.certificate.canonical.undeclared == ()
+            domains.append(made.views.domain("age"))
+        assert domains[0] == domains[1]
+        assert domains[0][-1] is None
+        assert len(domains[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"sex": ["f"], "sex": ["f", "m"]}', "domain.json: expected distinct names, got 'sex' twice"),
+        ("[" * 100_000, "domain.json: not JSON of columns: it is nested too deeply"),
+        ('{"sex": ' + "[" * 900 + "]" * 900 + "}", "domain.json: column 'sex': expected plain values"),
+        ('{"age": [NaN]}', "domain.json: NaN is not JSON"),
+        ('{"age": [' + "9" * 5000 + "]}", "domain.json: Exceeds the limit"),
+        ('{"age": [1e400]}', "domain.json: expected finite numbers, got 1e400"),
+        ('{"age": {"edges": [0, 9], "null": 1}}', "domain.json: column 'age': expected a list of values or"),
+        ('{"age": ["20", "21"]}', "the column was read as numbers: --text age keeps it as text"),
+        ('{"sex": ["f"]}', "domain.json: column 'sex': value 'm' is not in its declared domain"),
+        ('{"age": {"edges": [9, 0]}}', "domain.json: column 'age': edges must increase strictly"),
+        ('{"age": [20, "x"]}', "domain.json: "),
+    ],
+)
+def test_bad_declarations_name_their_file(run, small, domain, tmp_path, text, message):
+    domain.write_text(text, encoding="utf-8")
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    code, printed, errors = run(*arguments, "--domain", domain)
+    assert (code, printed) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert "not expected" not in errors
+
+
+def test_a_domain_file_may_begin_with_a_mark(publish, domain):
+    domain.write_text("\ufeff" + domain.read_text(encoding="utf-8"), encoding="utf-8")
+    assert publish("--domain", domain)["tuples"] == 9

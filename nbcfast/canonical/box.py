@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.canonical.large import PairsBox, SweptBox
+from nbcfast.canonical.checks import expect_progress
+from nbcfast.canonical.large import ADVICE, PairsBox, SweptBox
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.equivalence.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
 from nbcfast.errors import Infeasible, expect
@@ -69,6 +70,7 @@ def box(
     (Box(2 x 2 = 4 tuples, 2 of label 0), 1, 0)
     """
     expect(views, Viewset, "views")
+    expect_progress(progress)
     if mode not in ("label", "order"):
         raise ValueError(f"mode must be 'label' or 'order', got {mode!r}")
     if views.n_rows == 0:
@@ -79,9 +81,9 @@ def box(
     if 0 in sizes:
         raise ValueError(f"views: attribute {views.attributes[sizes.index(0)]!r} has no values")
     if len(views.classes) > 2:
-        from nbcfast.canonical import classes
+        from nbcfast.canonical import boxes
 
-        return classes.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
+        return boxes.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
     if tuples is not None:
         return _listed(views, sizes, mode, tuples)
     parts = halves(sizes)
@@ -102,17 +104,16 @@ def halves(sizes: tuple[int, ...]) -> Split:
     """Two halves with few combinations each, from public sizes alone."""
     n_tuples = math.prod(sizes)
     best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
-    advice = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
     if n_tuples > MOST_TUPLES:
         raise Infeasible(
-            f"the domain has {n_tuples} tuples, and the canonical release reaches {MOST_TUPLES}: {advice}",
+            f"the domain has {n_tuples} tuples, and the canonical release reaches {MOST_TUPLES}: {ADVICE}",
             best,
         )
     parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
     if parts is None or parts.blocks != 1:
         raise Infeasible(
             f"an attribute has {max(sizes)} values, and a half of the domain may have {MOST_HALF} "
-            f"combinations: {advice}",
+            f"combinations: {ADVICE}",
             best,
         )
     return parts

@@ -1,4 +1,4 @@
-"""More than two classes: the box, the weights of least norm, and points to add up.
+"""More than two classes: from labels to the weights of least norm, and to points to add up.
 
 The rule is the one for two classes. Among all weights f_c(i, t) with
 
@@ -21,16 +21,14 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast import _classes
 from nbcfast.canonical.demands import SMALL, HalvedDemands, Halves, ListedDemands
-from nbcfast.canonical.large import PairsBox, SweptBox
+from nbcfast.canonical.large import ADVICE, PairsBox, SweptBox, contiguous
 from nbcfast.canonical.sides import (
-    I32,
     I64,
     Pair,
     PairSides,
@@ -38,143 +36,21 @@ from nbcfast.canonical.sides import (
     Sides,
     SweptSides,
     TableSides,
+    cubed,
     halves_summed,
 )
-from nbcfast.canonical.types import EnumeratedBox, ListedBox, Scorecard, Solution, coded
-from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast.canonical.types import EnumeratedBox, ListedBox, Scorecard, Solution
 from nbcfast.errors import Infeasible
 from nbcfast.table.values import exact
-from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.canonical.exact import Oracle
 
-Mode = Literal["label", "order"]
 ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
 
-MOST_ENUMERATED = 10_000_000
-MOST_SWEPT = 10_000_000_000
 MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
-MOST_CLASSES = 127
 MANY = 250  # unknowns: from here on the rows that will bind are looked for first
-
-ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
-
-
-# --- counts to labels -------------------------------------------------------------------------------------
-
-
-def box(
-    views: Viewset,
-    *,
-    mode: Mode = "label",
-    tuples: npt.ArrayLike | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> ManyBox:
-    """`nbcfast.canonical.box` for more than two classes: the only place of this module that sees counts.
-
-    Returns
-    -------
-    EnumeratedBox
-        In label mode, to 10^7 tuples.
-    SweptBox
-        In label mode for three classes, to 10^10 tuples.
-    PairsBox
-        In order mode, as far as halves go.
-    ListedBox
-        With `tuples`.
-
-    Raises
-    ------
-    Infeasible
-        If the domain is larger.
-    """
-    sizes = tuple(len(array) for array in views.counts.values())
-    n_classes = len(views.classes)
-    if n_classes > MOST_CLASSES:
-        raise Infeasible(
-            f"the classifier has {n_classes} classes, and the canonical release takes {MOST_CLASSES}",
-            {"classes": n_classes, "most_classes": MOST_CLASSES},
-        )
-    if tuples is not None:
-        return _listed(views, sizes, mode, tuples)
-    n_tuples = math.prod(sizes)
-    plain = Plain.of(views)
-    if mode == "label" and n_tuples <= MOST_ENUMERATED:
-        parts = _contiguous(sizes)
-        above, rank = _places(plain, parts, threads, progress)
-        labels = np.empty((parts.n, parts.m), np.int8)
-        _classes.labels(above, rank, n_classes, labels)
-        return EnumeratedBox(sizes, n_classes, mode, _kept(labels.reshape(-1)))
-    from nbcfast.canonical.box import halves
-
-    if mode == "label" and (n_classes > 3 or n_tuples > MOST_SWEPT):
-        most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
-        raise Infeasible(
-            f"the domain has {n_tuples} tuples, and with {n_classes} classes the canonical release reaches "
-            f"{most} in label mode: {ADVICE}",
-            {"tuples": n_tuples, "most_tuples": most},
-        )
-    parts = halves(sizes)
-    half = tuple(int(i in set(parts.b)) for i in range(len(sizes)))
-    above, rank = _places(plain, parts, threads, progress)
-    if mode == "label":
-        K, L = SweptSides(above, rank).counts()
-        return SweptBox(sizes, half, n_classes, mode, _kept(K), _kept(L), (_kept(above), _kept(rank)))
-    K = np.ascontiguousarray((parts.m - above).T.astype(np.int64))
-    L = np.empty((rank.shape[1], parts.m), np.int64)
-    for p, row in enumerate(L):
-        row[:] = np.cumsum(np.bincount(above[:, p], minlength=parts.m + 1))[rank[:, p]]
-    return PairsBox(sizes, half, n_classes, mode, _kept(K), _kept(L))
-
-
-def _kept(array: npt.NDArray[Any]) -> Any:
-    array.flags.writeable = False
-    return array
-
-
-def _contiguous(sizes: Sequence[int]) -> Split:
-    """Two halves in the order of the attributes, with as few combinations as can be."""
-
-    def cost(k: int) -> int:
-        return math.prod(sizes[:k]) + math.prod(sizes[k:])
-
-    k = min(range(len(sizes) + 1), key=cost)
-    a = tuple(i for i in range(k) if sizes[i] > 1)
-    b = tuple(i for i in range(k, len(sizes)) if sizes[i] > 1)
-    return Split((), a, b, 1, math.prod(sizes[:k]), math.prod(sizes[k:]))
-
-
-def _places(plain: Plain, parts: Split, threads: int | None, progress: Progress | None) -> tuple[I32, I32]:
-    """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
-    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
-
-    pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
-    above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)
-    work, logs = 24 * (parts.n + parts.m), Logs()
-    used = n_threads(threads, work) if work > ONE_THREAD_BYTES else 1
-    for p, (c, d) in enumerate(pairs):
-        terms = [[Term.of(row[c], row[d]) for row in rows] for rows in plain.rows]
-        line = Line(plain.base(c, d), terms, parts, logs)
-        a, (sums, order) = both(line.list_a, line.list_b, used)
-        above[:, p] = line.thresholds(line.lists_of(*a, sums, order), ())
-        rank[order, p] = np.arange(parts.m, dtype=np.int32)
-        if progress is not None:
-            progress(p + 1, len(pairs))
-    return above, rank
-
-
-def _listed(views: Viewset, sizes: tuple[int, ...], mode: Mode, tuples: npt.ArrayLike) -> ListedBox:
-    """The answers on a declared list: each tuple once, in rising order."""
-    codes = np.unique(coded(tuples, sizes), axis=0)
-    if not len(codes):
-        raise ValueError("tuples: expected at least one, got none")
-    plain = Viewset(views.class_counts, dict(views.counts))  # codes in place of values
-    table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
-    answers = plain.predict(table, codes=True) if mode == "label" else plain.order(table)
-    return ListedBox(sizes, len(views.classes), mode, _kept(codes), _kept(answers.astype(np.int8)))
 
 
 # --- labels to weights ------------------------------------------------------------------------------------
@@ -202,10 +78,9 @@ class Problem(NamedTuple):
         """Weights to begin with: how often each class is best with a value, where that is cheap to know."""
         if not isinstance(box, EnumeratedBox):
             return np.zeros(int(self.demands.unknowns.offsets[-1]))
-        table, C = box.labels.reshape(box.sizes), box.n_classes
-        result = []
+        C, result = box.n_classes, []
         for axis, (levels, size) in enumerate(zip(self.levels, self.sizes, strict=True)):
-            rows = np.moveaxis(table, axis, 0).reshape(len(levels), -1)
+            rows = cubed(box.labels, box.sizes, axis).swapaxes(0, 1).reshape(len(levels), -1)
             f = np.zeros((size, C))
             for value, level in enumerate(levels):
                 f[level] = np.bincount(rows[value], minlength=C) / rows.shape[1]
@@ -218,36 +93,34 @@ def problem(box: ManyBox) -> Problem:
     if isinstance(box, ListedBox):
         return _problem_of_list(box)
     if isinstance(box, EnumeratedBox):
-        table = box.labels.reshape(box.sizes)
-        levels = []
-        for axis in range(table.ndim):
-            of_axis, first = _alike(table, axis)
-            levels.append(of_axis)
-            table = np.take(table, first, axis=axis)
-        parts = _contiguous(table.shape)
-        k = _cut(table.shape, parts.n)
-        n_attributes = table.ndim
-        sides: Sides = TableSides(np.ascontiguousarray(table).reshape(parts.n, parts.m), box.n_classes)
-        return Problem(levels, HalvedDemands(sides, Halves(table.shape, range(k), range(k, n_attributes))))
+        levels, sizes, (labels,) = _merged(box.sizes, box.labels)
+        k, n, m = contiguous(sizes)
+        sides: Sides = TableSides(labels.reshape(n, m), box.n_classes)
+        return Problem(levels, HalvedDemands(sides, Halves(sizes, range(k), range(k, len(sizes)))))
     return _problem_of_halves(box)
 
 
-def _cut(sizes: Sequence[int], n: int) -> int:
-    """How many attributes have n combinations: the first so many."""
-    return next(k for k in range(len(sizes) + 1) if math.prod(sizes[:k]) == n)
+def _merged(
+    sizes: Sequence[int], flat: npt.NDArray[Any], *more: npt.NDArray[Any]
+) -> tuple[list[I64], list[int], list[npt.NDArray[Any]]]:
+    """Of each attribute the level of every value, one where all of `flat` is equal, and how many these are.
 
-
-def _alike(table: npt.NDArray[Any], axis: int) -> tuple[I64, list[int]]:
-    """The level of each index along an axis, equal where all is equal, and the first index of each level."""
-    found: dict[bytes, int] = {}
-    first: list[int] = []
-    levels = np.empty(table.shape[axis], np.int64)
-    for index in range(table.shape[axis]):
-        key = np.take(table, index, axis=axis).tobytes()
-        levels[index] = found.setdefault(key, len(first))
-        if levels[index] == len(first):
-            first.append(index)
-    return levels, first
+    And the arrays, which all stand in C order of the sizes, with the first value of each level only.
+    """
+    levels, kept, arrays = [], list(sizes), [flat, *more]
+    for axis, size in enumerate(sizes):
+        cubes = [cubed(array, kept, axis) for array in arrays]
+        found: dict[bytes, int] = {}
+        first: list[int] = []
+        of_axis = np.empty(size, np.int64)
+        for index in range(size):
+            of_axis[index] = found.setdefault(cubes[0][:, index].tobytes(), len(first))
+            if of_axis[index] == len(first):
+                first.append(index)
+        levels.append(of_axis)
+        kept[axis] = len(first)
+        arrays = [np.ascontiguousarray(cube[:, first]).reshape(-1, *cube.shape[3:]) for cube in cubes]
+    return levels, kept, arrays
 
 
 def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
@@ -257,12 +130,12 @@ def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
     counts = (box.K.T, box.L.T) if isinstance(box, PairsBox) else (box.K, box.L)
     for half, of_half in enumerate(counts):
         attributes = box.attributes(half)
-        shape = tuple(box.sizes[i] for i in attributes)
-        table, indices = of_half.reshape(*shape, of_half.shape[1]), np.arange(len(of_half)).reshape(shape)
-        for axis, i in enumerate(attributes):
-            levels[i], first = _alike(table, axis)
-            table, indices = np.take(table, first, axis=axis), np.take(indices, first, axis=axis)
-        kept.append(indices.reshape(-1))
+        of_attributes, _, (_, indices) = _merged(
+            [box.sizes[i] for i in attributes], of_half, np.arange(len(of_half))
+        )
+        for i, of_attribute in zip(attributes, of_attributes, strict=True):
+            levels[i] = of_attribute
+        kept.append(indices)
     above, rank = Ranked(*box.places, box.n_classes).taken(*kept)
     sides: Sides = (
         SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)
@@ -500,11 +373,10 @@ def _changed(box: ManyBox, found: Problem, points: Points, constants: list[int])
         return int(np.count_nonzero((orders != box.labels).any(axis=1)))
     # Values of one level differ in nothing, so every value is compared where it stands.
     if isinstance(box, EnumeratedBox):
-        parts = _contiguous(box.sizes)
-        k = _cut(box.sizes, parts.n)
+        k, n, m = contiguous(box.sizes)
         a: Sequence[int] = range(k)
         b: Sequence[int] = range(k, len(box.sizes))
-        sides: Sides = TableSides(box.labels.reshape(parts.n, parts.m), box.n_classes)
+        sides: Sides = TableSides(box.labels.reshape(n, m), box.n_classes)
     else:
         a, b = box.attributes(0), box.attributes(1)
         sides = (

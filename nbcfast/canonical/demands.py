@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.canonical.sides import I64, Array, Pair, Sides, halves_summed
+from nbcfast.canonical.sides import I64, Array, Pair, Sides, cubed, halves_summed
+from nbcfast.equivalence.lines import unravelled
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
@@ -34,7 +35,7 @@ class Halves:
         # Of each attribute the indices of its half that have each level, in rising order.
         self.grids = [
             [
-                np.moveaxis(np.arange(math.prod(shape)).reshape(shape), axis, 0).reshape(shape[axis], -1)
+                cubed(np.arange(math.prod(shape)), shape, axis).swapaxes(0, 1).reshape(shape[axis], -1)
                 for axis in range(len(shape))
             ]
             for shape in self.shapes
@@ -45,7 +46,7 @@ class Halves:
         codes = np.zeros((len(a), len(self.sizes)), np.int64)
         for part, shape, index in zip(self.parts, self.shapes, (a, b), strict=True):
             if part:
-                codes[:, list(part)] = np.stack(np.unravel_index(index, shape), axis=1)
+                codes[:, list(part)] = unravelled(index, shape)
         return codes
 
 

@@ -13,6 +13,21 @@ import numpy.typing as npt
 from nbcfast.canonical.sides import I8, I32, I64, pair_number
 from nbcfast.canonical.types import coded
 
+ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
+
+
+def contiguous(sizes: Sequence[int]) -> tuple[int, int, int]:
+    """Two halves in the order of the attributes, with as few combinations as can be.
+
+    Returns how many attributes the first has, and the combinations of both.
+    """
+
+    def parts(k: int) -> tuple[int, int]:
+        return math.prod(sizes[:k]), math.prod(sizes[k:])
+
+    k = min(range(len(sizes) + 1), key=lambda k: sum(parts(k)))
+    return k, *parts(k)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Halved:

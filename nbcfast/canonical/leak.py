@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.canonical.box import box
+from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.sides import cubed
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, Solution
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import expect
-from nbcfast.table import Table
 from nbcfast.transform.flat import usable
 from nbcfast.transform.loss import _uniform
 from nbcfast.views import Viewset
@@ -144,6 +146,10 @@ def leak(
 ) -> Leak:
     """How much the answers of a classifier on its whole domain give away, whatever publishes them.
 
+    That is what a `release` without `bits` and `tuples` publishes. One with points rounded to `bits`, or with
+    a public list of `tuples`, says less than all answers: for these every number here is that of the answers
+    before rounding, or beyond the list, and so a bound of what they give away, not a measure.
+
     Parameters
     ----------
     views : Viewset
@@ -183,6 +189,9 @@ def leak(
     """
     expect(views, Viewset, "views")
     expect(intervals, bool, "intervals")
+    expect_progress(progress)
+    if preserve not in ("label", "order"):
+        raise ValueError(f"preserve must be 'label' or 'order', got {preserve!r}")
     usable(views)
     if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
         raise ValueError(f"sample must be an int of at least 1, got {sample!r}")
@@ -253,11 +262,26 @@ def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
     >>> attacked(views, views)  # nothing was changed
     (4, 4)
     """
+    from nbcfast.release import Release
+
     expect(views, Viewset, "views")
+    if not isinstance(release, Viewset | Release):
+        raise TypeError(f"release must be a Release or a Viewset, got {type(release).__name__}")
     published = release if isinstance(release, Viewset) else release.views
+    if published.classes != views.classes:
+        raise ValueError(f"release must have the classes {views.classes}, got {published.classes}")
+    for name in views.attributes:
+        size = len(views.counts[name])
+        if name not in published.counts or len(published.counts[name]) != size:
+            raise ValueError(
+                f"release must have the attributes of the views, got no {name!r} of {size} values"
+            )
+    if len(published.attributes) != len(views.attributes):
+        raise ValueError(f"release must have the attributes {views.attributes}, got {published.attributes}")
     made = None if isinstance(release, Viewset) else release.certificate.canonical
     if made is not None and made.points:  # they say the same without the noise of rounding
-        points = [np.pad(np.array(rows, np.float64), ((0, 0), (0, 1))) for rows in made.points]
+        of_name = dict(zip(published.attributes, made.points, strict=True))
+        points = [np.pad(np.array(of_name[name], np.float64), ((0, 0), (0, 1))) for name in views.attributes]
         return totals_attack(points, np.array([*made.constants, 0.5], np.float64), views)
     logs = [
         np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING))
@@ -363,7 +387,7 @@ def _fitted(logs: Floats, rows: Floats, columns: Floats) -> tuple[Floats, Floats
 
 def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> list[tuple[list[int], int]]:
     """So many rows of the table, evenly apart."""
-    table = table if isinstance(table, Table) else Table(table)
+    table = table_of(table, "table")
     if class_name is None:
         raise ValueError("class_name must name the class column of the table")
     if table.n_rows == 0:
@@ -505,19 +529,17 @@ def _essential(asked: Box, solution: Solution, sizes: list[int]) -> list[tuple[i
         [of_attribute.index(level) for level in range(size)]
         for of_attribute, size in zip(solution.levels, sizes, strict=True)
     ]
-    grids = np.meshgrid(*first, indexing="ij")
-    codes = np.stack([grid.ravel() for grid in grids], axis=1)
-    positive = (asked.labels(codes) == 0).reshape(sizes)
+    combinations = unravelled(np.arange(math.prod(sizes)), sizes)
+    codes = np.stack([np.array(of)[column] for of, column in zip(first, combinations.T, strict=True)], axis=1)
+    positive = asked.labels(codes) == 0
     lowest, highest = positive.copy(), ~positive
     for axis in range(len(sizes)):
-        below = np.zeros(positive.shape, bool)
-        above = np.ones(positive.shape, bool)  # there is nothing above the highest level
-        moved = [slice(None)] * len(sizes)
-        rest = [slice(None)] * len(sizes)
-        moved[axis], rest[axis] = slice(1, None), slice(None, -1)
-        below[tuple(moved)] = positive[tuple(rest)]
-        above[tuple(rest)] = positive[tuple(moved)]
-        lowest &= ~below
-        highest &= above
-    found = [(1, tuple(row)) for row in np.argwhere(lowest).tolist()]
-    return found + [(-1, tuple(row)) for row in np.argwhere(highest).tolist()]
+        cube = cubed(positive, sizes, axis)
+        below = np.zeros(cube.shape, bool)
+        above = np.ones(cube.shape, bool)  # there is nothing above the highest level
+        below[:, 1:] = cube[:, :-1]
+        above[:, :-1] = cube[:, 1:]
+        lowest &= ~below.reshape(-1)
+        highest &= above.reshape(-1)
+    found = [(1, tuple(row)) for row in combinations[lowest].tolist()]
+    return found + [(-1, tuple(row)) for row in combinations[highest].tolist()]

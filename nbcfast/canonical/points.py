@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,14 +59,18 @@ class PointsTable:
             return cls(views.classes, tuple(listed), max(0, 1 - made.constants[0]), ())
         return cls(views.classes, tuple(listed), None, (*made.constants, 0))
 
-    def decide(self, values: dict[str, Any]) -> Any:
+    def decide(self, values: Mapping[str, Any]) -> Any:
         """The class at one value of each attribute.
 
         Raises
         ------
         ValueError
             If an attribute is missing, or a value is not in its domain.
+        TypeError
+            If `values` is no mapping.
         """
+        if not isinstance(values, Mapping):
+            raise TypeError(f"values must be a mapping of attribute to value, got {type(values).__name__}")
         width = 1 if self.threshold is not None else len(self.classes)
         totals = [0] * width if self.threshold is not None else list(self.constants)
         for name, domain, rows in self.attributes:
@@ -98,7 +103,7 @@ class PointsTable:
 
     def _rows(self) -> list[list[str]]:
         return [
-            [name, _shown(value), *map(str, row)]
+            [_shown(name), _shown(value), *map(str, row)]
             for name, domain, rows in self.attributes
             for value, row in zip(domain, rows, strict=True)
         ]
@@ -152,7 +157,7 @@ class PointsTable:
                 axes.barh(heights, [row[c] for row in rows], height=0.8 / width, label=label)
             axes.set_yticks(range(len(domain)), [_shown(value).replace("$", r"\$") for value in domain])
             axes.invert_yaxis()
-            axes.set_title(name.replace("$", r"\$"))
+            axes.set_title(_shown(name).replace("$", r"\$"))
             if width > 1 and place == 1:
                 axes.legend()
         figure.suptitle(self.rule.replace("$", r"\$"))

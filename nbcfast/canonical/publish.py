@@ -7,14 +7,16 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
+from nbcfast import verify_release as form
 from nbcfast.canonical.box import MOST_TUPLES, box
-from nbcfast.canonical.classes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.boxes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
 from nbcfast.canonical.scorecard import integers
@@ -22,8 +24,9 @@ from nbcfast.canonical.shares import Scores
 from nbcfast.canonical.sides import SweptSides
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import Infeasible, expect
-from nbcfast.table import Table
+from nbcfast.table.domain import Domain
 from nbcfast.table.values import exact
 from nbcfast.transform.flat import usable
 from nbcfast.transform.loss import expected_log_loss
@@ -41,7 +44,6 @@ SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then
 MOST_BITS = 62
 WITHIN = Fraction(9, 8)  # of the range of the weights, for their integers
 COUNTED = 1_000_000  # tuples whose answers are counted one by one where they are not held
-SOME_NAMES = 5  # attributes that a warning names
 
 
 def release(
@@ -84,7 +86,8 @@ def release(
         no equivalence is promised.
     rows : {"smallest", "proven"} or int
         How many rows are published: the fewest found, as many as largest remainder always does with, or
-        exactly so many.
+        exactly so many. On small domains the fewest often have a Lambda well below the limit, and flatter
+        posteriors than more rows would.
     attacker : {"row", "worlds"}
         "worlds" asks for Lambda <= amplification / 2, which must be above 1.
     class_name : str, optional
@@ -123,6 +126,7 @@ def release(
     True
     """
     expect(views, Viewset, "views")
+    expect_progress(progress)
     usable(views)
     rows = _rows(rows)
     demanded = Fraction(exact(amplification, "amplification"))
@@ -138,15 +142,20 @@ def release(
     asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
     names = nameless_counts(views)
 
-    def same(target: AnyBox) -> Callable[[Viewset], Same]:
-        def judge(published: Viewset) -> Same:
-            return _same(target, box(published, mode=preserve, tuples=codes, threads=threads))
-
-        return judge
+    def boxed(published: Viewset) -> AnyBox:
+        return box(published, mode=preserve, tuples=codes, threads=threads)
 
     return _published(
-        asked, names, limit, demanded, bits, rows, same, attacker, preserve, class_name, progress
+        asked, names, limit, demanded, bits, rows, boxed, attacker, preserve, class_name, progress
     )
+
+
+class _Points(NamedTuple):
+    """What a certificate says of points: None of one class."""
+
+    card: Scorecard | None
+    reproducible: bool
+    bits: int | None
 
 
 def _published(
@@ -156,17 +165,19 @@ def _published(
     demanded: Fraction,
     bits: int | None,
     rows: Any,
-    same: Callable[[AnyBox], Callable[[Viewset], Same]],
+    boxed: Callable[[Viewset], AnyBox],
     attacker: Any,
     preserve: Any,
     class_name: str | None,
     progress: Progress | None,
 ) -> Release:
-    """Everything after the box: answers and public parameters in, a release out. `names` has no counts."""
-    from nbcfast.release import Certificate, Release
-    from nbcfast.release.certificate import Canonical
+    """Everything after the box: answers and public parameters in, a release out.
 
-    target, card, reproducible = asked, None, True
+    `names` has no counts, and `boxed` makes the box of counts that are to be published.
+    """
+    from nbcfast.release import Canonical, Certificate, PublicList, Release
+
+    target, points = asked, _Points(None, True, bits)
     if asked.n_classes == 1:
         scores = Scores.single(asked.sizes)
     else:
@@ -174,71 +185,71 @@ def _published(
         card = integers(asked, solution, bits, progress=progress)
         # Small points are for people. Counts take longer ones, which keep further from the threshold.
         exact_card = card if bits is not None else integers(asked, solution, within=WITHIN, progress=progress)
-        scores, reproducible = Scores.of(exact_card), solution.reproducible
+        scores, points = Scores.of(exact_card), _Points(card, solution.reproducible, bits)
         if card.changed:
             target = answers(card, asked)
     codes = asked.codes if isinstance(asked, ListedBox) else None
-    work = Work(scores, names, limit, same(target), codes, preserve, progress)
 
-    def wrapped(rounded: Rounded) -> Release:
-        equivalence, differing = rounded.equivalence, rounded.differing
+    def same(published: Viewset) -> Same:
+        return difference(target, boxed(published))
+
+    def wrapped(rounded: Rounded, points: _Points) -> Release:
+        equivalence, differing, listed = rounded.equivalence, rounded.differing, None
+        if target is not asked:  # what was rounded to are the answers of rounded points
+            found = difference(asked, boxed(rounded.views)) if differing else None
+            if found is None:
+                assert points.card is not None
+                differing = points.card.changed
+            else:
+                differing, equivalence = found.differing, found.method
         if codes is not None:
-            equivalence, differing = "none", None
-        elif card is not None and card.changed and differing is not None:
-            differing = card.changed if not differing else None
-            equivalence = equivalence if differing is not None else "none"
+            assert differing is not None
+            listed = PublicList(len(codes), listed_digest(names, codes), differing)
+            differing = None
         made = Canonical(
-            points=() if card is None else tuple(_plain(array) for array in card.points),
-            constants=() if card is None else card.constants,
-            reproducible=reproducible,
+            points=() if points.card is None else tuple(_plain(array) for array in points.card.points),
+            constants=() if points.card is None else points.card.constants,
+            reproducible=points.reproducible,
             undeclared=undeclared(names),
-            bits=bits,
-            listed=None if codes is None else (len(codes), listed_digest(names, codes)),
+            bits=points.bits,
+            listed=listed,
         )
         certificate = Certificate(
             method="canonical",
             amplification=demanded,
             attacker=attacker,
             preserve=preserve,
-            equivalence=equivalence,
+            equivalence="none" if differing is None else equivalence,
             tuples=_tuples(names),
             differing_tuples=differing,
             canonical=made,
-            warnings=tuple(_warnings(rounded.views, made, differing, preserve, reproducible)),
+            warnings=tuple(_warnings(rounded.views, made, differing, preserve, points.reproducible)),
         )
         return Release(rounded.views, certificate, class_name)
 
+    work = Work(scores, names, limit, same, codes, preserve, progress)
     try:
-        return wrapped(work.rounded(rows, False))
+        return wrapped(work.rounded(rows, False), points)
     except _Short as short:
         best: dict[str, object] = dict(short.best)
         found = short.rounded or work.rounded("smallest", False)
-        best["release"], best["rows"] = wrapped(found), found.views.n_rows
+        best["release"] = wrapped(found, _points_of(boxed(found.views)) if found.differing else points)
+        best["rows"] = found.views.n_rows
         raise Infeasible(short.why, best) from None
+
+
+def _points_of(counts: AnyBox) -> _Points:
+    """Points that decide as published counts do which no points came before."""
+    solution = solve(counts)
+    return _Points(integers(counts, solution), solution.reproducible, None)
 
 
 def _warnings(
     published: Viewset, made: Any, differing: int | None, preserve: str, reproducible: bool
 ) -> Iterator[str]:
     """All of them from public parameters and from what is published."""
-    if made.undeclared:
-        shown = ", ".join(made.undeclared[:SOME_NAMES])
-        more = len(made.undeclared) - SOME_NAMES
-        if more > 0:
-            shown += f" and {more} more"
-        yield (
-            f"The values of {shown} come from the rows and were not declared: which values occur is "
-            "published, and that is outside the guarantee."
-        )
-    if made.listed is not None:
-        yield (f"Answers are kept on the {made.listed[0]:,} listed tuples; elsewhere they may be others.")
-    if differing:
-        what = "another order of classes" if preserve == "order" else "another best class"
-        yield f"{differing:,} tuples have {what} than in the private views."
-    elif differing is None and made.listed is None:
-        yield "Whether all tuples are decided as by the private views is not known."
-    if not reproducible:
-        yield "The points are verified, but another machine may find others that are as good."
+    listed = None if made.listed is None else (made.listed.tuples, made.listed.differing)
+    yield from form.canonical_warnings(made.undeclared, listed, differing, preserve, reproducible)
     guessing = math.log(len(published.classes)) if len(published.classes) > 1 else 0
     if guessing and expected_log_loss(published, published) >= 0.99 * guessing:
         yield f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {guessing:.4f}."
@@ -248,7 +259,7 @@ def _plain(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(number) for number in row) for row in array.tolist())
 
 
-def _same(target: AnyBox, found: AnyBox) -> Same:
+def difference(target: AnyBox, found: AnyBox) -> Same:
     """Whether two boxes have the same answers, and where it can be counted how many differ."""
     method = "enumeration" if target.tuples <= SEARCHED else "meet in the middle"
     if found == target:
@@ -267,8 +278,8 @@ def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
     if of.tuples > (SEARCHED if isinstance(of, Box) else COUNTED):
         return None
     if isinstance(of, Box):
-        return of.enumerate().reshape(-1)
-    codes = np.stack(np.unravel_index(np.arange(of.tuples), of.sizes), axis=1)
+        return of.flat()
+    codes = unravelled(np.arange(of.tuples), of.sizes)
     return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
 
 
@@ -318,9 +329,13 @@ def nameless_counts(views: Viewset) -> Viewset:
     return Viewset._of(classes, counts, views._class_domain, dict(views._domains))
 
 
-def undeclared(views: Viewset) -> tuple[str, ...]:
-    """The attributes whose values were taken from rows."""
-    return tuple(name for name in views.attributes if not views._domains[name].declared)
+def undeclared(views: Viewset) -> tuple[str | None, ...]:
+    """The attributes whose values were taken from rows, if only a null; and None for the class, last."""
+    domains: dict[str | None, Domain] = {None: views._class_domain}
+    domains.update(views._domains)
+    return tuple(
+        name for name in (*views.attributes, None) if not domains[name].declared or domains[name].tail_found
+    )
 
 
 def not_here(
@@ -344,7 +359,7 @@ def not_here(
 
 def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
     """The rows of a public list as positions in the domains."""
-    table = tuples if isinstance(tuples, Table) else Table(tuples)
+    table = table_of(tuples, "tuples")
     if table.n_rows == 0:
         raise ValueError("tuples: no rows")
     missing = [name for name in views.attributes if name not in table.names]
@@ -365,7 +380,6 @@ def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
 
 def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
-    from nbcfast import verify_release as form
     from nbcfast.release.files import _typed
 
     values = [

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast.canonical.shares import Scores, Shares
+from nbcfast.equivalence.lines import unravelled
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.publish import Rounded, _Work, unsafe
 from nbcfast.transform.rounding import Counted, apportioned, round_up, viewset
@@ -26,6 +27,8 @@ I64 = npt.NDArray[np.int64]
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 LAST_POWER = 1 << 20  # Lambda^(1/k) with the largest k that is tried
+SMALL = 5_000  # tuples times classes, up to which
+LOWER = Fraction(3, 2), Fraction(3)  # are powers that are tried below the rows that were found
 DOWN = 5  # numbers of rows tried below the first that does, where the domain is too large for moves
 
 
@@ -76,7 +79,7 @@ class Near:
             order = np.argsort(distance, kind="stable")
             order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
             chosen = places[order]
-            own = np.stack(np.unravel_index(chosen, sizes), axis=1) if codes is None else codes[chosen]
+            own = unravelled(chosen, sizes) if codes is None else codes[chosen]
             self.pairs.append(Pair(c, d, distance[order], own + starts, above[order]))
 
     def within(self, band: float) -> list[Pair]:
@@ -148,6 +151,21 @@ class Work(_Work):
         if rows == "smallest":
             return self._searched() if self.searched else self._doubled()
         return self._proven() if rows == "proven" else self._at(rows, allow_differences)
+
+    def _searched(self) -> Rounded:
+        """As that of SafetyTransform; and where that is cheap, down again with lower Lambdas.
+
+        On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
+        """
+        found = super()._searched()
+        if self.tuples * len(self.scores.base) > SMALL or found.views.n_rows > MOST_ROWS:
+            return found
+        for k in LOWER:
+            shares = self.shares(k)
+            least = least_rows(shares)
+            if found.views.n_rows > least:
+                found = self._fewer(self.close(shares, least), shares, found, least)
+        return found
 
     def ks(self) -> Iterator[Fraction]:
         for power in range(10, -21, -2):

@@ -8,6 +8,7 @@ side keeps to be quick (places in an order of half b) cannot be seen from outsid
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -209,6 +210,12 @@ class SweptSides(Ranked):
 
 def _falling(places: I32) -> I32:
     return np.argsort(-places, kind="stable").astype(np.int32)
+
+
+def cubed(flat: Array, sizes: Sequence[int], axis: int) -> Array:
+    """Of what stands in C order of these sizes the axes (before, this one, after, ..)."""
+    # Not one axis an attribute: NumPy takes 64 of them.
+    return flat.reshape(math.prod(sizes[:axis]), sizes[axis], math.prod(sizes[axis + 1 :]), *flat.shape[1:])
 
 
 def halves_summed(rows: Sequence[Array], n_classes: int, dtype: Any) -> Array:

@@ -85,10 +85,14 @@ class Box:
 
     def enumerate(self) -> I8:
         """The labels of all tuples, one axis an attribute (of which NumPy takes 64)."""
+        return self.flat().reshape(self.sizes)
+
+    def flat(self) -> I8:
+        """The labels of all tuples in C order."""
         labels = (self.rank[np.newaxis, :] >= self.K[:, np.newaxis]).astype(np.int8)
         order = [i for half in (0, 1) for i in self.attributes(half) if self.sizes[i] > 1]
         shaped = labels.reshape([self.sizes[i] for i in order])
-        return np.ascontiguousarray(shaped.transpose(np.argsort(order))).reshape(self.sizes)
+        return np.ascontiguousarray(shaped.transpose(np.argsort(order))).reshape(-1)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Box):

@@ -78,10 +78,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class Declared:
-    """Values and bins that were declared, column by column."""
+    """Values and bins that were declared, column by column.
+
+    Parameters
+    ----------
+    values : dict of name -> list
+    edges : dict of name -> list
+    nulls : frozenset of str
+        The names of the binned columns in which null is a value.
+    where : str
+        The file.
+    """
 
     values: dict[str, list[Any]]
     edges: dict[str, list[Any]]
+    nulls: frozenset[str]
     where: str
 
     def applied(self, table: nbcfast.Table, every: bool = True) -> nbcfast.Table:
@@ -95,40 +106,111 @@ class Declared:
         missing = [name for name in (*self.values, *self.edges) if name not in table.names]
         if missing and every:
             raise ValueError(f"{self.where}: the table has no column {missing[0]!r}")
-        own = {name: values for name, values in self.values.items() if name in table.names}
-        if own:
-            table = nbcfast.Table(table, domains=own)
+        for name, values in self.values.items():
+            if name in table.names:
+                table = self._listed(table, name, values)
         for name, edges in self.edges.items():
             if name in table.names:
-                table = table.bin(name, edges=edges)
+                table = self._binned(table, name, edges)
+        return table
+
+    def _listed(self, table: nbcfast.Table, name: str, values: list[Any]) -> nbcfast.Table:
+        try:
+            return nbcfast.Table(table, domains={name: values})
+        except (TypeError, ValueError) as error:
+            kinds = {type(value) for value in table.domain(name) if value is not None}
+            hint = ""
+            if str not in kinds and any(isinstance(value, str) for value in values):
+                hint = f"; the column was read as numbers: --text {name} keeps it as text"
+            raise ValueError(f"{self.where}: {error}{hint}") from None
+
+    def _binned(self, table: nbcfast.Table, name: str, edges: list[Any]) -> nbcfast.Table:
+        where = f"{self.where}: column {name!r}"
+        if None in table.domain(name) and name not in self.nulls:
+            raise ValueError(
+                f'{where}: expected a number in every row, got null: declare it with "null": true beside the '
+                "edges, and it is a value whether a row has it or not"
+            )
+        try:
+            table = table.bin(name, edges=edges)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{self.where}: {error}") from None
+        if name in self.nulls:
+            bins = [value for value in table.domain(name) if value is not None]
+            table = nbcfast.Table(table, domains={name: [*bins, None]})
         return table
 
 
 def declared_in(path: Path) -> Declared:
     """The declarations in a JSON file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        found = json.loads(
+            path.read_text(encoding="utf-8-sig"),  # some editors begin with a mark
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=_once,
+        )
+    except RecursionError:
+        raise ValueError(f"{path}: not JSON of columns: it is nested too deeply") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not JSON: {error}") from None
+    except ValueError as error:  # a number of more digits than Python reads, or one of those below
+        raise ValueError(f"{path}: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{path}: expected an object of columns, got {type(found).__name__}")
     values: dict[str, list[Any]] = {}
     edges: dict[str, list[Any]] = {}
+    nulls = set()
     for name, entry in found.items():
+        where = f"{path}: column {name!r}"
         if isinstance(entry, list):
             if any(isinstance(value, list | dict) for value in entry):
-                raise ValueError(
-                    f"{path}: column {name!r}: expected plain values, got {json.dumps(entry)[:60]}"
-                )
+                raise ValueError(f"{where}: expected plain values, got {_short(entry)}")
             values[name] = entry
-        elif isinstance(entry, dict) and set(entry) == {"edges"} and isinstance(entry["edges"], list):
+        elif _is_bins(entry):
             edges[name] = _ends(entry["edges"])
+            if entry.get("null", False):
+                nulls.add(name)
         else:
             raise ValueError(
-                f'{path}: column {name!r}: expected a list of values or {{"edges": [..]}}, '
-                f"got {json.dumps(entry)[:60]}"
+                f'{where}: expected a list of values or {{"edges": [..]}}, with "null": true where null is a '
+                f"value; got {_short(entry)}"
             )
-    return Declared(values, edges, str(path))
+    return Declared(values, edges, frozenset(nulls), str(path))
+
+
+def _is_bins(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and "edges" in entry
+        and set(entry) <= {"edges", "null"}
+        and isinstance(entry["edges"], list)
+        and isinstance(entry.get("null", False), bool)
+    )
+
+
+def _short(entry: Any) -> str:
+    try:
+        return json.dumps(entry)[:60]
+    except (RecursionError, ValueError):  # of a nested one, and of a number that is too long to be printed
+        return "something very long"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are distinct."""
+    found: dict[str, Any] = {}
+    for name, entry in pairs:
+        if name in found:
+            raise ValueError(f"expected distinct names, got {name!r} twice")
+        found[name] = entry
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"expected finite numbers, got {text[:60]}: an open end of the edges is null")
+    return number
 
 
 def _no_constant(text: str) -> Any:
@@ -173,6 +255,7 @@ class Leaks:
 
     found: Leak
     missing: str | None
+    rounded: bool
 
     @property
     def verdict(self) -> str:
@@ -183,6 +266,8 @@ class Leaks:
         found = self.found
         whole = listing("what the answers give away (for you alone)", "")
         bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
+        if self.rounded:
+            whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
         whole.add_row("bits that such rules can carry", f"{found.counting_bound:.1f}")
         if found.recovered is not None:
@@ -206,6 +291,9 @@ class Leaks:
         return self.found.to_dict()
 
 
+NO_METER = "not measured: with --tuples only answers on the list are published, and the meter takes all"
+
+
 def _width(interval: float | None) -> str:
     """How wide the answers leave the log-ratio of counts of an attribute's values, at the median."""
     if interval is None:
@@ -214,9 +302,13 @@ def _width(interval: float | None) -> str:
 
 
 def leaks(
-    views: nbcfast.Viewset, table: nbcfast.Table, class_name: str, preserve: Literal["label", "order"]
+    views: nbcfast.Viewset,
+    table: nbcfast.Table,
+    class_name: str,
+    preserve: Literal["label", "order"],
+    rounded: bool,
 ) -> Leaks:
-    """The leak meter; without SciPy all but the intervals."""
+    """The leak meter; without SciPy all but the intervals. `rounded`: not what is published is measured."""
     with progress("measuring leaks") as report:
         try:
             found = canonical.leak(
@@ -233,5 +325,5 @@ def leaks(
                 intervals=False,
                 progress=report,
             )
-            return Leaks(found, "not measured: pip install nbcfast[canonical]")
-    return Leaks(found, None)
+            return Leaks(found, "not measured: pip install nbcfast[canonical]", rounded)
+    return Leaks(found, None, rounded)

@@ -409,7 +409,8 @@ def inspect(
     "domain",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}.',
+    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}. '
+    'With "null": true beside the edges null is a value.',
 )
 @click.option(
     "--bits",
@@ -488,7 +489,7 @@ def publish(
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
     from nbcfast.cli.adversaries import Adversaries, read_like
-    from nbcfast.cli.answers import Choice, declared_in, leaks, listed_in
+    from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
     from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
@@ -564,7 +565,9 @@ def publish(
     if holdout is not None:  # before anything is written: it may not be there
         others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
         others = others if declared is None else declared.applied(others)
-    leak = leaks(views, table, class_name, preserve) if chosen.canonical and public is None else None
+    leak = None
+    if chosen.canonical and public is None:
+        leak = leaks(views, table, class_name, preserve, bits is not None)
     adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
@@ -660,6 +663,8 @@ def publish(
         ("limit of Lambda", limit_line(certificate.limit, limit, attacker)),
         ("classifier", same_line(release)),
     ]
+    if public is not None:
+        decisions.append(("leak meter", NO_METER))
     written = listing("files written", "bytes")
     for path in files:
         written.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
@@ -858,7 +863,7 @@ def claimed_line(release: Release) -> str:
     "listed",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="With --against: the public list of tuples that the release keeps its answers on.",
+    help="The public list of tuples that a canonical release keeps its answers on.",
 )
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
@@ -876,34 +881,41 @@ def verify(
     """Check what is published in DIR, a release or a table, from its own files alone.
 
     Checked are the form of the certificate and its sha256; of a release that all counts are positive and
-    those of some table, and that Lambda keeps the limit, and with --against also what it says about the
-    private classifier; of a partition that its table keeps every demand, of a disclosure every template; of
-    disguised answers that their scheme hides what the certificate says.
+    those of some table, that Lambda keeps the limit and a canonical one is what its answers give, and with
+    --against also what it says about the private classifier; of a partition that its table keeps every
+    demand, of a disclosure every template; of disguised answers that their scheme hides what the certificate
+    says.
 
-    Leaves with 0 if all that holds, and with 1 if not.
+    Leaves with 0 if all that holds, and with 1 if not or if some of it is not known.
     """
-    if against is None and (class_name is not None or weights is not None or nulls or delimiter or texts):
-        raise ValueError("--class, --weights, --null, --delimiter and --text go with --against FILE")
-    if against is None and listed is not None:
-        raise ValueError("--tuples goes with --against FILE")
-    found = verified(folder)
-    if against is not None and found.kind not in (None, "release"):
-        raise ValueError(
-            f"--against is for releases: kind {found.kind!r} is checked from its own files alone"
-        )
-    if found.release is not None and found.ok and against is not None:
-        release = found.release
-        class_name = release.class_name if class_name is None else class_name
-        if class_name is None:
+    if against is None and (class_name is not None or weights is not None):
+        raise ValueError("--class and --weights go with --against FILE")
+    if against is None and listed is None and (nulls or delimiter or texts):
+        raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
+    published = None
+    if against is not None or listed is not None:
+        with suppress(ValueError):  # the checks say what is wrong
+            published = load(folder)
+    if isinstance(published, Release):
+        class_name = published.class_name if class_name is None else class_name
+        if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
-        public = None
+        public = views = None
         if listed is not None:
             from nbcfast.cli.answers import listed_in
 
-            public = listed_in(listed, release.views, None, nulls, delimiter, texts)
+            public = listed_in(listed, published.views, None, nulls, delimiter, texts)
+        if against is not None and class_name is not None:
+            views = private_views(published, against, class_name, weights, nulls, delimiter, texts)
         with progress("comparing") as report:
             found = verified(folder, views, tuples=public, progress=report)
+    else:
+        found = verified(folder)
+        for option, given in (("--against", against), ("--tuples", listed)):
+            if given is not None and found.kind not in (None, "release"):
+                raise ValueError(
+                    f"{option} is for releases: kind {found.kind!r} is checked from its own files alone"
+                )
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:

@@ -18,7 +18,7 @@ from nbcfast.equivalence.comparing import (
     arranged,
     check_preserve,
 )
-from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, product
+from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, product, unravelled
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.views.integers import logarithms
 
@@ -32,6 +32,7 @@ Bools = npt.NDArray[np.bool_]
 MOST_TUPLES = 10_000_000
 CLOSE = 2_000  # comparisons within the error of floats that are made again one by one
 ROUND_OFF = 2.0**-53
+MOST_AXES = 63  # of an array in NumPy, one of them for pairs of classes
 
 
 class Comparer:
@@ -70,8 +71,10 @@ class Enumerated:
 
     Attributes
     ----------
+    sizes : tuple of int
+        The number of values of each attribute.
     shape : tuple of int
-        The number of values of each attribute: that of all arrays here.
+        That of all arrays here: the sizes, above 63 attributes without those of one value.
     pairs : list of (c, d)
         The classes that are compared, as positions, c < d.
     truth : ndarray of bool, shape (pairs, *shape)
@@ -97,12 +100,14 @@ class Enumerated:
         n_rows(a)
         self.views = a
         self.preserve = preserve
-        self.shape = tuple(len(array) for array in a.counts.values())
-        self.tuples = math.prod(self.shape)
+        self.sizes = tuple(len(array) for array in a.counts.values())
+        self.tuples = math.prod(self.sizes)
         self.n_classes = len(a.class_counts)
         self.pairs = list(combinations(range(self.n_classes), 2))
         if self.tuples > MOST_TUPLES:
             raise ValueError(f"views: at most {MOST_TUPLES} tuples can be held, got {self.tuples}")
+        many = len(self.sizes) > MOST_AXES
+        self.shape = tuple(size for size in self.sizes if size > 1 or not many)
         self._by_label = preserve == "label" and self.n_classes > 2
         self.truth = self.labels = None
         if self._by_label:
@@ -126,8 +131,8 @@ class Enumerated:
     def mismatches(self, b: Viewset | tuple[Sequence[int], Sequence[npt.ArrayLike]]) -> Bools:
         """For every tuple whether b orders, or labels, it differently: exactly; shape `shape`."""
         plain = Plain.of(b)
-        if tuple(map(len, plain.rows)) != self.shape or len(plain.of_class) != self.n_classes:
-            raise ValueError(f"expected counts of {self.n_classes} classes and {self.shape} values")
+        if tuple(map(len, plain.rows)) != self.sizes or len(plain.of_class) != self.n_classes:
+            raise ValueError(f"expected counts of {self.n_classes} classes and {self.sizes} values")
         if self.labels is not None:
             return np.asarray(self._labels(plain) != self.labels)
         assert self.truth is not None
@@ -152,29 +157,26 @@ class Enumerated:
         if self.tuples == 0:
             return np.zeros(self.shape, bool)
         base = plain.base(c, d)
-        if base.mark or not self.shape:
+        if base.mark or not self.sizes:
             return self._exactly(plain, pair, Logs())
         up, down = math.log(int(base.up)), math.log(int(base.down))
-        sums, most = np.array(up - down), up + down
+        sums, most = np.array([up - down]), up + down
         with np.errstate(invalid="ignore"):
             for rows in plain.rows:
                 logs = logarithms(_counts([(row[c], row[d]) for row in rows]))
                 most += float(np.where(np.isfinite(logs), logs, 0.0).sum(axis=1).max())
                 # Infinities are right: -inf for a zero of c, inf for one of d, no number for both.
-                sums = np.add.outer(sums, logs[:, 0] - logs[:, 1])
+                sums = (sums[:, np.newaxis] + (logs[:, 0] - logs[:, 1])).reshape(-1)
             above: Bools = sums > 0
             # Every term and partial sum is rounded once or twice, and is at most `most`.
-            close = np.flatnonzero(np.abs(sums.ravel()) <= 4 * (len(plain.rows) + 4) * ROUND_OFF * most)
+            close = np.flatnonzero(np.abs(sums) <= 4 * (len(plain.rows) + 4) * ROUND_OFF * most)
         if len(close) > CLOSE:
             return self._exactly(plain, pair, Logs())
-        flat = above.reshape(-1)
-        for place, codes in zip(
-            close.tolist(), zip(*np.unravel_index(close, self.shape), strict=True), strict=True
-        ):
+        for place, codes in zip(close.tolist(), unravelled(close, self.sizes).tolist(), strict=True):
             counts = [(rows[code][c], rows[code][d]) for rows, code in zip(plain.rows, codes, strict=True)]
             up, down = product(x for x, _ in counts), product(y for _, y in counts)
-            flat[place] = base.up * up > base.down * down
-        return flat.reshape(self.shape)
+            above[place] = base.up * up > base.down * down
+        return above.reshape(self.shape)
 
     def _exactly(self, plain: Plain, pair: tuple[int, int], logs: Logs) -> Bools:
         """The same by places in the exact order."""
@@ -182,11 +184,11 @@ class Enumerated:
             return np.zeros(self.shape, bool)
         terms = [[Term.of(row[pair[0]], row[pair[1]]) for row in rows] for rows in plain.rows]
         half = 0
-        while math.prod(self.shape[:half]) < math.prod(self.shape[half:]):
+        while math.prod(self.sizes[:half]) < math.prod(self.sizes[half:]):
             half += 1
-        a = tuple(place for place in range(half) if self.shape[place] > 1)
-        b = tuple(place for place in range(half, len(self.shape)) if self.shape[place] > 1)
-        n, m = math.prod(self.shape[:half]), math.prod(self.shape[half:])
+        a = tuple(place for place in range(half) if self.sizes[place] > 1)
+        b = tuple(place for place in range(half, len(self.sizes)) if self.sizes[place] > 1)
+        n, m = math.prod(self.sizes[:half]), math.prod(self.sizes[half:])
         line = Line(plain.base(*pair), terms, Split((), a, b, 1, n, m), logs)
         u, order = line.list_b()
         above = line.thresholds(line.lists_of(*line.list_a(), u, order), ())

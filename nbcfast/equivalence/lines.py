@@ -381,6 +381,14 @@ def clamped(number: int) -> int:
     return NONE if number <= -REAL else ONLY if number >= REAL else number
 
 
+def unravelled(places: npt.NDArray[np.int64], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The codes of tuples at places in C order, one a column; NumPy's own function stops at 64 attributes."""
+    codes = np.empty((len(places), len(sizes)), np.int64)
+    for i in reversed(range(len(sizes))):
+        places, codes[:, i] = np.divmod(places, sizes[i])
+    return codes
+
+
 def summed(numbers: Sequence[I64]) -> I64:
     """The sums over all combinations, the last attribute's code the fastest."""
     sums = np.zeros(1, np.int64)

@@ -1,6 +1,6 @@
 """What leaves: published counts with their certificate, the file format, and its verification."""
 
-from nbcfast.release.certificate import Canonical, Certificate, Release
+from nbcfast.release.certificate import Canonical, Certificate, PublicList, Release
 from nbcfast.release.checks import Check, Verification, verify
 from nbcfast.release.files import load
 from nbcfast.release.quality import Posterior, Quality, evaluate, worst_posterior, worst_posteriors
@@ -10,6 +10,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Posterior",
+    "PublicList",
     "Quality",
     "Release",
     "Verification",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.verify_release import contradiction
+from nbcfast.verify_release import ARTIFICIAL, MOST_BITS, canonical_notes, contradiction
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -30,30 +30,7 @@ GUARANTEE = (
     "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
     "privacy, and an attacker who knows the method can undo part of it."
 )
-ARTIFICIAL = (
-    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
-    "beats which is that of the data."
-)
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
-ANSWERS = (
-    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
-    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
-    "domain, no more and no less, and no other exactly equivalent release reveals less."
-)
-DEPENDS = (
-    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
-    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
-    "This is not differential privacy, and a second release from changed data reveals a second classifier."
-)
-SOME_ANSWERS = (
-    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
-    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
-)
-ROUNDED_ANSWERS = (
-    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
-    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
-    "classifier about every tuple of that domain."
-)
 ORIGINAL = "These are the original counts of the data."
 
 
@@ -62,6 +39,24 @@ def limit_text(number: Fraction) -> str:
     if max(abs(number.numerator), number.denominator).bit_length() <= 1024:
         return number_text(exact(number, "limit"))
     return f"about 2^{number.numerator.bit_length() - number.denominator.bit_length()}"
+
+
+class PublicList(NamedTuple):
+    """A public list of tuples, on which a canonical release keeps answers.
+
+    Attributes
+    ----------
+    tuples : int
+        How many there are.
+    sha256 : str
+        Of the list, which is not in the file.
+    differing : int
+        Of how many of them the order (or label) is another than in the private views.
+    """
+
+    tuples: int
+    sha256: str
+    differing: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,23 +73,24 @@ class Canonical:
     reproducible : bool
         Whether every machine comes to the same points.
     undeclared : tuple of str
-        The attributes whose values were taken from the rows.
+        The attributes whose values were taken from the rows, and None for the class, last.
     bits : int or None
         The number of bits that points were rounded to, if that was asked for.
-    listed : (int, str) or None
-        How many tuples were listed, and the sha256 of the list, where answers are kept on a list only.
+    listed : PublicList or None
+        Where answers are kept on a list only: which one, and on how many of its tuples they are not kept.
     """
 
     points: tuple[tuple[tuple[int, ...], ...], ...]
     constants: tuple[int, ...]
     reproducible: bool
-    undeclared: tuple[str, ...] = ()
+    undeclared: tuple[str | None, ...] = ()
     bits: int | None = None
-    listed: tuple[int, str] | None = None
+    listed: PublicList | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as they are."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**found, "listed": None if self.listed is None else self.listed._asdict()}
 
     def fits(self, views: Viewset) -> str | None:
         """What does not fit these views, or None."""
@@ -108,7 +104,12 @@ class Canonical:
             return f"points must be those of {sizes} values, got {[len(rows) for rows in self.points]}"
         if any(len(row) != width for rows in self.points for row in rows):
             return f"points must be {width} numbers a value"
-        strange = [name for name in self.undeclared if name not in views.attributes]
+        if any(number < 0 for rows in self.points for row in rows for number in row):
+            return "points must be at least 0"
+        most = max((number for rows in self.points for row in rows for number in row), default=0)
+        if self.bits is not None and not most.bit_length() <= self.bits <= MOST_BITS:
+            return f"bits must be {most.bit_length()} to {MOST_BITS} for these points, got {self.bits}"
+        strange = [name for name in self.undeclared if name not in (*views.attributes, None)]
         return f"undeclared must be attributes, got {strange[0]!r}" if strange else None
 
 
@@ -269,9 +270,8 @@ class Certificate:
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know about the numbers; written into the file."""
         if self.canonical is not None:
-            if self.canonical.listed is not None:
-                return SOME_ANSWERS, DEPENDS, ARTIFICIAL
-            return ROUNDED_ANSWERS if self.differing_tuples else ANSWERS, DEPENDS, ARTIFICIAL
+            found = self.canonical
+            return canonical_notes(found.listed is not None, self.equal, found.bits)
         return GUARANTEE, ORIGINAL if self.identity else ARTIFICIAL if self.gauge else FLATTENED
 
     def to_dict(self) -> dict[str, Any]:
@@ -329,7 +329,9 @@ class Release:
         size = str(rows) if rows < 10**15 else f"about 2^{rows.bit_length() - 1}"
         kept = {True: "identical", False: f"differs on {made.differing_tuples} tuples", None: "not proven"}
         if made.canonical is not None and made.canonical.listed is not None:
-            how = f"{made.preserve} identical on {made.canonical.listed[0]} listed tuples"
+            listed = made.canonical.listed
+            some = f"differs on {listed.differing} of" if listed.differing else "identical on"
+            how = f"{made.preserve} {some} {listed.tuples} listed tuples"
         elif made.equal is None:
             how = f"{made.preserve} not proven"
         else:

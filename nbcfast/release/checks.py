@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -132,15 +134,16 @@ def verify(
         The private views, or the table that they count; their attributes, values and classes may stand in
         another order. A value of the release that they do not have counts 0.
     tuples : Table, or anything that Table takes, optional
-        With `against`: the public list that a canonical release keeps its answers on.
+        The public list that a canonical release keeps its answers on, which is not in its file.
     progress : callable, optional
         Called as progress(done, total) while the classifiers are compared.
 
     Returns
     -------
     Verification
-        With `.ok`, and `.checks`: the file's form and sha256, positive, realistic, Lambda, and with `against`
-        the equivalence that the certificate claims.
+        With `.ok`, and `.checks`: the file's form and sha256, positive, realistic, Lambda; of a canonical
+        release that it is the one that its answers give, and that its points decide as its counts do; and
+        with `against` the equivalence that the certificate claims.
 
     Raises
     ------
@@ -166,8 +169,6 @@ def verify(
 
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
-    if tuples is not None and against is None:
-        raise ValueError("tuples goes with against, the private views")
     where = form.location(os.fsdecode(path))
     data = form.content(where)
     try:
@@ -193,11 +194,35 @@ def verify(
         checks.append(Check("amplification", safe, text))
         if made.r_limit is not None and made.prior is not None:
             checks.append(_close(views, made.prior, made.r_limit))
-        if made.canonical is not None and made.canonical.listed is None:
-            checks += [Check(*result) for result in form.scorecard(document)]
+        if made.canonical is not None or tuples is not None:
+            checks += _canonical(release, tuples, against)
         if against is not None:
             checks.append(_same(release, against, tuples, progress))
     return Verification(where, tuple(checks), "release", release)
+
+
+def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -> Iterator[Check]:
+    """The checks of a canonical release that take its answers."""
+    from nbcfast.release import answers
+
+    codes = None
+    if tuples is not None:
+        try:
+            codes = answers.codes_of(release, tuples)
+        except ValueError as error:
+            yield Check("list", False, str(error))
+    if release.certificate.canonical is None:
+        return
+    alike = answers.scorecard(release, codes)
+    if alike[0] is not False:
+        private = None
+        if against is not None:
+            with suppress(ValueError):  # the check of equivalence says what these lack
+                private = aligned(_counted(release, against), release.views)
+        listed = None if codes is None else tuples
+        yield Check("canonical", *answers.again(release, codes, listed, private))
+    if len(release.views.classes) > 1:
+        yield Check("scorecard", *alike)
 
 
 def _table(document: form.Form, where: str, against: Viewset | Table | None) -> Verification:
@@ -284,21 +309,27 @@ def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Pro
 def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) -> Check:
     """The check of a canonical release that keeps its answers on a public list."""
     from nbcfast.canonical import box
-    from nbcfast.canonical.publish import listed_codes, listed_digest
+    from nbcfast.canonical.publish import difference
+    from nbcfast.release.answers import codes_of
 
     made, name = release.certificate, "equivalence"
     assert made.canonical is not None
     try:
-        codes = listed_codes(release.views, tuples)
+        codes = codes_of(release, tuples)
     except ValueError as error:
-        return Check(name, False, f"this is not the list of the release: {error}")
-    if made.canonical.listed != (len(codes), listed_digest(release.views, codes)):
-        return Check(name, False, "this is not the list of the release: its sha256 is another")
-    same = box(private, mode=made.preserve, tuples=codes) == box(
-        release.views, mode=made.preserve, tuples=codes
+        return Check(name, False, str(error))
+    listed = made.canonical.listed
+    assert listed is not None
+    boxes = (box(views, mode=made.preserve, tuples=codes) for views in (private, release.views))
+    differing = difference(*boxes).differing
+    of = f"{len(codes):,} listed tuples"
+    text = (
+        f"the {what} differs on {differing:,} of {of}" if differing else f"the {what} is the same on all {of}"
     )
-    text = f"the {what} is {'the same' if same else 'not the same'} on all {len(codes):,} listed tuples"
-    return Check(name, same, text)
+    if differing == listed.differing:
+        return Check(name, True, f"{text}, as stated" if differing else text)
+    claim = f"on {listed.differing:,}" if listed.differing else "it is the same"
+    return Check(name, False, f"{text}, the certificate says {claim}")
 
 
 def _counted(release: Release, against: Viewset | Table) -> Viewset:

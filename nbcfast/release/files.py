@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
-from nbcfast.release.certificate import Canonical, Certificate, Release, limit_text
+from nbcfast.release.certificate import Canonical, Certificate, PublicList, Release, limit_text
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -27,10 +27,15 @@ TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "
 
 def save(release: Release, path: str | os.PathLike[str]) -> None:
     """Write the folder; see `Release.save`."""
-    fault = unfit(release)
+    fault = unfit(release) or at_odds(release)
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
+    if release.certificate.canonical is not None:
+        try:
+            form.parse(data)
+        except form.Refused as error:
+            raise ValueError(f"not saved: {error}") from None
     folder = os.fsdecode(path)
     new = [folder]  # of those above it, which are to be made
     while new[-1] and not os.path.isdir(new[-1]):
@@ -103,6 +108,16 @@ def unfit(release: Release) -> str | None:
     return None
 
 
+def at_odds(release: Release) -> str | None:
+    """That points and counts of a canonical release decide differently, if that is known."""
+    if release.certificate.canonical is None:
+        return None
+    from nbcfast.release.answers import scorecard
+
+    alike, text = scorecard(release)
+    return text if alike is False else None
+
+
 def text_of(release: Release) -> str:
     """The canonical text of the file."""
     views, certificate = release.views, release.certificate
@@ -147,7 +162,7 @@ def _of_canonical(made: Canonical) -> dict[str, Any]:
     return {
         "bits": made.bits,
         "constants": [_signed(number) for number in made.constants],
-        "listed": None if made.listed is None else {"sha256": made.listed[1], "tuples": made.listed[0]},
+        "listed": None if made.listed is None else made.listed._asdict(),
         "points": [[[_signed(number) for number in row] for row in rows] for rows in made.points],
         "reproducible": made.reproducible,
         "undeclared": list(made.undeclared),
@@ -200,7 +215,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Read what is published in a folder, and check everything that its files can tell.
 
     Of a release that is its form, its sha256, that all counts are positive and those of some table, that
-    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do.
+    Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do
+    (unless answers are kept on a public list only, which is not in the file: `nbcfast.verify` takes it).
     Of a partition it is every demand of the certificate, of a disclosure every template. Disguised answers
     must hide what the certificate says; a simulation is loaded as well, and says that it is one.
 
@@ -249,8 +265,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
-    if fault is None and document.canonical is not None and document.canonical["listed"] is None:
-        fault = next((text for _, same, text in form.scorecard(document) if not same), None)
+    fault = fault or at_odds(release)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
@@ -275,9 +290,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
 def release_of(document: Document, where: str) -> Release:
     """The release that a document of checked form describes."""
     fields = document.fields
-    classes = _domain(document.classes, f"{where}: classes")
     found = document.canonical
     undeclared = () if found is None else found["undeclared"]
+    classes = _domain(document.classes, f"{where}: classes", None not in undeclared)
     counts: dict[str, Counts] = {}
     domains: dict[str, Domain] = {}
     for name, values, rows in document.attributes:
@@ -291,7 +306,7 @@ def release_of(document: Document, where: str) -> Release:
         warnings=tuple(fields["warnings"]),
         r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),
-        canonical=None if found is None else Canonical(**found),
+        canonical=None if found is None else _canonical(found),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
@@ -299,6 +314,11 @@ def release_of(document: Document, where: str) -> Release:
     )
     views = Viewset._of(as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains)
     return Release(views, certificate, fields["class_name"])
+
+
+def _canonical(found: dict[str, Any]) -> Canonical:
+    listed = found["listed"]
+    return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})
 
 
 def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True) -> Domain:

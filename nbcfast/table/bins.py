@@ -200,4 +200,6 @@ def binned(
     kept = [k for k in range(size, len(domain)) if domain.declared or totals[k]]
     table[kept] = len(intervals) + np.arange(len(kept))
     tail = tuple(domain.tail[k - size] for k in kept)
-    return Domain("interval" if intervals else None, intervals, tail, edges is not None), table
+    found = bool(tail) and (domain.tail_found or not domain.declared)
+    declared = edges is not None
+    return Domain("interval" if intervals else None, intervals, tail, declared, declared and found), table

@@ -28,11 +28,14 @@ class Domain:
         What the values are; None where there is none beside None and SUPPRESSED.
     declared : bool
         Declared domains keep values that no row has, others shrink to those that occur.
+    tail_found : bool
+        Whether None or SUPPRESSED is there because a row has it, although all else was declared.
     """
 
-    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind")
+    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind", "tail_found")
 
     declared: bool
+    tail_found: bool
     kind: Kind | None
     _head: npt.NDArray[Any] | tuple[Value, ...]  # an array for numbers: they may be millions
     _tail: tuple[Value, ...]
@@ -45,6 +48,7 @@ class Domain:
         head: npt.NDArray[Any] | Sequence[Value],
         tail: tuple[Value, ...],
         declared: bool,
+        tail_found: bool = False,
     ) -> None:
         if kind in _NUMERIC:
             array = np.array(head, dtype=_DTYPES[str(kind)])
@@ -55,6 +59,7 @@ class Domain:
         self.kind = kind
         self._tail = tail
         self.declared = declared
+        self.tail_found = tail_found
         self._values = None
         self._index = None
 
@@ -216,7 +221,9 @@ class Domain:
             else [self._head[position] for position in inside.tolist()]
         )
         tail = tuple(self._tail[position - size] for position in positions[positions >= size].tolist())
-        return Domain(self.kind if len(inside) else None, head, tail, self.declared)
+        return Domain(
+            self.kind if len(inside) else None, head, tail, self.declared, self.tail_found and bool(tail)
+        )
 
 
 def _tail_of(values: set[Value]) -> tuple[Value, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.equivalence import Enumerated
+from nbcfast.equivalence.lines import unravelled
 
 if TYPE_CHECKING:
     from nbcfast.transform.rounding import Shares
@@ -112,11 +113,7 @@ class Close:
         for (c, d), (distance, places, asked) in zip(truth.enumerated.pairs, found, strict=True):
             order = np.argsort(distance, kind="stable")
             order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
-            shape = tuple(truth.sizes.tolist())
-            codes = np.unravel_index(places[order], shape) if shape else ()
-            rows = np.empty((len(order), flat.n), np.int64)
-            for i, code in enumerate(codes):
-                rows[:, i] = code + flat.starts[i]
+            rows = unravelled(places[order], truth.sizes.tolist()) + flat.starts[:-1]
             self.pairs.append(Pair(c, d, distance[order], rows, asked[order]))
 
     def within(self, band: float) -> list[Pair]:
