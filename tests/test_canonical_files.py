@@ -315,3 +315,14 @@ def test_rows_beyond_what_is_searched(tmp_path):
     made = canonical.release(nbcfast.Viewset([6, 2, 4], [counts]), 2**70, attacker="worlds")
     made.save(tmp_path)
     assert nbcfast.verify(tmp_path).ok
+
+
+def test_a_table_is_binned_as_the_release_is(tmp_path):
+    rng = np.random.default_rng(3)
+    age = rng.integers(18, 90, 300)
+    table = nbcfast.Table({"age": age, "ill": np.where(age + rng.integers(0, 40, 300) > 70, "yes", "no")})
+    bins = [-np.inf, 40, 65, np.inf]
+    views = nbcfast.count(table.bin("age", edges=bins), "ill")
+    canonical.release(views, 4, class_name="ill").save(tmp_path / "out")
+    assert nbcfast.verify(tmp_path / "out", against=table).ok
+    assert not nbcfast.verify(tmp_path / "out", against=table.take(age < 60)).ok

@@ -298,3 +298,16 @@ def test_ctrl_c_while_disclosing_writes_a_table_that_holds(tmp_path):
         assert out.exists() == (running.returncode == 0)
         if running.returncode == 0:
             assert nbcfast.verify(out).ok
+
+
+def test_a_column_that_names_people_is_pointed_out(run, tmp_path):
+    file = tmp_path / "people.csv"
+    lines = [f"p{number},{'ab'[number % 2]},{'xyz'[number % 3]}" for number in range(60)]
+    file.write_text("\n".join(["who,job,ill", *lines]), encoding="utf-8")
+    code, out, _ = run("disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack")
+    assert code == 0
+    assert "- who has 60 values in 60 rows, and is published as it is: leave it out with --columns" in out
+    code, out, _ = run(
+        "disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack", "--columns", "job,ill"
+    )
+    assert (code, "leave it out" in out) == (0, False)

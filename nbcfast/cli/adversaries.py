@@ -118,7 +118,7 @@ class Adversaries:
         if self.membership is None:
             return "not measured"
         found = self.membership
-        text = f"{found.auc:.4f} +- {found.standard_error:.4f} (1/2: this attack finds nothing)"
+        text = f"{found.auc:.4f} +- {found.standard_error:.4f} (standard error; 1/2 would be nothing found)"
         if found.impossible:
             text += f"; {found.impossible:,} of the others cannot be rows of the release"
         return text

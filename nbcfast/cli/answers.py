@@ -269,7 +269,7 @@ class Leaks:
         if self.rounded:
             whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
-        whole.add_row("bits that such rules can carry", f"{found.counting_bound:.1f}")
+        whole.add_row("information a weight, bits at most", f"{found.counting_bound:.1f}")
         if found.recovered is not None:
             whole.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
         whole.add_row("rows that leave no trace", f"{found.unchanged:.0%} of {found.sampled}")

@@ -21,6 +21,7 @@ from nbcfast.cli.verbs import (
     label,
     listing,
     names_in,
+    names_people,
     pairs,
     plain,
     progress,
@@ -367,6 +368,13 @@ def shown(file: Path, made: Disclosure, files: list[str]) -> list[Any]:
     for template in made.templates:
         inferences.add_row(inference(template), limit_text(template), percent(made.confidences[template]))
     as_is = [name for name in made.table.names if name not in made.masked]
+    judged = {made.target, *(template.sensitive[0] for template in made.templates)}
+    naming = [
+        f"- {label(name)} has {len(made.table.domain(name)):,} values in {made.n_rows:,} rows, and is "
+        "published as it is: leave it out with --columns if it tells who somebody is."
+        for name in as_is
+        if name not in judged and names_people(len(made.table.domain(name)), made.n_rows)
+    ]
     lines = [
         ("people", f"{made.n_rows:,}"),
         (
@@ -377,4 +385,5 @@ def shown(file: Path, made: Disclosure, files: list[str]) -> list[Any]:
     ]
     if files:
         lines.append(("written", ", ".join(map(printable, files))))
-    return [Text(printable(str(file)), style="bold"), rows, inferences, pairs(lines)]
+    notes = [Text("\n".join(naming))] if naming else []
+    return [Text(printable(str(file)), style="bold"), rows, inferences, pairs(lines), *notes]

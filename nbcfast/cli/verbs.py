@@ -552,8 +552,8 @@ def publish(
                 )
         if isinstance(wanted, int) and not allow_differences and error.best.get("differing_tuples"):
             print(
-                "nbcfast: --allow-differences publishes them, and the certificate says how many tuples "
-                "differ; --rows smallest looks for the fewest rows with which none does",
+                "nbcfast: --rows smallest looks for the fewest rows with which none does; "
+                "--allow-differences publishes some, by --method safetytransform, and says how many",
                 file=sys.stderr,
             )
         return 1
@@ -680,11 +680,16 @@ def publish(
     return 0
 
 
+def names_people(values: int, rows: int) -> bool:
+    """Whether a column has nearly as many values as rows."""
+    return values > MOST_SINGULAR * rows and values > 20
+
+
 def singular(views: nbcfast.Viewset) -> Iterator[str]:
     """A warning for each attribute whose values are nearly those of single rows: all are published."""
     for name in views.attributes:
         count = len(views.domain(name))
-        if count > MOST_SINGULAR * views.n_rows and count > 20:
+        if names_people(count, views.n_rows):
             yield (
                 f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
                 "them are published, each with its most probable class: bin it first, or leave it out with "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast.release.certificate import Certificate, Release, limit_text
-from nbcfast.table import Table
+from nbcfast.table import Interval, Table
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
 
@@ -339,6 +339,12 @@ def _counted(release: Release, against: Viewset | Table) -> Viewset:
         raise ValueError("the release does not name its class column: give a Viewset")
     if against.n_rows == 0:
         raise ValueError("no rows")
+    for name in release.views.attributes:  # bins of the release are made here too
+        bins = release.views.domain(name)
+        if name in against.names and any(isinstance(value, Interval) for value in bins):
+            own = against.column(name).domain
+            if own.kind in ("int", "float"):
+                against = against.bin(name, edges=bins)
     return count(against, release.class_name, release.views.attributes)
 
 
