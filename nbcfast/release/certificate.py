@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.canonical.points import PointsTable
     from nbcfast.release.datasets import Probabilities
+    from nbcfast.release.fitted import PublishedCategoricalNB
 
 METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
@@ -522,12 +523,28 @@ class Release:
 
         return to_probabilities(self)
 
-    def to_sklearn(self) -> Any:
-        """A fitted scikit-learn CategoricalNB over `codes`.
+    def to_sklearn(self) -> PublishedCategoricalNB:
+        """A fitted scikit-learn classifier over `codes`, a kind of CategoricalNB; needs scikit-learn.
 
-        Its ``classes_`` stand in falling precedence, because scikit-learn gives ties to the first. Its
-        decisions are those of float64 logarithms: near a tie they may differ from the exact ones of
-        `predict`. It is not meant for ``partial_fit``. Needs scikit-learn.
+        ``classes_`` are sorted, as scorers take them to be. ``predict`` decides exactly, as `predict` does
+        here, ties included; probabilities are float64, and the largest of a row is always that of the class
+        that is predicted. Pickles and joblib hold the published counts and nothing else.
+
+        It is not fitted again: ``fit``, ``partial_fit`` and ``set_params`` raise a TypeError, so that
+        cross-validation and grid search fail and do not put a plain CategoricalNB with the counts of
+        private rows in the place of the release. ``sklearn.base.clone`` gives a copy, fitted too. To score it
+        by cross-validation wrap it in ``sklearn.frozen.FrozenEstimator`` (scikit-learn 1.6).
+
+        Returns
+        -------
+        PublishedCategoricalNB
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is missing.
+        ValueError
+            If the release has no attribute.
         """
         from nbcfast.release.datasets import to_sklearn
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.release.files import text_of, written
-from nbcfast.release.quality import log_shares, shares
+from nbcfast.release.quality import shares
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, Column, code_dtype
@@ -25,6 +25,7 @@ from nbcfast.views.integers import Counts
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
     from nbcfast.release.certificate import Release
+    from nbcfast.release.fitted import PublishedCategoricalNB
 
 MOST_ROWS = 1 << 31  # of a table in memory
 MOST_STREAMED_ROWS = 10**10  # a file of this many is hundreds of gigabytes
@@ -290,34 +291,16 @@ def to_probabilities(release: Release) -> Probabilities:
     return Probabilities(views.classes, prior, MappingProxyType(conditional), MappingProxyType(domains))
 
 
-def to_sklearn(release: Release) -> Any:
-    """A fitted CategoricalNB; see `Release.to_sklearn`."""
+def to_sklearn(release: Release) -> PublishedCategoricalNB:
+    """A fitted classifier of scikit-learn's kind; see `Release.to_sklearn`."""
     try:
-        from sklearn.naive_bayes import CategoricalNB
+        from nbcfast.release.fitted import PublishedCategoricalNB
     except ImportError as error:
-        raise ImportError("to_sklearn needs scikit-learn: pip install 'nbcfast[sklearn]'") from error
-
-    views = release.views
-    if not views.attributes:
+        if (error.name or "").split(".")[0] != "sklearn":
+            raise
+        raise ImportError(
+            "to_sklearn needs scikit-learn: pip install scikit-learn", name="sklearn"
+        ) from error
+    if not release.views.attributes:
         raise ValueError("to_sklearn: expected at least one attribute, got none")
-    falling = slice(None, None, -1)
-    sizes = [len(array) for array in views.counts.values()]
-    priors, conditional = log_shares(views)
-    model = CategoricalNB(alpha=1e-10, min_categories=sizes)
-    model.classes_ = views._labels()[falling]
-    model.class_count_ = _floats(views.class_counts)[falling]
-    model.category_count_ = [_floats(array).T[falling].copy() for array in views.counts.values()]
-    model.class_log_prior_ = priors[falling]
-    model.feature_log_prob_ = [array.T[falling] for array in conditional.values()]
-    model.n_categories_ = np.array(sizes)
-    model.n_features_in_ = len(sizes)
-    return model
-
-
-def _floats(counts: Counts) -> npt.NDArray[np.float64]:
-    """As floats, infinite beyond their range: scikit-learn keeps these for show."""
-    if counts.dtype.kind != "O":
-        return counts.astype(np.float64)
-    return np.array([float(n) if n.bit_length() < 1024 else np.inf for n in counts.ravel().tolist()]).reshape(
-        counts.shape
-    )
+    return PublishedCategoricalNB.of(release.views)

@@ -43,6 +43,12 @@ def predict(
     return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
 
 
+def predict_codes(views: Viewset, columns: list[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:
+    """The best class of every row of unsigned columns, one an attribute, of positions in their domains."""
+    tables = [np.arange(len(array)) for array in views.counts.values()]
+    return _predict(views, columns, tables, n_rows, 0, None, None, ties=False)[0]
+
+
 def order(
     views: Viewset, table: Any, alpha: Any, unseen: str, threads: int | None, progress: Progress | None
 ) -> npt.NDArray[np.uint16]:
