@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 State = TypeVar("State")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], object]
 
 ONE_THREAD_BYTES = 2_000_000  # less work than this is done before a second thread has woken up
@@ -78,7 +79,7 @@ def over_rows(
             raise
 
     states = [make() for _ in range(max(1, min(threads, -(-n_rows // step))))]
-    helpers: list[Future[None]] = [_executor().submit(run, state) for state in states[1:]]
+    helpers = helped(run, states[1:])
     try:
         run(states[0])
     finally:
@@ -88,6 +89,37 @@ def over_rows(
         if failure is not None:
             raise failure
     return states
+
+
+def helped(work: Callable[[State], Result], states: Iterable[State]) -> list[Future[Result]]:
+    """Begin work(state) for each state in a thread of its own, as long as the process gets threads.
+
+    Under a limit of memory or of processes it gets fewer, or none: then the list is shorter, and the caller,
+    who works too, does the rest.
+    """
+    from concurrent.futures import Future
+
+    helpers: list[Future[Result]] = []
+    for state in states:
+        helper: Future[Result] = Future()
+        try:
+            _executor().submit(_settle, helper, work, state)
+        except RuntimeError:  # "can't start new thread"
+            # It stands in the queue, where a thread that is there already may have taken it meanwhile.
+            if not helper.cancel():
+                helpers.append(helper)
+            break
+        helpers.append(helper)
+    return helpers
+
+
+def _settle(helper: Future[Result], work: Callable[[State], Result], state: State) -> None:
+    if not helper.set_running_or_notify_cancel():
+        return
+    try:
+        helper.set_result(work(state))
+    except BaseException as error:
+        helper.set_exception(error)
 
 
 def _executor() -> ThreadPoolExecutor:

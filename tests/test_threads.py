@@ -13,7 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nbcfast
+from nbcfast import _threads, skyline
 from nbcfast._threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
+from nbcfast.equivalence.lines import both
 
 
 def in_a_process(script, timeout=60):
@@ -223,3 +226,31 @@ def test_ctrl_c(call, threads):
     assert lines[0] == "interrupted"
     assert float(lines[1]) < 2  # a chunk takes milliseconds, but the machine may be busy
     assert lines[2] == "2"
+
+
+@pytest.mark.parametrize("begun", [0, 1, 2])
+def test_where_no_thread_can_be_started_the_others_do_the_work(monkeypatch, begun):
+    start, left = threading.Thread.start, [begun]
+
+    def limited(thread):
+        if not left[0]:
+            raise RuntimeError("can't start new thread")
+        left[0] -= 1
+        start(thread)
+
+    monkeypatch.setattr(_threads, "_pool", None)
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    states = over_rows(list, lambda state, *part: state.append(part), 10**6, threads=5)
+    assert len(states) == 5
+    assert sorted(part for state in states for part in state)[-1][1] == 10**6
+    assert sum(stop - start for state in states for start, stop in state) == 10**6
+    assert both(lambda: 1, lambda: 2, 2) == (1, 2)
+    table = nbcfast.Table({"x": list(range(3000)) * 2, "ill": list("ab") * 3000})
+    alone = skyline.anonymize(table, ["x"], "ill", k=3, threads=1)
+    assert (skyline.anonymize(table, ["x"], "ill", k=3, threads=4).group_ids == alone.group_ids).all()
+
+
+def test_an_error_in_a_helper_is_raised_by_its_caller(monkeypatch):
+    (helper,) = _threads.helped(lambda state: 1 // state, [0])
+    with pytest.raises(ZeroDivisionError):
+        helper.result(timeout=60)

@@ -366,15 +366,17 @@ def both(first: Callable[[], First], second: Callable[[], Second], threads: int)
     """
     if threads == 1:
         return first(), second()
-    from nbcfast._threads import _executor
+    from nbcfast._threads import helped
 
-    helper = _executor().submit(second)
+    helpers = helped(lambda make: make(), [second])
+    if not helpers:
+        return first(), second()
     try:
         mine = first()
     except BaseException:
-        helper.cancel()
+        helpers[0].cancel()
         raise
-    return mine, helper.result()
+    return mine, helpers[0].result()
 
 
 def clamped(number: int) -> int:

@@ -17,8 +17,6 @@ from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.quasi import Quasi
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from nbcfast._columns import Columns
     from nbcfast._threads import Progress
 
@@ -129,9 +127,7 @@ def over(
             stopped.set()
             raise
 
-    helpers: list[Future[None]] = [
-        _threads._executor().submit(run, number) for number in range(1, min(len(scratches), len(spans)))
-    ]
+    helpers = _threads.helped(run, range(1, min(len(scratches), len(spans))))
     try:
         run(0)
     finally:
