@@ -255,8 +255,11 @@ def value(entry: Any, where: str) -> Typed:
     raise Refused(f'{where}: expected a typed value such as ["int","39"], got {shown(entry)}')
 
 
-def domain(entry: Any, where: str) -> list[Typed]:
-    """The values of a domain, each with its kind: distinct, of one kind, null and then suppressed last."""
+def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
+    """The values of a domain, each with its kind: distinct, of one kind, null and then suppressed last.
+
+    Intervals do not overlap, and increase; those of classes stand in the order of precedence.
+    """
     if type(entry) is not list or not entry:
         raise Refused(f"{where}: expected a list of values, got {shown(entry)}")
     values = [value(one, where) for one in entry]
@@ -274,7 +277,25 @@ def domain(entry: Any, where: str) -> list[Typed]:
     kinds = sorted({kind for kind, _ in values} - {"null", "suppressed"})
     if len(kinds) > 1:
         raise Refused(f"{where}: expected values of one kind, got {' and '.join(kinds)}")
+    if kinds == ["interval"]:
+        _intervals([one for one in values if one[0] == "interval"], where, in_order)
     return values
+
+
+def _intervals(values: list[Typed], where: str, in_order: bool) -> None:
+    """Refuse intervals of which two share a number, or, with `in_order`, which do not increase."""
+    # Two that start at the same number overlap, whichever comes first; a None is the open end.
+    ranked = sorted(values, key=lambda one: (one[1][0] is not None, one[1][0] or 0))
+    for (_, (low, high)), (_, (start, end)) in zip(ranked, ranked[1:]):  # noqa: B905, RUF007  # also for Python before 3.10
+        if high is None or start is None or high > start:
+            one, other = interval_text(low, high), interval_text(start, end)
+            raise Refused(f"{where}: the intervals {one} and {other} overlap")
+    if in_order and ranked != values:
+        place = next(place for place in range(len(values)) if ranked[place] != values[place])
+        raise Refused(
+            f"{where}: expected intervals in increasing order, got {interval_text(*values[place][1])} where "
+            f"{interval_text(*ranked[place][1])} belongs"
+        )
 
 
 class Form:
@@ -368,7 +389,7 @@ class Document(Form):
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
-        self.classes = domain(fields["classes"], "field 'classes'")
+        self.classes = domain(fields["classes"], "field 'classes'", in_order=False)
         self.class_counts = self._counts(fields["class_counts"], "field 'class_counts'")
         self.r: Fraction | None = None
         self.prior: list[Fraction] | None = None
@@ -1894,9 +1915,7 @@ class DisguisedDocument(TableForm):
         for theta, columns in groups:
             sizes = [len(declared[name]) for name in columns]
             if kind == "k-ary" and _product(sizes) >= 2**62:
-                raise Refused(
-                    "field 'canonical': expected fewer than 2^62 tuples of values, got {shown(columns)}"
-                )
+                raise Refused(f"{where}: expected fewer than 2^62 tuples of values, got {shown(columns)}")
             for size in sizes:
                 others = _product(sizes) - 1 if lie == "tuple" else size - 1
                 if abs(theta - (1 - theta) / others) < NOTHING_TOLD:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbcfast import Interval, Table, concat
+import nbcfast
+from nbcfast import Interval, Table, concat, skyline
 from nbcfast.reference import table as reference
 
 NUMBERS = st.one_of(st.integers(-20, 20), st.sampled_from([0.1, 0.2, 0.3, 0.7, -0.5, 2.5, 1e-5, 1e15]))
@@ -270,3 +271,41 @@ def test_overlapping_bins_do_not_merge():
     parts = [Table({"age": ages}).bin("age", width=20) for ages in ([80, 90], [10, 30, 70])]
     with pytest.raises(ValueError, match="overlap: bin all parts with the same edges"):
         concat(parts)
+
+
+OVERLAPPING = [Interval(0, 10), Interval(5, 20)]
+FALLING = [Interval(10, 20), Interval(0, 10)]
+
+
+@pytest.mark.parametrize(
+    ("intervals", "text"),
+    [(OVERLAPPING, "overlap"), (FALLING, "increasing order"), ([*FALLING, None], "order")],
+)
+def test_declared_intervals_neither_overlap_nor_fall(intervals, text):
+    with pytest.raises(ValueError, match=f"domain of column 'age': .*{text}"):
+        Table({"age": [intervals[0]]}, domains={"age": intervals})
+    counts = [[1, 1]] * len(intervals)
+    with pytest.raises(ValueError, match=rf"domains\['age'\]: .*{text}"):
+        nbcfast.Viewset([2, 2], {"age": counts}, domains={"age": intervals})
+
+
+def test_classes_of_intervals_stand_in_their_precedence_and_do_not_overlap(tmp_path):
+    counts = {"job": [[1, 1], [1, 1]]}
+    views = nbcfast.Viewset([2, 2], counts, classes=FALLING)
+    nbcfast.Release(views, nbcfast.Certificate(amplification=4, tuples=2)).save(tmp_path)
+    assert nbcfast.load(tmp_path).views.classes == tuple(FALLING)
+    assert nbcfast.count(Table({"job": [0, 1], "age": FALLING}), "age", classes=FALLING).classes == tuple(
+        FALLING
+    )
+    with pytest.raises(ValueError, match=r"classes: .*overlap"):
+        nbcfast.Viewset([2, 2], counts, classes=OVERLAPPING)
+
+
+def test_intervals_of_data_that_overlap_are_not_published(tmp_path):
+    views = nbcfast.count(Table({"age": OVERLAPPING * 2, "y": [0, 0, 1, 1]}), "y")
+    with pytest.raises(ValueError, match=r"not saved: attribute 'age': .*overlap"):
+        nbcfast.Release(views, nbcfast.Certificate(amplification=4, tuples=2)).save(tmp_path / "new")
+    table = Table({"x": [1, 2] * 4, "age": OVERLAPPING * 4})
+    with pytest.raises(ValueError, match=r"not saved: .*overlap"):
+        skyline.anonymize(table, ["x"], "age", k=2).save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()

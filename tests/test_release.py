@@ -1035,3 +1035,35 @@ def test_a_file_that_contradicts_itself_is_refused(tmp_path):
         document["sha256"] = verify_release.digest(document)
         with pytest.raises(verify_release.Refused, match=message):
             verify_release.parse(verify_release.canonical(document).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            [["interval", "0/1", "10/1"], ["interval", "5/1", "20/1"]],
+            "the intervals [0, 10) and [5, 20) overlap",
+        ),
+        ([["interval", None, "10/1"], ["interval", None, "20/1"]], "overlap"),
+        ([["interval", "0/1", None], ["interval", "5/1", "20/1"]], "overlap"),
+        (
+            [["interval", "10/1", "20/1"], ["interval", "0/1", "10/1"]],
+            "expected intervals in increasing order, got [10, 20) where [0, 10) belongs",
+        ),
+    ],
+)
+def test_intervals_of_a_certificate_neither_overlap_nor_fall(saved, values, text):
+    def change(document):
+        document["attributes"][0]["values"] = values
+        document["attributes"][0]["counts"] = document["attributes"][0]["counts"][:2]
+
+    edit(saved, change, sign=True)
+    assert text in refused(saved)
+
+
+def test_classes_may_fall_and_not_overlap(saved):
+    classes = [["interval", "10/1", "20/1"], ["interval", "0/1", "10/1"]]
+    edit(saved, lambda document: document.update(classes=classes), sign=True)
+    assert verify(saved).ok
+    edit(saved, lambda document: document["classes"].__setitem__(1, ["interval", "0/1", "11/1"]), sign=True)
+    assert "field 'classes': the intervals [0, 11) and [10, 20) overlap" in refused(saved)

@@ -87,6 +87,12 @@ def unfit(release: Release) -> str | None:
                 f"attribute {name!r} has a count of 0 (first at value {views.domain(name)[int(value)]!r}, "
                 f"class {views.classes[int(label)]!r}), and all must be positive"
             )
+    try:
+        views._class_domain.check_intervals("classes", in_order=False)
+        for name, domain in views._domains.items():
+            domain.check_intervals(f"attribute {name!r}")
+    except ValueError as error:
+        return str(error)
     if not views.is_realistic():
         return (
             "the counts are not those of any table: for some attribute they do not add up to those of a class"
@@ -292,7 +298,7 @@ def release_of(document: Document, where: str) -> Release:
     fields = document.fields
     found = document.canonical
     undeclared = () if found is None else found["undeclared"]
-    classes = _domain(document.classes, f"{where}: classes", None not in undeclared)
+    classes = _domain(document.classes, f"{where}: classes", None not in undeclared, in_order=False)
     counts: dict[str, Counts] = {}
     domains: dict[str, Domain] = {}
     for name, values, rows in document.attributes:
@@ -321,11 +327,11 @@ def _canonical(found: dict[str, Any]) -> Canonical:
     return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})
 
 
-def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True) -> Domain:
+def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True, in_order: bool = True) -> Domain:
     values: list[Value] = []
     for kind, plain in given:
         if kind == "interval":
             values.append(Interval(*plain))
         else:
             values.append(SUPPRESSED if kind == "suppressed" else plain)
-    return Domain.of(values, declared, where=where)
+    return Domain.of(values, declared, where=where, in_order=in_order)

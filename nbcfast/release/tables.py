@@ -225,7 +225,11 @@ def _readable(text: str, where: str) -> None:
 
 
 def cells(domain: Domain) -> list[list[Any]]:
-    """The values of a column: the field as a reader of CSV gives it back, and the typed value."""
+    """The values of a column: the field as a reader of CSV gives it back, and the typed value.
+
+    Intervals of data may overlap, as those of a partition do; in a certificate they may not.
+    """
+    domain.check_intervals("not saved")
     return [
         [
             "" if value is None else SUPPRESSED_TEXT if value is SUPPRESSED else str(value),

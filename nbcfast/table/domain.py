@@ -69,8 +69,13 @@ class Domain:
         object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, values: Iterable[Any], declared: bool = True, *, where: str = "domain") -> "Domain":
-        """A domain of these values in this order, None and SUPPRESSED put last; duplicates are refused."""
+    def of(
+        cls, values: Iterable[Any], declared: bool = True, *, where: str = "domain", in_order: bool = True
+    ) -> "Domain":
+        """A domain of these values in this order, None and SUPPRESSED put last; duplicates are refused.
+
+        So are intervals that overlap, and (with `in_order`) those that do not increase.
+        """
         if isinstance(values, (str, bytes)):
             raise TypeError(f"{where}: expected a sequence of values, got {type(values).__name__}")
         try:
@@ -84,7 +89,10 @@ class Domain:
                 raise ValueError(f"{where}: expected distinct values, got {value!r} twice")
             seen.add(value)
         head = [value for value in plain if value is not None and value is not SUPPRESSED]
-        return cls(kind, head, _tail_of(seen), declared)
+        made = cls(kind, head, _tail_of(seen), declared)
+        if kind == "interval":
+            made.check_intervals(where, in_order)
+        return made
 
     @classmethod
     def sorted(cls, values: Iterable[Any], *, where: str = "domain") -> "Domain":
@@ -112,6 +120,20 @@ class Domain:
                         "same edges"
                     )
         return Domain(kind, head, tail, False)
+
+    def check_intervals(self, where: str, in_order: bool = True) -> None:
+        """Refuse intervals of which two overlap, or, with `in_order`, do not stand in their order.
+
+        A number in two of them would belong to two values, and a published one says nothing certain.
+        """
+        head: Any = self.head if self.kind == "interval" else ()
+        for one, next_one in pairwise(head if in_order else sorted(head)):
+            if in_order and next_one < one:
+                raise ValueError(
+                    f"{where}: expected intervals in increasing order, got {one!r} then {next_one!r}"
+                )
+            if one.high is None or next_one.low is None or one.high > next_one.low:
+                raise ValueError(f"{where}: the intervals {one!r} and {next_one!r} overlap")
 
     @property
     def head(self) -> tuple[Value, ...]:

@@ -259,7 +259,7 @@ def _with_classes(
         if len(found) == 0:
             raise _no_classes(class_name)
         return Viewset._of(class_counts, dict(counts), found, domains)
-    wanted = listed(classes, "classes")
+    wanted = listed(classes, "classes", in_order=False)
     if len(wanted) == 0:
         raise ValueError("classes must be at least one label, got no classes")
     places = found.positions_in(wanted)

@@ -85,7 +85,7 @@ class Viewset:
                 f"class_counts must be 1-D with at least one class, got shape {counts_of_classes.shape}"
             )
         n_classes = len(counts_of_classes)
-        class_domain = listed(range(n_classes) if classes is None else classes, "classes")
+        class_domain = listed(range(n_classes) if classes is None else classes, "classes", in_order=False)
         if len(class_domain) != n_classes:
             raise ValueError(f"classes must be {n_classes} labels, got {len(class_domain)}")
         arrays = _named(attribute_counts, attributes)
@@ -471,10 +471,13 @@ def joined(a: Domain, b: Domain, where: str) -> Domain:
     return declared
 
 
-def listed(values: Iterable[Any], where: str) -> Domain:
-    """A declared domain in exactly this order: the rows of an array go with it."""
+def listed(values: Iterable[Any], where: str, in_order: bool = True) -> Domain:
+    """A declared domain in exactly this order: the rows of an array go with it.
+
+    Intervals may stand in another order than theirs without `in_order`: that of classes is the precedence.
+    """
     given = values if isinstance(values, (str, bytes, range)) else list(values)
-    domain = Domain.of(given, where=where)
+    domain = Domain.of(given, where=where, in_order=in_order)
     if domain.tail and tuple(normalise(given, where)[1][-len(domain.tail) :]) != domain.tail:
         raise ValueError(f"{where}: None and then SUPPRESSED come last, got {given!r}")
     return domain
