@@ -402,3 +402,63 @@ def test_a_reader_that_has_left(file, options):
     finally:
         os.close(theirs)
     assert (done.returncode, done.stderr) == (2, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such descriptors")
+def test_a_closed_stdout_is_said_before_the_work(file, tmp_path):
+    verbs = ["inspect", "publish"]
+    for verb in verbs:
+        arguments = [verb, str(file), "--class", "label"]
+        if verb == "publish":
+            arguments += ["--identity", "--out", str(tmp_path / "new")]
+        done = elsewhere(*arguments, preexec_fn=lambda: os.close(1))
+        assert (done.returncode, done.stderr) == (
+            2,
+            "nbcfast: stdout is closed: give it a file, or /dev/null\n",
+        )
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such descriptors")
+def test_what_goes_to_a_closed_stderr_stands_nowhere_else(file, tmp_path):
+    done = elsewhere(
+        "inspect", file, "--class", "nobody", stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2)
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("number", ["\uff14", " 4", "4 ", "1 0", "1_0", "\u0664", "4\u00a0", "\t4"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["publish", "FILE", "--class", "label", "--out", "new", "--amplification", "NUMBER"],
+        ["publish", "FILE", "--class", "label", "--out", "new", "--amplification", "4", "--rows", "NUMBER"],
+        ["inspect", "FILE", "--class", "label", "--max-values", "NUMBER"],
+        ["skyline", "check", "FILE", "--by", "colour", "--sensitive", "label", "--point", "0,0,0,NUMBER"],
+        ["skyline", "check", "FILE", "--by", "colour", "--sensitive", "label", "--point", "NUMBER,0,0,1"],
+        ["skyline", "find", "FILE", "--by", "colour", "--sensitive", "label", "--confidence", "NUMBER"],
+        [
+            "skyline",
+            "anonymize",
+            "FILE",
+            "--quasi",
+            "size",
+            "--sensitive",
+            "label",
+            "--out",
+            "new",
+            "--k",
+            "NUMBER",
+        ],
+        ["response", "plan", "--theta", "NUMBER", "--groups", "a", "--n", "9"],
+        ["response", "plan", "--theta", "0.8", "--groups", "a", "--n", "NUMBER"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2] + arguments[-2:]),
+)
+def test_numbers_are_digits_alone(refused, file, tmp_path, monkeypatch, arguments, number):
+    if arguments[-1] in ("0,0,0,NUMBER", "NUMBER,0,0,1") and number.strip(" ") == "4":
+        pytest.skip("blanks beside commas part the numbers of a point")
+    monkeypatch.chdir(tmp_path)
+    given = [part.replace("FILE", str(file)).replace("NUMBER", number) for part in arguments]
+    assert refused(*given)
+    assert not (tmp_path / "new").exists()

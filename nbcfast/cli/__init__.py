@@ -19,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Whatever goes wrong is one line on stderr; with the environment variable NBCFAST_TRACEBACK set, the
     traceback comes before it.
     """
+    if not _open_streams():
+        print("nbcfast: stdout is closed: give it a file, or /dev/null", file=sys.stderr)
+        sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
             stream.reconfigure(errors="backslashreplace")
@@ -43,6 +46,23 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
+def _open_streams() -> bool:
+    """Whether there is a stdout; what else is closed of the three streams goes to nowhere.
+
+    A file that is opened takes the lowest free number: one that is written could get that of stdout or of
+    stderr, and the words of some library would stand in it.
+    """
+    open_ = sys.stdout is not None
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        number = 0
+        while number <= 2:
+            number = os.open(os.devnull, os.O_RDWR)
+        os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    return open_
+
+
 def printable(text: str) -> str:
     """`text` with control characters escaped, so that data cannot steer a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -57,6 +77,10 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory"
     text = " ".join(str(error).split())
+    if isinstance(error, RuntimeError) and text.startswith("can't start new thread"):
+        return (
+            "no thread can be started: a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
+        )
     if isinstance(error, ValueError | TypeError | OSError | OverflowError | ImportError) and text:
         return printable(text)
     return printable(

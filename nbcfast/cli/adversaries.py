@@ -207,7 +207,7 @@ def prior_in(text: str, views: nbcfast.Viewset) -> dict[Any, str]:
         value = value_of(name.strip(), views.classes, "--prior")
         if value in prior:
             raise ValueError(f"--prior names {name.strip()!r} twice")
-        prior[value] = number.strip()
+        prior[value] = number.strip(" ")
     return prior
 
 

@@ -18,6 +18,7 @@ from nbcfast import verify_release as form
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
+    Whole,
     label,
     listing,
     names_in,
@@ -57,8 +58,8 @@ def groups_in(text: str, each: bool) -> list[list[str]]:
 
 def thetas_in(text: str) -> str | list[str]:
     """One theta, or one a group with commas between."""
-    numbers = [number.strip() for number in text.split(",")]
-    return numbers[0] if len(numbers) == 1 else numbers
+    numbers = text.split(",")
+    return text if len(numbers) == 1 else [number.strip(" ") for number in numbers]
 
 
 def scheme_in(theta: str, groups: str, each: bool) -> Scheme:
@@ -172,9 +173,7 @@ def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
 @click.option(
     "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="Where to write; new."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Simulate: coins from a seed hide nothing from who knows it."
-)
+@click.option("--seed", type=Whole(min=0), help="Simulate: coins from a seed hide nothing from who knows it.")
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disguise(
@@ -476,7 +475,7 @@ def error_text(error: float) -> str:
     help="A scheme.json, in place of --theta and --groups.",
 )
 @click.option("--class", "class_name", metavar="NAME", help="The class.  [default: one outside the scheme]")
-@click.option("--n", "respondents", type=click.IntRange(min=1), help="Respondents: say how good they are.")
+@click.option("--n", "respondents", type=Whole(min=1), help="Respondents: say how good they are.")
 @click.option("--error", metavar="E", help="The largest standard error of a share: say how many it takes.")
 @click.option("--accuracy", metavar="E", help="The largest standard error of a measured accuracy.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")

@@ -17,7 +17,7 @@ from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli import printable
 from nbcfast.cli.files import names_of, read
 from nbcfast.cli.skyline_verbs import as_json
-from nbcfast.cli.verbs import label, listing, pairs, plain, progress, reads_file, show, verbs
+from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 IN_BATCHES = (".csv", ".csv.gz", ".parquet")
@@ -51,9 +51,7 @@ HALF = (
 @click.option(
     "--where", "wheres", metavar="NAME=VALUE", multiple=True, help="Ask for this one; may be repeated."
 )
-@click.option(
-    "--worst", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="To list."
-)
+@click.option("--worst", metavar="N", type=Whole(min=1), default=10, show_default=True, help="To list.")
 @click.option(
     "--error",
     metavar="E",

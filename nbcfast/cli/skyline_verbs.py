@@ -34,6 +34,7 @@ from nbcfast.cli.files import (
     read,
 )
 from nbcfast.cli.verbs import (
+    Whole,
     label,
     listing,
     pairs,
@@ -45,6 +46,7 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.results import breach_text
+from nbcfast.table.values import exact, plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,12 +84,13 @@ def as_json(command: Command) -> Command:
 
 def point_of(text: str) -> tuple[int, int, int, Fraction]:
     """A point as it is written: 3,4,2,0.95 or 3,4,2,19/20."""
-    parts = [part.strip() for part in text.split(",")]
+    parts = [part.strip(" ") for part in text.split(",")]
     try:
         if len(parts) != 4:
             raise ValueError
-        return int(parts[0]), int(parts[1]), int(parts[2]), Fraction(parts[3])
-    except (ValueError, ZeroDivisionError):
+        l, k, m = (int(part) for part in parts[:3] if plainly(part))
+        return l, k, m, Fraction(exact(parts[3], "--point"))
+    except ValueError:
         raise ValueError(f"--point must be {POINT}, such as 3,4,2,0.95; got {text!r}") from None
 
 
@@ -254,7 +257,7 @@ def find(
 @click.option(
     "--point", "points", metavar=POINT, multiple=True, help="A point of the skyline; may be repeated."
 )
-@click.option("--k", type=click.IntRange(min=1), help="At least so many people in a group.")
+@click.option("--k", type=Whole(min=1), help="At least so many people in a group.")
 @click.option("--diversity", metavar="C L", nargs=2, help="Recursive (c, l)-diversity.")
 @click.option("--closeness", metavar="T", help="t-closeness.")
 @click.option("--ordered", is_flag=True, help="t-closeness with values one step apart in their order.")
@@ -381,6 +384,8 @@ def group_ids(partition: skyline.Partition) -> Any:
 
 def whole(text: str, where: str) -> int:
     try:
+        if not plainly(text):
+            raise ValueError
         return int(text)
     except ValueError:
         raise ValueError(f"{where} must be an integer, got {text!r}") from None

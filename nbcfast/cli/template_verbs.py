@@ -66,9 +66,9 @@ def parts_of(text: str) -> tuple[list[str], str, Fraction]:
     inferred, at_most, limit = rest.rpartition("<=")
     if not arrow or not at_most:
         raise ValueError(f"--template must be {FORM}, got {text!r}")
-    number = limit.strip()
+    number = limit.strip(" ")
     scale = 100 if number.endswith("%") else 1
-    share = Fraction(exact(number.removesuffix("%").strip(), f"--template {text!r}: the limit")) / scale
+    share = Fraction(exact(number.removesuffix("%").strip(" "), f"--template {text!r}: the limit")) / scale
     if not 0 <= share <= 1:
         raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
     return names_of(known.strip(), f"--template {text!r}:"), inferred.strip(), share

@@ -26,7 +26,7 @@ from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
-from nbcfast.table.values import number_text
+from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
 
 if TYPE_CHECKING:
@@ -47,6 +47,17 @@ SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
+
+
+class Whole(click.IntRange):
+    """A whole number in plain digits: Python would take "４" and " 4 " as well."""
+
+    name = "integer range"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, str) and not plainly(value):
+            self.fail(f"{value!a} is not a number in digits 0 to 9 without blanks.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def run(arguments: list[str]) -> int:
@@ -117,7 +128,7 @@ def reads_file(command: Command, max_values: bool = False) -> Command:
         decorators.append(
             click.option(
                 "--max-values",
-                type=click.IntRange(min=1),
+                type=Whole(min=1),
                 default=65_536,
                 show_default=True,
                 help="Refuse attributes with more values than this.",
@@ -232,7 +243,8 @@ def progress(what: str) -> Iterator[ProgressCallback | None]:
     task = bar.add_task(what, total=None)
 
     def report(done: int, total: int) -> None:
-        bar.start()  # here, so that nothing flickers when the work cannot even begin
+        with suppress(RuntimeError):  # it draws in a thread, which a limit of the process may not allow
+            bar.start()  # here, so that nothing flickers when the work cannot even begin
         bar.update(task, completed=done, total=total)
 
     try:
@@ -414,7 +426,7 @@ def inspect(
 )
 @click.option(
     "--bits",
-    type=click.IntRange(1, 62),
+    type=Whole(1, 62),
     help="With canonical: round the points to so many bits; the certificate says how many tuples change.",
 )
 @click.option(

@@ -10,6 +10,7 @@ tells more.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
@@ -121,7 +122,7 @@ def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
 def _theta(text: Any) -> Fraction:
     """4/5 or 0.8 as a text; long whole numbers in it are hexadecimal."""
     try:
-        if not isinstance(text, str):
+        if not isinstance(text, str) or not re.fullmatch(r"[0-9a-fx./eE+-]+", text, re.ASCII):
             raise ValueError
         theta = Fraction(*(int(part, 0) for part in text.split("/"))) if "0x" in text else Fraction(text)
     except (ValueError, TypeError, ZeroDivisionError):

@@ -14,7 +14,7 @@ Kind = Literal["bool", "int", "float", "text", "interval"]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
-LONG = re.compile(r"[eE][+-]?0*[1-9][0-9_]{4,}\s*$")  # 1e999999999 is a short text, and fills the memory
+LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
 
 class Suppressed:
@@ -37,6 +37,11 @@ class Suppressed:
 SUPPRESSED = Suppressed()
 
 
+def plainly(text: str) -> bool:
+    """Whether a number is not written in what Python reads too and people may not see: "４", " 4 ", "1_0"."""
+    return text.isascii() and not any(sign.isspace() or sign == "_" for sign in text)
+
+
 def exact(number: Any, where: str) -> int | Fraction:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
@@ -45,6 +50,10 @@ def exact(number: Any, where: str) -> int | Fraction:
         number = str(number)  # the shortest text that its own type reads again
     elif isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
         number = number.item()
+    if isinstance(number, str) and not plainly(number):
+        raise ValueError(
+            f"{where} must be a number in digits 0 to 9 without blanks, got {_short(ascii(number))}"
+        )
     if isinstance(number, str) and LONG.search(number):
         raise ValueError(
             f"{where} must be a number with an exponent below 10,000, got {_short(repr(number))}"
