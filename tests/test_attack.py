@@ -732,6 +732,27 @@ class TestMembership:
             views, table, holdout, "y"
         )
 
+    def test_the_table_itself_is_no_holdout(self):
+        table = Table({"x": [1, 2, 2, 1], "y": [0, 1, 1, 0]})
+        views = nbcfast.count(table, "y")
+        for same in (table, table.take([3, 2, 1, 0]), table.collapse()):
+            with pytest.raises(ValueError, match=r"holdout: expected other rows of the same population, got"):
+                attack.membership(views, table, same, "y")
+
+    def test_rows_that_the_release_rules_out_are_not_scored(self):
+        views = nbcfast.count(Table({"x": [1, 2, 2, 1] * 5, "y": [0, 1, 1, 1] * 5}), "y")
+        holdout = Table({"x": [1, 2, 3, 3] * 5, "y": [0, 1, 1, 0] * 5})
+        own = Table({"x": [1, 2, 2, 1, 3], "y": [0, 1, 1, 1, 1]})
+        found = attack.membership(views, own, holdout, "y")
+        less = attack.membership(views, own.take(slice(0, 4)), holdout, "y")
+        assert (found.members, found.left_out, found.auc) == (4, 1, less.auc)
+        assert less.left_out == 0
+        assert "1 rows left out" in repr(found)
+        nothing = attack.membership(views, own.take([4]), holdout, "y")
+        assert not nothing.measured
+        assert math.isnan(nothing.auc)
+        assert "not measured: none of the 1 rows of the table can be a row" in repr(nothing)
+
     def test_readable(self):
         found = attack.Membership(0.5123, 0.004, 100, 50, 0)
         assert repr(found) == "Membership(AUC 0.5123 +- 0.0040; 100 rows against 50)"

@@ -53,6 +53,16 @@ def release(run, tmp_path):
     return out
 
 
+@pytest.fixture
+def halves(tmp_path):
+    """The patients in two files: a table, and other rows of the same population."""
+    head, *lines = PATIENTS.read_text(encoding="utf-8").splitlines()
+    paths = tmp_path / "members.csv", tmp_path / "others.csv"
+    for path, part in zip(paths, (lines[::2], lines[1::2]), strict=True):
+        path.write_text("\n".join([head, *part]) + "\n", encoding="utf-8")
+    return paths
+
+
 class TestAttack:
     def test_figure_1(self, run, found, figure):
         arguments = ("attack", figure, "--class", "party", "--given", "crime=yes", "--given", "water=yes")
@@ -72,20 +82,81 @@ class TestAttack:
             assert answer["worst"][convention]["known"] == worst.known
             assert answer["worst"][convention]["certified"] is True
 
-    def test_a_release_against_the_private_table(self, run, found, release):
-        code, printed, errors = run("attack", release, "--against", PATIENTS, "--holdout", PATIENTS)
+    def test_a_release_against_the_private_table(self, run, found, release, halves):
+        members, others = halves
+        code, printed, errors = run("attack", release, "--against", members, "--holdout", others)
         assert (code, errors) == (0, "")
         assert "private counts recovered by inversion" in printed
         assert "0 of 62 (nothing found)" in printed
         assert "membership in the private table, AUC" in printed
-        answer = found("attack", release, "--against", PATIENTS, "--holdout", PATIENTS)
+        answer = found("attack", release, "--against", members, "--holdout", others)
         assert (answer["inversion"]["recovered"], answer["inversion"]["positive"]) == (0, 62)
         assert Fraction(answer["worst"]["row"]["ratio"]) <= 4
-        assert answer["membership"]["members"] == 5000
-        assert answer["membership"]["others"] == 2500
+        assert answer["membership"]["members"] == 2500
+        assert answer["membership"]["others"] == 1250
         assert abs(answer["membership"]["auc"] - 0.5) < 0.05
         assert found("attack", release)["inversion"]["recovered"] is None
         assert "membership" not in run("attack", release)[1]
+
+    def test_a_holdout_is_put_into_the_bins_of_the_release(self, found, data, tmp_path):
+        domain, out = tmp_path / "domain.json", tmp_path / "out"
+        domain.write_text(
+            '{"age": {"edges": [17, 30, 45, 70]}, "hours_per_week": {"edges": [null, 30, 50, null]}}',
+            encoding="utf-8",
+        )
+        lines = (data / "adult-train.csv").read_text(encoding="utf-8").splitlines()
+        file = tmp_path / "members.csv"  # nobody above the bins
+        file.write_text(
+            "\n".join(one for one in lines[:3001] if one[0] not in "789") + "\n", encoding="utf-8"
+        )
+        holdout = ("--holdout", data / "adult-test.csv")
+        said = found(
+            *("publish", file, "--class", "income", "--columns", "age,hours_per_week,sex"),
+            *("--amplification", 4, "--domain", domain, "--out", out, *holdout),
+        )["adversaries"]["membership"]
+        assert found("attack", out, "--against", file, *holdout)["membership"] == said
+        assert said["standard_error"] > 0
+        assert said["members"] == len(file.read_text(encoding="utf-8").splitlines()) - 1
+        assert 0 < said["impossible"] < said["others"] / 10  # older than the bins go
+        assert f"; {said['impossible']} of the {said['others']:,} others cannot be rows" in said["text"]
+
+    def test_rows_of_another_table_are_not_scored(self, run, found, release, halves, tmp_path):
+        members, others = halves
+        foreign = tmp_path / "foreign.csv"
+        text = members.read_text(encoding="utf-8")
+        foreign.write_text(text.replace("high", "highest"), encoding="utf-8")
+        said = found("attack", release, "--against", foreign, "--holdout", others)["membership"]
+        assert (said["members"] + said["left_out"], said["left_out"]) == (
+            2500,
+            sum("high" in row for row in text.splitlines()),
+        )
+        assert said["auc"] is not None
+        assert f"without {said['left_out']:,} of the 2,500 rows of the table" in said["text"]
+        head, *rows = text.splitlines()
+        foreign.write_text("\n".join([head, *(f"x{row}" for row in rows)]), encoding="utf-8")
+        code, printed, _ = run("attack", release, "--against", foreign, "--holdout", others)
+        assert code == 0
+        line = next(line for line in printed.splitlines() if line.startswith("membership"))
+        assert "not measured: none of the 2,500 rows of the table can be a row of the release" in line
+        said = found("attack", release, "--against", foreign, "--holdout", others)["membership"]
+        assert (said["auc"], said["standard_error"], said["members"]) == (None, None, 0)
+
+    def test_others_that_are_all_ruled_out_are_said(self, found, release, halves):
+        members, others = halves
+        head, *rows = others.read_text(encoding="utf-8").splitlines()
+        others.write_text("\n".join([head, *(f"x{row}" for row in rows)]), encoding="utf-8")
+        said = found("attack", release, "--against", members, "--holdout", others)["membership"]
+        assert (said["auc"], said["impossible"]) == (1.0, 1250)
+        assert "are they of the same population, and read the same way?" in said["text"]
+
+    def test_the_table_is_no_holdout(self, refused, release, tmp_path):
+        message = refused("attack", release, "--against", PATIENTS, "--holdout", PATIENTS)
+        assert "--holdout: expected other rows of the same population" in message
+        head, *rows = PATIENTS.read_text(encoding="utf-8").splitlines()
+        other = tmp_path / "again.csv"
+        other.write_text("\n".join([head, *rows[::-1]]), encoding="utf-8")
+        message = refused("attack", release, "--against", PATIENTS, "--holdout", other)
+        assert "again.csv': expected other rows of the same population" in message
 
     def test_the_file_of_the_release_will_do(self, found, release):
         assert found("attack", release / "certificate.json")["rows"] == load(release).views.n_rows
@@ -192,14 +263,15 @@ class TestPublish:
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert line.endswith("not measured")
 
-    def test_holdout(self, run, found, tmp_path):
+    def test_holdout(self, run, found, halves, tmp_path):
+        members, others = halves
         out = tmp_path / "out"
-        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
-        printed = run(*arguments, "--holdout", PATIENTS)[1]
+        arguments = ("publish", members, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        printed = run(*arguments, "--holdout", others)[1]
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert "0.5" in line or "0.4" in line
-        answer = found(*arguments, "--holdout", PATIENTS)["adversaries"]
-        assert answer["membership"]["members"] == 5000
+        answer = found(*arguments, "--holdout", others)["adversaries"]
+        assert answer["membership"]["members"] == 2500
         assert answer["inversion"]["recovered"] == 0
         assert Fraction(answer["worst"]["row"]["ratio"]) <= 4
         assert found(*arguments)["adversaries"]["membership"] is None
@@ -211,6 +283,16 @@ class TestPublish:
             *("--holdout", tmp_path / "nothing.csv"),
         )
         assert "nothing.csv: No such file" in message
+        assert not out.exists()
+
+    def test_the_input_is_no_holdout(self, refused, tmp_path):
+        out = tmp_path / "out"
+        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        message = refused(*arguments, "--holdout", PATIENTS)
+        assert "--holdout: expected other rows of the same population, got the rows of the table" in message
+        copy = tmp_path / "copy.csv"
+        copy.write_bytes(PATIENTS.read_bytes())
+        assert "copy.csv': expected other rows" in refused(*arguments, "--holdout", copy)
         assert not out.exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,10 @@ Weights = npt.NDArray[np.int64]
 BLOCK = 1 << 16  # rows scored together
 MOST_ROWS = 10**9  # NumPy draws halves of no more
 SPLIT = 20_090_824  # seeds the halves: they are the same for the same holdout
+SAME = (
+    "expected other rows of the same population, got the rows of the table itself: what cannot be "
+    "told from itself says nothing of the release"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,13 +42,17 @@ class Membership:
     ----------
     auc : float
         The probability that a row of the table scores higher than one of the holdout, ties counted half: 1/2
-        where the release tells nothing.
+        where the release tells nothing. NaN where nothing was measured.
     standard_error : float
         Of it, over the draw of the rows.
     members, others : int
         Rows that were scored: of the table, and of one half of the holdout.
     impossible : int
-        Rows of that half with a value that the release does not have: they cannot be members.
+        Rows of that half that the release rules out, mostly by a value that it does not have: they cannot be
+        members, and count as told.
+    left_out : int
+        Rows of the table that the release rules out, and so cannot have been made of: they are not scored.
+        Where any are, this is another table than that of the release, or not all of it was read as it was.
     """
 
     auc: float
@@ -51,6 +60,12 @@ class Membership:
     members: int
     others: int
     impossible: int
+    left_out: int = 0
+
+    @property
+    def measured(self) -> bool:
+        """Whether any row of the table could be scored."""
+        return self.members > 0
 
     @property
     def deviations(self) -> float:
@@ -60,13 +75,40 @@ class Membership:
             return math.copysign(math.inf, gain) if gain else 0.0
         return gain / self.standard_error
 
+    @property
+    def text(self) -> str:
+        """What was found, in words; 1/2 would be nothing."""
+        if not self.measured:
+            return (
+                f"not measured: none of the {self.left_out:,} rows of the table can be a row of the release; "
+                "is it the table that the release was made of, and read the same way?"
+            )
+        said = f"{self.auc:.4f} +- {self.standard_error:.4f} (standard error; 1/2 would be nothing found)"
+        if self.impossible:
+            said += f"; {self.impossible:,} of the {self.others:,} others cannot be rows of the release"
+            if self.impossible == self.others:
+                said += ": are they of the same population, and read the same way?"
+        if self.left_out:
+            said += (
+                f"; without {self.left_out:,} of the {self.members + self.left_out:,} rows of the table, "
+                "which cannot be rows of the release either: was it made of another table?"
+            )
+        return said
+
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Plain values; None for what was not measured."""
+        found = asdict(self)
+        if not self.measured:
+            found["auc"] = found["standard_error"] = None
+        return {**found, "text": self.text}
 
     def __repr__(self) -> str:
+        if not self.measured:
+            return f"Membership({self.text})"
+        lost = f"; {self.left_out} rows left out" if self.left_out else ""
         return (
             f"Membership(AUC {self.auc:.4f} +- {self.standard_error:.4f}; "
-            f"{self.members} rows against {self.others})"
+            f"{self.members} rows against {self.others}{lost})"
         )
 
 
@@ -91,7 +133,8 @@ def membership(
     table : Table
         The private rows it was made of. Weights count as rows.
     holdout : Table
-        Other rows of the same population, at least 4.
+        Other rows of the same population, at least 4. The rows of the table itself are refused, in whatever
+        order: nothing can be told from itself, and that would say nothing of the release.
     class_name : str, optional
         The class column; by default that of the release.
     progress : callable, optional
@@ -106,7 +149,7 @@ def membership(
     Raises
     ------
     ValueError
-        If a table lacks columns or rows, or the name of the class is not known.
+        If a table lacks columns or rows, if the holdout is the table, or the name of the class is not known.
 
     Examples
     --------
@@ -133,8 +176,10 @@ def membership(
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")
         if each.n_rows == 0:
             raise ValueError(f"{where}: no rows")
-    own = _plain(tables["table"].select(columns))
-    model, others = _halves(_plain(tables["holdout"].select(columns)))
+    own, held = (_plain(each.select(columns)) for each in tables.values())
+    if own == held:
+        raise ValueError(f"holdout: {SAME}")
+    model, others = _halves(held)
 
     both = concat([own, others])
     known = concat([both, model])
@@ -152,9 +197,21 @@ def membership(
     scores = by_kind[groups]
     weights = _weights(both)
     first = own.n_rows
-    impossible = int(weights[first:][np.isneginf(scores[first:])].sum())
-    auc, error = auc_of(scores[:first], weights[:first], scores[first:], weights[first:])
-    return Membership(auc, error, int(weights[:first].sum()), int(weights[first:].sum()), impossible)
+    ruled_out = np.isneginf(scores)
+    impossible = int(weights[first:][ruled_out[first:]].sum())
+    # A row that the release rules out was not in its table: tied with the others' such rows it would make the
+    # release look harmless.
+    members = np.flatnonzero(~ruled_out[:first])
+    n_others, left_out = int(weights[first:].sum()), int(weights[:first][ruled_out[:first]].sum())
+    if not len(members):
+        return Membership(math.nan, math.nan, 0, n_others, impossible, left_out)
+    auc, error = auc_of(scores[members], weights[members], scores[first:], weights[first:])
+    return Membership(auc, error, int(weights[members].sum()), n_others, impossible, left_out)
+
+
+def same_rows(table: Table, holdout: Table, columns: Sequence[str]) -> bool:
+    """Whether two tables have the same rows in these columns, in whatever order."""
+    return table is holdout or _plain(table.select(columns)) == _plain(holdout.select(columns))
 
 
 def auc_of(

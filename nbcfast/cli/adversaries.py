@@ -3,10 +3,13 @@
 import csv
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +20,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
+from nbcfast.attack.membership import SAME, same_rows
 from nbcfast.cli import printable
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
@@ -26,7 +30,6 @@ from nbcfast.cli.verbs import (
     listing,
     pairs,
     plain,
-    private_views,
     progress,
     read,
     readable,
@@ -46,7 +49,7 @@ EVALUATED = 2_000  # posteriors behind the worst case in a report
 
 
 def read_like(
-    release: Release,
+    views: nbcfast.Viewset,
     file: Path,
     class_name: str,
     weights: str | None,
@@ -54,11 +57,11 @@ def read_like(
     delimiter: str | None,
     texts: tuple[str, ...],
 ) -> nbcfast.Table:
-    """The columns of a release in another file of the same kind."""
-    names = list(release.views.attributes)
+    """The columns that were counted, in another file of the same kind; numbers in bins where they were."""
+    names = list(views.attributes)
     if not file.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
         # What was published as text is read as text.
-        domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}
+        domains = {**{name: views.domain(name) for name in names}, class_name: views.classes}
         texts = (
             *texts,
             *(
@@ -67,7 +70,50 @@ def read_like(
                 if name not in texts and any(isinstance(v, str) for v in domains[name])
             ),
         )
-    return read(file, class_name, names, weights, nulls, delimiter, texts)
+    table = read(file, class_name, names, weights, nulls, delimiter, texts)
+    for name in names:
+        bins = [value for value in views.domain(name) if isinstance(value, nbcfast.Interval)]
+        if bins:
+            try:
+                table = table.bin(name, edges=_and_between(bins))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{file}: {error}") from None
+    return table
+
+
+def _and_between(bins: list[nbcfast.Interval]) -> list[nbcfast.Interval]:
+    """Bins, and what lies before, between and after them.
+
+    A number there is a value that no row of the release has: it is counted, and not an error.
+    """
+    found = [] if bins[0].low is None else [nbcfast.Interval(None, bins[0].low)]
+    for one, other in pairwise(bins):
+        found.append(one)
+        if one.high is not None and other.low is not None and one.high < other.low:
+            found.append(nbcfast.Interval(one.high, other.low))
+    found.append(bins[-1])
+    return found if bins[-1].high is None else [*found, nbcfast.Interval(bins[-1].high, None)]
+
+
+def others_in(
+    holdout: Path,
+    file: Path,
+    table: nbcfast.Table,
+    views: nbcfast.Viewset,
+    class_name: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> nbcfast.Table:
+    """Rows that are not in FILE; of FILE itself nothing could be told, and that would look like safety."""
+    with suppress(OSError):  # that one of them is not there is said when it is read
+        if os.path.samefile(file, holdout):
+            raise ValueError(f"--holdout: {SAME}")
+    others = read_like(views, holdout, class_name, weights, nulls, delimiter, texts)
+    if same_rows(table, others, [*views.attributes, class_name]):
+        raise ValueError(f"--holdout {str(holdout)!r}: {SAME}")
+    return others
 
 
 @dataclass(frozen=True)
@@ -115,13 +161,7 @@ class Adversaries:
 
     @property
     def membership_text(self) -> str:
-        if self.membership is None:
-            return "not measured"
-        found = self.membership
-        text = f"{found.auc:.4f} +- {found.standard_error:.4f} (standard error; 1/2 would be nothing found)"
-        if found.impossible:
-            text += f"; {found.impossible:,} of the others cannot be rows of the release"
-        return text
+        return "not measured" if self.membership is None else self.membership.text
 
     def grid(self, membership: bool = True) -> Grid:
         grid = listing("adversary", "")
@@ -303,12 +343,13 @@ def attack_verb(
     if against is not None:
         if class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        like = published if isinstance(published, Release) else _as_release(views, class_name)
-        truth = private_views(like, against, class_name, weights, nulls, delimiter, texts)
+        arguments = (class_name, weights, nulls, delimiter, texts)
+        table = read_like(views, against, *arguments)
+        if table.n_rows == 0:
+            raise ValueError(f"{against}: no rows")
+        truth = nbcfast.count(table, class_name, list(views.attributes))
         if holdout is not None:
-            arguments = (class_name, weights, nulls, delimiter, texts)
-            table = read_like(like, against, *arguments)
-            others = read_like(like, holdout, *arguments)
+            others = others_in(holdout, against, table, views, *arguments)
     posteriors = {} if known is None else {c: attack.posterior(views, known, c) for c in CONVENTIONS}
     found = Adversaries.of(published, truth, table, others, class_name)
     crossing = None
@@ -355,14 +396,6 @@ def attack_verb(
         rows.append(("breach", printable(crossing.text)))
     show(*parts, pairs(rows))
     return code
-
-
-def _as_release(views: nbcfast.Viewset, class_name: str) -> Release:
-    """Views of a table, with the domains that another table is read by."""
-    made = nbcfast.Certificate(
-        amplification=Fraction(2), tuples=math.prod(len(views.domain(n)) for n in views.attributes)
-    )
-    return Release(views, made, class_name)
 
 
 def _posterior_found(known: dict[str, Any], posteriors: dict[Any, attack.Posterior]) -> dict[str, object]:

@@ -500,7 +500,7 @@ def publish(
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
-    from nbcfast.cli.adversaries import Adversaries, read_like
+    from nbcfast.cli.adversaries import Adversaries, others_in
     from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
     from nbcfast.transform import safety_transform
 
@@ -519,9 +519,12 @@ def publish(
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values, declared)
     chosen.settle(views, preserve)
     preserve = preserve or ("label" if chosen.canonical else "order")
-    public = None
+    public = others = None
     if listed is not None:
         public = listed_in(listed, views, declared, nulls, delimiter, texts)
+    if holdout is not None:  # before anything is written: it may not be there, or be the input
+        arguments = (class_name, weights, nulls, delimiter, texts)
+        others = others_in(holdout, file, table, views, *arguments)
 
     def transform(preserve: Literal["order", "label"]) -> Release:
         if chosen.canonical:
@@ -573,10 +576,6 @@ def publish(
         before = Standing.of(views, table, class_name, report)
     with progress("judging") as report:
         after = Standing.of(release.views, table, class_name, report)
-    others = None
-    if holdout is not None:  # before anything is written: it may not be there
-        others = read_like(release, holdout, class_name, weights, nulls, delimiter, texts)
-        others = others if declared is None else declared.applied(others)
     leak = None
     if chosen.canonical and public is None:
         leak = leaks(views, table, class_name, preserve, bits is not None)
