@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast import Interval, Table, concat, skyline
+from nbcfast import Interval, Table, concat, count, skyline
 from nbcfast.reference import table as reference
 
 NUMBERS = st.one_of(st.integers(-20, 20), st.sampled_from([0.1, 0.2, 0.3, 0.7, -0.5, 2.5, 1e-5, 1e15]))
@@ -265,6 +265,77 @@ def test_bins_of_another_table():
 def test_edges_that_are_none(edges, error, message):
     with pytest.raises(error, match=message):
         Table({"age": [1]}).bin("age", edges)
+
+
+EDGES = [0, 18, 65]
+BINS = [Interval(0, 18), Interval(18, 65)]
+
+
+def hospital(ages, edges=EDGES):
+    """A table with binned ages; the diagnosis follows from the age."""
+    ill = ["none" if age is None else "old" if age > 20 else "young" for age in ages]
+    return Table({"age": ages, "ill": ill}, domains={"ill": ["young", "old", "none"]}).bin("age", edges)
+
+
+PARTS = [[10, None], [30, 40], [None, None], [], [12, 64]]
+
+
+@pytest.mark.parametrize("a", PARTS)
+@pytest.mark.parametrize("b", PARTS)
+@pytest.mark.parametrize("edges", [EDGES, BINS, [*BINS, None]])
+def test_parts_with_and_without_nulls_merge(a, b, edges):
+    """Parts are merged to what the whole gives, and taken out of it to what the rest gives."""
+    one, two, whole = hospital(a, edges), hospital(b, edges), hospital(a + b, edges)
+    joined = concat([one, two])
+    assert joined == whole
+    assert (
+        count(one, "ill") + count(two, "ill") == count(two, "ill") + count(one, "ill") == count(whole, "ill")
+    )
+    assert count(whole, "ill") - count(two, "ill") == count(one, "ill")
+    assert joined.take(slice(0, len(a))) == one
+    for domain in (joined.column("age").domain, count(one, "ill")._domains["age"]):
+        assert domain.declared
+        assert domain.tail_found == ((None,) if None in domain.values and None not in edges else ())
+    assert whole.drop_nulls().domain("age") == (*BINS, *([None] if None in edges else []))
+
+
+def test_a_declared_null_stays():
+    table = Table({"age": [10, 30]}).bin("age", [*BINS, None])
+    assert table.domain("age") == (*BINS, None)
+    assert not table.column("age").domain.tail_found
+    assert table.take([0]).drop_nulls().domain("age") == (*BINS, None)
+    again = Table({"age": [40]}).bin("age", table.domain("age"))
+    assert again.column("age").domain == table.column("age").domain
+    # Declared in one part, it is declared.
+    found = concat([Table({"age": [None]}).bin("age", EDGES), table]).column("age").domain
+    assert (found.values, found.tail_found) == ((*BINS, None), ())
+
+
+def test_a_binned_class_with_nulls_in_one_part():
+    def views(ages):
+        return count(Table({"age": ages, "x": ["a"] * len(ages)}).bin("age", EDGES), "age")
+
+    whole = views([10, None, 30])
+    assert views([10, None]) + views([30]) == whole
+    assert whole - views([None]) == views([10, 30])
+    assert whole - views([30]) == views([10, None])
+
+
+def test_a_domain_without_room_for_nulls_takes_none():
+    closed = Table({"age": [BINS[0]]}, domains={"age": BINS})
+    with_null, without = (Table({"age": ages}).bin("age", EDGES) for ages in ([10, None], [10]))
+    assert concat([closed, without]).domain("age") == tuple(BINS)
+    for parts in ([closed, with_null], [with_null, closed], [closed, without, with_null]):
+        with pytest.raises(ValueError, match="column 'age': expected equal declared domains, got"):
+            concat(parts)
+    roomy = Table({"age": [BINS[0]]}, domains={"age": [*BINS, None]})
+    for parts in ([roomy, with_null], [without, roomy, with_null]):
+        assert concat(parts).domain("age") == (*BINS, None)
+    # Values that nobody declared lie in the bins; a null comes along.
+    free = Table({"age": [BINS[1], None]})
+    assert concat([free, without]) == concat([Table({"age": [30, None]}).bin("age", EDGES), without])
+    with pytest.raises(ValueError, match="expected equal declared domains, got"):
+        concat([without, Table({"age": [10]}).bin("age", [0, 18])])
 
 
 def test_overlapping_bins_do_not_merge():

@@ -723,7 +723,7 @@ def test_concat_of_declared_domains_names_and_weights():
     assert concat(iter([declared])) == declared
     with pytest.raises(ValueError, match="column 'x': value 'z' is not in the declared domain of 3 values"):
         concat([declared, Table({"x": ["z"], "y": [1]})])
-    with pytest.raises(ValueError, match="column 'x': expected one declared domain, got Domain"):
+    with pytest.raises(ValueError, match="column 'x': expected equal declared domains, got Domain"):
         concat([declared, Table({"x": ["b"], "y": [1]}, domains={"x": ["a", "b", "q"]})])
     # A value that no row has is not asked for.
     unused = Table({"x": ["z", "a"], "y": [1, 1]}).take([1], keep_domains=True)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table.domain import Domain, Positions
-from nbcfast.table.values import SUPPRESSED, Interval, exact
+from nbcfast.table.values import SUPPRESSED, Interval, Kind, exact
 
 Number = int | Fraction
 
@@ -67,7 +67,7 @@ def given_edges(edges: Iterable[Any], name: str) -> list[Interval]:
 def _given_intervals(listed: list[Any], name: str) -> list[Interval]:
     intervals: list[Interval] = []
     for interval in listed:
-        if interval is None or interval is SUPPRESSED:  # the end of a domain: nulls stay nulls anyway
+        if interval is None or interval is SUPPRESSED:  # the end of a domain
             continue
         if not isinstance(interval, Interval):
             raise TypeError(f"column {name!r}: edges must be all numbers or all intervals, got {interval!r}")
@@ -176,8 +176,11 @@ def binned(
     numbers = domain.numbers[occurring] if domain.kind is not None else np.empty(0, np.int64)
     order = np.argsort(numbers)
     numbers, occurring = numbers[order], occurring[order]
+    listed: set[Any] = set()
     if edges is not None:
+        edges = list(edges) if isinstance(edges, Iterable) else edges
         intervals = given_edges(edges, name)
+        listed = {value for value in (None, SUPPRESSED) if any(edge is value for edge in edges)}
         places = place_between(numbers, intervals)
         if (places < 0).any():
             value = numbers[np.flatnonzero(places < 0)[0]].item()
@@ -195,11 +198,17 @@ def binned(
         if step <= 0:
             raise ValueError(f"column {name!r}: width must be above 0, got {width!r}")
         intervals, places = width_bins(numbers, step)
+    occurs = {value for k, value in enumerate(domain.tail, size) if totals[k]}
+    if domain.declared:
+        listed |= {value for value in domain.tail if value not in domain.tail_found}
+    tail = tuple(value for value in (None, SUPPRESSED) if value in listed | occurs)
     table = np.full(len(domain), -1, np.int64)
     table[occurring] = places
-    kept = [k for k in range(size, len(domain)) if domain.declared or totals[k]]
-    table[kept] = len(intervals) + np.arange(len(kept))
-    tail = tuple(domain.tail[k - size] for k in kept)
-    found = bool(tail) and (domain.tail_found or not domain.declared)
-    declared = edges is not None
-    return Domain("interval" if intervals else None, intervals, tail, declared, declared and found), table
+    for k, value in enumerate(domain.tail, size):
+        if value in tail:
+            table[k] = len(intervals) + tail.index(value)
+    kind: Kind | None = "interval" if intervals else None
+    if edges is None:
+        return Domain(kind, intervals, tail, False), table
+    found = tuple(value for value in tail if value not in listed)
+    return Domain(kind, intervals, tail, True, open_tail=True, tail_found=found), table

@@ -28,14 +28,18 @@ class Domain:
         What the values are; None where there is none beside None and SUPPRESSED.
     declared : bool
         Declared domains keep values that no row has, others shrink to those that occur.
-    tail_found : bool
-        Whether None or SUPPRESSED is there because a row has it, although all else was declared.
+    open_tail : bool
+        Of a declared domain, whether rows may bring None and SUPPRESSED into it, as they do into the bins of
+        numbers: such a domain is declared but for its tail.
+    tail_found : tuple
+        Those of None and SUPPRESSED that rows have brought in.
     """
 
-    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind", "tail_found")
+    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind", "open_tail", "tail_found")
 
     declared: bool
-    tail_found: bool
+    open_tail: bool
+    tail_found: tuple[Value, ...]
     kind: Kind | None
     _head: npt.NDArray[Any] | tuple[Value, ...]  # an array for numbers: they may be millions
     _tail: tuple[Value, ...]
@@ -48,7 +52,9 @@ class Domain:
         head: npt.NDArray[Any] | Sequence[Value],
         tail: tuple[Value, ...],
         declared: bool,
-        tail_found: bool = False,
+        *,
+        open_tail: bool = False,
+        tail_found: tuple[Value, ...] = (),
     ) -> None:
         if kind in _NUMERIC:
             array = np.array(head, dtype=_DTYPES[str(kind)])
@@ -59,6 +65,7 @@ class Domain:
         self.kind = kind
         self._tail = tail
         self.declared = declared
+        self.open_tail = open_tail
         self.tail_found = tail_found
         self._values = None
         self._index = None
@@ -134,6 +141,73 @@ class Domain:
                 )
             if one.high is None or next_one.low is None or one.high > next_one.low:
                 raise ValueError(f"{where}: the intervals {one!r} and {next_one!r} overlap")
+
+    @staticmethod
+    def joined(a: "Domain", b: "Domain", *, where: str = "domain") -> "Domain":
+        """The domain of the rows of both: the sorted union, or what either declared.
+
+        Declared domains must agree, and whatever else there is must lie in what was declared; None and
+        SUPPRESSED come into a domain with an open tail from either side.
+        """
+        if not a.declared and not b.declared:
+            if a == b and a.kind == b.kind:
+                return a
+            return Domain.union(a, b, where=where)
+        if a.declared and b.declared:
+            return Domain._agreed(a, b, where)
+        declared, other = (a, b) if a.declared else (b, a)
+        declared = declared.with_tail(other._tail)
+        missing = np.flatnonzero(other.positions_in(declared) < 0)
+        if len(missing):
+            raise ValueError(
+                f"{where}: value {other.values[missing[0]]!r} is not in the declared domain of "
+                f"{len(declared)} values"
+            )
+        return declared
+
+    @staticmethod
+    def _agreed(a: "Domain", b: "Domain", where: str) -> "Domain":
+        """The domain of two declared ones, which differ at most in their open tails."""
+        base = a if a.kind == "float" else b  # whichever comes first
+        same = a._without_tail() == b._without_tail()
+        if same and a.open_tail and b.open_tail:
+            listed = ({*a._tail} - {*a.tail_found}) | ({*b._tail} - {*b.tail_found})
+            tail = _tail_of({*a._tail, *b._tail})
+            return base._with(tail, True, tuple(value for value in tail if value not in listed))
+        closed = b if a.open_tail else a
+        # A closed domain holds what an open one has found, and has declared whatever that one has.
+        if same and {*(b if closed is a else a)._tail} <= {*closed._tail}:
+            if a.open_tail or b.open_tail:
+                return base._with(closed._tail, False, ())
+            if a._tail == b._tail:
+                return base
+        raise ValueError(f"{where}: expected equal declared domains, got {a!r} and {b!r}")
+
+    def with_tail(self, found: Iterable[Value]) -> "Domain":
+        """Of a declared domain: with what rows have of None and SUPPRESSED, where its tail is open."""
+        new = _tail_of({*found} - {*self._tail}) if self.open_tail else ()
+        if not new:
+            return self
+        return self._with(_tail_of({*self._tail, *new}), True, _tail_of({*self.tail_found, *new}))
+
+    def _without_tail(self) -> "Domain":
+        return Domain(self.kind, self._head, (), True) if self._tail else self
+
+    def _with(self, tail: tuple[Value, ...], open_tail: bool, found: tuple[Value, ...]) -> "Domain":
+        if (tail, open_tail, found) == (self._tail, self.open_tail, self.tail_found):
+            return self
+        return Domain(self.kind, self._head, tail, True, open_tail=open_tail, tail_found=found)
+
+    def kept(self, used: npt.NDArray[Any]) -> Positions:
+        """The positions that remain where just these values occur: a mask, one entry a value."""
+        if self.declared and not self.tail_found:
+            return np.arange(len(self), dtype=np.int64)
+        stays = np.array(used, np.bool_)
+        if self.declared:
+            stays[: len(self._head)] = True
+            for offset, value in enumerate(self._tail):
+                stays[len(self._head) + offset] |= value not in self.tail_found
+        return np.flatnonzero(stays)
 
     @property
     def head(self) -> tuple[Value, ...]:
@@ -244,7 +318,12 @@ class Domain:
         )
         tail = tuple(self._tail[position - size] for position in positions[positions >= size].tolist())
         return Domain(
-            self.kind if len(inside) else None, head, tail, self.declared, self.tail_found and bool(tail)
+            self.kind if len(inside) else None,
+            head,
+            tail,
+            self.declared,
+            open_tail=self.open_tail,
+            tail_found=tuple(value for value in self.tail_found if value in tail),
         )
 
 

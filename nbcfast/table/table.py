@@ -1,6 +1,8 @@
 """`Table`: columns as small integer codes, each with its domain."""
 
+import itertools
 from collections.abc import Iterable, Mapping
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -269,7 +271,8 @@ class Table:
             At least 2, strictly increasing, from -inf and to inf if need be: the declared domain of all
             intervals between them. A value outside is an error. Or a sequence of intervals, such as the
             domain of a column that was binned before: new rows, and parts that are to be merged, need the
-            same ones.
+            same ones. A None among them is declared too. One that is not is there where a row has it: parts
+            with and without nulls can be merged.
         quantiles : int or sequence of probabilities
             Cut at the smallest values whose weighted rank reaches j/quantiles (or each probability) of the
             total. Equal cuts merge, and one at the minimum is left out.
@@ -468,14 +471,14 @@ def _into(column: Column, domain: Domain, where: str, what: str) -> Column:
 
 
 def _shrunk(codes: Codes, domain: Domain) -> Column:
-    """Without the values that no row has, unless they were declared."""
-    if domain.declared:
+    """Without the values that no row has, but for those that were declared."""
+    if domain.declared and not domain.tail_found:
         return Column(codes, domain)
-    used = used_values(codes, len(domain))
-    positions = np.flatnonzero(used)
+    positions = domain.kept(used_values(codes, len(domain)))
     if len(positions) == len(domain):
         return Column(codes, domain)
-    table = np.cumsum(used, dtype=np.int64) - 1
+    table = np.full(len(domain), -1, np.int64)
+    table[positions] = np.arange(len(positions))
     return Column(recode(codes, table, len(positions)), domain.subset(positions))
 
 
@@ -561,18 +564,14 @@ def concat(tables: Iterable[Table]) -> Table:
 def _joined(columns: list[Column], name: str) -> Column:
     where = f"column {name!r}"
     declared = [column.domain for column in columns if column.domain.declared]
-    if declared:
-        domain = declared[0]
-        for other in declared:
-            if other != domain:
-                raise ValueError(f"{where}: expected one declared domain, got {domain!r} and {other!r}")
-            if other.kind == "float":  # whichever comes first
-                domain = other
-    else:
-        domain = columns[0].domain
-        for column in columns[1:]:
-            if column.domain != domain or column.domain.kind != domain.kind:
-                domain = Domain.union(domain, column.domain, where=where)
+    joined = partial(Domain.joined, where=where)
+    domain = reduce(joined, declared or [column.domain for column in columns])
+    if declared:  # what no row has of the others is not asked for
+        for column in columns:
+            if not column.domain.declared and column.domain.tail:
+                used = used_values(column.codes, len(column.domain))
+                occurs = itertools.compress(column.domain.values, used)
+                domain = domain.with_tail(value for value in occurs if value in column.domain.tail)
     parts = [_into(column, domain, where, "the declared domain") for column in columns]
     return Column(np.concatenate([part.codes for part in parts]), domain)
 

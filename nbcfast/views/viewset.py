@@ -267,7 +267,7 @@ class Viewset:
         if set(self.attributes) != set(other.attributes):
             odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
             raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
-        class_domain = joined(self._class_domain, other._class_domain, "classes")
+        class_domain = Domain.joined(self._class_domain, other._class_domain, where="classes")
         mine = self._class_domain.positions_in(class_domain)
         theirs = other._class_domain.positions_in(class_domain)
         n_classes = len(class_domain)
@@ -279,15 +279,16 @@ class Viewset:
 
         counts, domains = {}, {}
         for name, array in self.counts.items():
-            domain = joined(self._domains[name], other._domains[name], f"attribute {name!r}")
+            domain = Domain.joined(self._domains[name], other._domains[name], where=f"attribute {name!r}")
             a = spread(array, self._domains[name].positions_in(domain), mine, len(domain), other.counts[name])
             b = spread(
                 other.counts[name], other._domains[name].positions_in(domain), theirs, len(domain), array
             )
             merged = added(a, b, subtract, f"attribute {name!r}")
-            if subtract and not domain.declared:
-                kept = np.flatnonzero((merged != 0).any(axis=1))
-                merged, domain = merged[kept], domain.subset(kept)
+            if subtract:
+                kept = domain.kept((merged != 0).any(axis=1))
+                if len(kept) < len(domain):
+                    merged, domain = merged[kept], domain.subset(kept)
             counts[name], domains[name] = merged, domain
         one = np.zeros(1, np.int64)
         class_counts = added(
@@ -296,8 +297,8 @@ class Viewset:
             subtract,
             "classes",
         )[0]
-        if subtract and not class_domain.declared:
-            kept = np.flatnonzero(class_counts != 0)
+        if subtract:
+            kept = class_domain.kept(class_counts != 0)
             if 0 < len(kept) < n_classes:
                 class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
                 counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
@@ -449,26 +450,6 @@ class Viewset:
 
 def _shown(texts: list[str], n: int) -> str:
     return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
-
-
-def joined(a: Domain, b: Domain, where: str) -> Domain:
-    """The domain of both: a declared one, which must hold the other, or the sorted union."""
-    if a == b and a.kind == b.kind:
-        return b if b.declared else a
-    if a == b and a.declared and b.declared:
-        return a if a.kind == "float" else b  # whichever comes first
-    if not a.declared and not b.declared:
-        return Domain.union(a, b, where=where)
-    if a.declared and b.declared:
-        raise ValueError(f"{where}: expected equal declared domains, got {a!r} and {b!r}")
-    declared, other = (a, b) if a.declared else (b, a)
-    missing = np.flatnonzero(other.positions_in(declared) < 0)
-    if len(missing):
-        raise ValueError(
-            f"{where}: value {other.values[missing[0]]!r} is not in the declared domain of "
-            f"{len(declared)} values"
-        )
-    return declared
 
 
 def listed(values: Iterable[Any], where: str, in_order: bool = True) -> Domain:
