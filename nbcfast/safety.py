@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from nbcfast.errors import expect
 from nbcfast.table.values import exact, number_text
+from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
 
@@ -810,7 +811,7 @@ def _ratio_text(number: Fraction | None, log: float) -> str:
 
 
 def _tuple_text(values: dict[str, Any]) -> str:
-    shown = [f"{name}={value!r}" for name, value in list(values.items())[:8]]
+    shown = [f"{printable(name)}={value!r}" for name, value in list(values.items())[:8]]
     if len(values) > len(shown):
         shown.append(f".. {len(values)} in all")
     return ", ".join(shown) or "the empty tuple"

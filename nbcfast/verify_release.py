@@ -47,6 +47,7 @@ import os
 import re
 import sys
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from math import factorial, gcd, ldexp
@@ -69,6 +70,7 @@ FORMAT = 1
 MOST_PEOPLE = 2**61  # of a table, less than this
 NOTHING_TOLD = Fraction(1, 10**9)  # what less than this is left of by coins, no estimate brings back
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
+LONGEST = 40  # characters of a number in JSON; the message of one that is too large shows this many
 
 FIELDS = {
     "amplification",
@@ -674,6 +676,13 @@ def _no_number(text: str) -> Any:
     raise Refused(f"the file is damaged: {text[:40]} stands where only integers do")
 
 
+def _integer(text: str) -> int:
+    """An integer of JSON; longer ones are hexadecimal text, and would take Python a while to read."""
+    if len(text) > LONGEST:
+        raise Refused(f"the file is damaged: {text[:40]}.. stands where integers beyond 2^53 are text")
+    return int(text)
+
+
 def parse(data: bytes) -> Document:
     """The Document in these bytes; Refused if they are no release as it was written."""
     document = parse_any(data)
@@ -693,7 +702,7 @@ def parse_any(data: bytes) -> Form:
 def _parsed(data: bytes) -> Form:
     try:
         text = data.decode("ascii")
-        fields = json.loads(text, parse_float=_no_number, parse_constant=_no_number)
+        fields = json.loads(text, parse_float=_no_number, parse_int=_integer, parse_constant=_no_number)
     except UnicodeDecodeError as error:
         raise Refused(f"byte {error.start} is not ASCII: the file is damaged") from None
     except json.JSONDecodeError as error:
@@ -702,10 +711,6 @@ def _parsed(data: bytes) -> Form:
                 f"the file is truncated: it ends after {len(data)} bytes within its JSON ({error.msg})"
             ) from None
         raise Refused(f"the file is damaged: {error.msg} at byte {error.pos}") from None
-    except Refused:
-        raise
-    except ValueError as error:  # a number of more digits than Python reads
-        raise Refused(f"the file is damaged: {error}") from None
     if type(fields) is not dict:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
     try:
@@ -1485,7 +1490,7 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     statistics = {l: _Statistics(counts, l) for l in {point[0] for point in document.points}}
     for l, k, m, confidence in document.points:
         safe, text = statistics[l].judge(k, m, confidence)
-        results.append((f"({l}, {k}, {m})", safe, text))
+        results.append((f"({short(l)}, {short(k)}, {short(m)})", safe, text))
     return results
 
 
@@ -1494,8 +1499,11 @@ def _diverse(groups: list[dict[int, int]], c: Fraction, l: int) -> tuple[bool, s
     for group in groups:
         falling = sorted(group.values(), reverse=True)
         if not falling[0] < c * sum(falling[l - 1 :]):
-            return False, f"a group with the counts {shown(falling)} is not ({number_text(c)}, {l})-diverse"
-    return True, f"every group is recursively ({number_text(c)}, {l})-diverse"
+            return (
+                False,
+                f"a group with the counts {shown(falling)} is not ({number_text(c)}, {short(l)})-diverse",
+            )
+    return True, f"every group is recursively ({number_text(c)}, {short(l)})-diverse"
 
 
 def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: str) -> tuple[bool, str]:
@@ -2007,35 +2015,86 @@ KINDS = {
 }
 
 
+def printable(text: str) -> str:
+    """`text` with what a terminal may act on, line breaks among it, escaped: data cannot forge a line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _say(text: str) -> None:
+    """One line on stdout, whatever the text holds."""
+    print(printable(text))
+
+
+def _complain(text: str) -> None:
+    """One line on stderr, if there is one that takes it."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:  # print would take stdout in its place
+            print(printable(text), file=sys.stderr)
+            sys.stderr.flush()
+
+
+def _silence() -> None:
+    """Let the interpreter not try once more, on its way out, to write what could not be written."""
+    with suppress(OSError, ValueError, AttributeError):  # of a stdout without a file behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments: list[str]) -> int:
-    """Check the folder or file named; the exit code."""
-    if hasattr(sys.stdout, "reconfigure"):  # a label that the terminal cannot spell is escaped
-        sys.stdout.reconfigure(errors="backslashreplace")
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
-        print(__doc__.strip())
-        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
-    path = location(arguments[0])
+    """Check the folder or file named; the exit code.
+
+    Whatever goes wrong is one line on stderr and 2; nothing is raised.
+    """
+    if sys.stdout is None or sys.stdout.closed:
+        _complain("stdout is closed: there is nowhere to say what is found")
+        return 2
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
+            stream.reconfigure(errors="backslashreplace")
     try:
-        data = content(path)
+        code = _main(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader has left, and so has its interest
+        _silence()
+        return 2
     except OSError as error:
-        print(f"{path}: {error.strerror}", file=sys.stderr)
+        _silence()
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        _complain(f"{where or 'output: '}{error.strerror or error}")
+        return 2
+    except MemoryError:
+        _complain("not enough memory")
+        return 2
+    return code
+
+
+def _main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+        print((__doc__ or "python verify_release.py DIR").strip())  # python -OO has no texts
+        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+    try:
+        path = location(arguments[0])
+        data = content(path)
+    except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
+        _complain(f"{arguments[0]}: {getattr(error, 'strerror', None) or error}")
         return 2
     try:
         document = parse_any(data)
     except Refused as error:
-        print(f"NO   file           {error}")
+        _say(f"NO   file           {error}")
         return 1
-    print("yes  file           complete, canonical, and its sha256 matches")
+    _say("yes  file           complete, canonical, and its sha256 matches")
     results = judge_any(document, os.path.dirname(path))[1]
     for name, holds, text in results:
         said = "yes" if holds else "?  " if holds is None else "NO "
-        print(f"{said}  {name:<13}  {text}")
+        _say(f"{said}  {name:<13}  {text}")
     if os.path.exists(os.path.join(os.path.dirname(path), PARQUET)) and isinstance(document, TableForm):
-        print(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
+        _say(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
     if isinstance(document, Document):
-        print("     equivalence    claimed, and not checked here: that takes the private table")
+        _say("     equivalence    claimed, and not checked here: that takes the private table")
     if isinstance(document, Document) and document.canonical is not None:
-        print("     canonical      claimed, and not checked here: nbcfast verify makes it again")
+        _say("     canonical      claimed, and not checked here: nbcfast verify makes it again")
     return 0 if all(holds is not False for _, holds, _ in results) else 1
 
 

@@ -12,6 +12,7 @@ from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
 from nbcfast.table import Table
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -52,7 +53,7 @@ class Split:
 
     def __repr__(self) -> str:
         one, other = (f"({', '.join(view)})" for view in self.views)
-        return f"Split({one} and {other}: worst {self.worst}, lets out {float(self.let_out):.4g})"
+        return printable(f"Split({one} and {other}: worst {self.worst}, lets out {float(self.let_out):.4g})")
 
 
 class Splits(tuple[Split, ...]):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nbcfast.table import Domain
 from nbcfast.table.values import exact as exactly
+from nbcfast.verify_release import printable
 
 Value = Any
 Codes = npt.NDArray[Any]
@@ -231,7 +232,7 @@ class Rows:
 
     def __repr__(self) -> str:
         shown = [
-            self.names,
+            tuple(map(printable, self.names)),
             *(tuple(map(_text, self[place].values())) for place in range(min(len(self), SHOWN))),
         ]
         widths = [max(len(row[place]) for row in shown) for place in range(len(self.names))]
@@ -386,7 +387,7 @@ class Risk:
         worst = self._core.worst(1)
         highest = probability_text(float(worst.probabilities[0])) if len(worst) else "none"
         sampled = "" if self.confidence is None else f" at {self.confidence} confidence"
-        return (
+        return printable(
             f"Risk({self.attribute} of {self.identity} from {views}: {self.n_associations} associations, "
             f"worst {highest}, {self.model}, by {self.method}{sampled})"
         )
@@ -452,7 +453,7 @@ def _plain(column: Any, place: int) -> Value:
 
 
 def _text(value: Value) -> str:
-    return probability_text(value) if isinstance(value, float) else str(value)
+    return probability_text(value) if isinstance(value, float) else printable(str(value))
 
 
 def check_where(where: Any, identity: str, attribute: str, domains: tuple[Domain, Domain]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from nbcfast.release import Release
 from nbcfast.safety import _check_realistic
 from nbcfast.table.domain import Domain
+from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 
 CONVENTIONS = ("worlds", "row")
@@ -72,7 +73,7 @@ def expected(class_counts: list[int], rows: list[list[int]]) -> list[Fraction]:
 
 def known_text(known: Mapping[str, Any], most: int = 8) -> str:
     """Known values for people."""
-    shown = [f"{name}={value!r}" for name, value in list(known.items())[:most]]
+    shown = [f"{printable(name)}={value!r}" for name, value in list(known.items())[:most]]
     if len(known) > most:
         shown.append(f".. {len(known)} in all")
     return ", ".join(shown) or "nothing known"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nbcfast.verify_release import printable
+
 if TYPE_CHECKING:
     from nbcfast.release import Release
 
@@ -185,4 +187,4 @@ class PointsTable:
 
 def _shown(value: Any) -> str:
     text = "(null)" if value is None else str(value)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return printable(text)

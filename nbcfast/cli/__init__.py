@@ -8,7 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-__all__ = ["main"]
+from nbcfast.verify_release import printable
+
+__all__ = ["main", "printable"]
 
 EXTRA = ("click", "rich", "pyarrow")
 
@@ -61,11 +63,6 @@ def _open_streams() -> bool:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     return open_
-
-
-def printable(text: str) -> str:
-    """`text` with control characters escaped, so that data cannot steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _one_line(error: Exception) -> str:

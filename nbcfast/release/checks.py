@@ -13,6 +13,7 @@ import numpy as np
 
 from nbcfast.release.certificate import Certificate, Release, limit_text
 from nbcfast.table import Interval, Table
+from nbcfast.verify_release import printable
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
 
@@ -110,7 +111,8 @@ class Verification:
     def __repr__(self) -> str:
         said = {True: "yes", False: "NO", None: "?"}
         lines = [f"  {said[check.passed]:<4} {check.name:<13} {check.text}" for check in self.checks]
-        return "\n".join([f"Verification({self.path}: {'ok' if self.ok else 'not ok'})", *lines])
+        head = f"Verification({self.path}: {'ok' if self.ok else 'not ok'})"
+        return "\n".join(map(printable, [head, *lines]))
 
 
 def verify(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from nbcfast import _response
 from nbcfast.response.schemes import AnyScheme, _sequence, _two
 from nbcfast.table import Column, Domain, Table
+from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 
 Words = npt.NDArray[np.uint64]
@@ -84,7 +85,7 @@ class Bits:
 
     def __repr__(self) -> str:
         seeded = ", seeded" if self.seeded else ""
-        return f"Bits({self.n_rows} rows of {', '.join(self.names)}{seeded})"
+        return printable(f"Bits({self.n_rows} rows of {', '.join(self.names)}{seeded})")
 
 
 def pack(table: Table | Mapping[str, Any], names: Iterable[str] | None = None) -> Bits:

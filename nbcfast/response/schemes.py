@@ -18,7 +18,7 @@ from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact
 from nbcfast.table.values import number_text as decimal_text
 from nbcfast.verify_release import NOTHING_TOLD as CLOSEST
-from nbcfast.verify_release import unbounded
+from nbcfast.verify_release import printable, unbounded
 
 Lie = Literal["each", "tuple"]
 
@@ -115,7 +115,7 @@ class Privacy:
 
     @property
     def text(self) -> str:
-        lines = [f"{', '.join(group.columns)}: {group.text}" for group in self.groups]
+        lines = [printable(f"{', '.join(group.columns)}: {group.text}") for group in self.groups]
         if self.is_ldp:
             lines.append(f"all columns of the scheme together: epsilon = {self.epsilon:.6g}")
         else:
@@ -389,7 +389,7 @@ class Scheme(AnyScheme):
         }
 
     def __repr__(self) -> str:
-        return f"Scheme({self._groups_text()})"
+        return printable(f"Scheme({self._groups_text()})")
 
 
 class KaryScheme(AnyScheme):
@@ -557,7 +557,7 @@ class KaryScheme(AnyScheme):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(domain)} values" for name, domain in self.domains.items())
-        return f"KaryScheme({self._groups_text()}; {sizes}; lie={self.lie!r})"
+        return printable(f"KaryScheme({self._groups_text()}; {sizes}; lie={self.lie!r})")
 
 
 def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:

@@ -15,6 +15,7 @@ from nbcfast._threads import n_threads, over_rows
 from nbcfast.skyline.measures import Measures
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import code_dtype
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -281,7 +282,7 @@ class Groups(Measures):
 
     def __repr__(self) -> str:
         by = ", ".join(self.by) or "nothing"
-        return (
+        return printable(
             f"Groups({self.n_groups} group{'s' * (self.n_groups != 1)} by {by}, {self.n_rows} people, "
             f"{len(self._sensitive)} values of {self.sensitive})"
         )

@@ -19,6 +19,7 @@ from nbcfast.skyline.utility import Utility, measured
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.table import _value_weights
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.skyline.results import Reports
@@ -205,7 +206,7 @@ class Partition:
 
     def __repr__(self) -> str:
         size = f"{self.n_groups:,} group{'s' * (self.n_groups != 1)} of {self.n_rows:,} people"
-        return f"Partition({size} by {', '.join(self.quasi)}; {self.sensitive}: {self.demands})"
+        return printable(f"Partition({size} by {', '.join(self.quasi)}; {self.sensitive}: {self.demands})")
 
     @property
     def n_groups(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nbcfast.skyline.points import Point
 from nbcfast.table.values import exact, number_text
+from nbcfast.verify_release import printable
 
 MOST_NAMED = 12  # values that a sentence lists
 
@@ -189,7 +190,7 @@ def breach_text(breach: float) -> str:
 def value_text(value: Any) -> str:
     if isinstance(value, tuple):  # a set of values
         return "{" + ", ".join(map(value_text, value)) + "}"
-    return value if isinstance(value, str) else repr(value)
+    return printable(value) if isinstance(value, str) else repr(value)
 
 
 def _persons(number: int) -> str:
@@ -200,7 +201,7 @@ def key_text(key: Mapping[str, Any]) -> str:
     """A group as people write it: one that has only a label by that."""
     if list(key) == ["group"]:
         return f"group {value_text(key['group'])}"
-    named = ", ".join(f"{name} {value_text(value)}" for name, value in key.items())
+    named = ", ".join(f"{printable(name)} {value_text(value)}" for name, value in key.items())
     return f"the group of {named}" if named else "the one group of all"
 
 

@@ -14,6 +14,7 @@ from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, Column, ColumnBuilder, recode, used_values
 from nbcfast.table.values import INT64_MAX, SUPPRESSED, Value
+from nbcfast.verify_release import printable
 
 Weights = npt.NDArray[np.int64]
 
@@ -362,7 +363,7 @@ class Table:
             shown = ", ".join(map(repr, column.domain.first(6)))
             rest = ", ..." if len(column.domain) > 6 else ""
             declared = ", declared" if column.domain.declared else ""
-            lines.append(f"  {name}: {len(column.domain)} values{declared}: {shown}{rest}")
+            lines.append(printable(f"  {name}: {len(column.domain)} values{declared}: {shown}{rest}"))
         return "\n".join([head, *lines])
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from nbcfast.table import Table
 from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template, checked, position
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.table.domain import Domain
@@ -48,7 +49,7 @@ class Violation:
     def __repr__(self) -> str:
         column, value = self.template.sensitive
         known = ", ".join(f"{name}={shared}" for name, shared in self.known.items())
-        return f"Violation({known} -> {column}={value}: {self.count} of {self.support})"
+        return printable(f"Violation({known} -> {column}={value}: {self.count} of {self.support})")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _violation, (self.template, dict(self.known), self.support, self.count)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, exact, number_text, plain
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.templates.template import Template
@@ -54,8 +55,8 @@ class Step:
 
     def __str__(self) -> str:
         if self._cut:
-            return f"{self.attribute} cut at {number_text(self.value)}"
-        return f"{self.attribute}={self.value}"
+            return printable(f"{self.attribute} cut at {number_text(self.value)}")
+        return printable(f"{self.attribute}={self.value}")
 
     def __repr__(self) -> str:
         return f"Step({self}; gain {self.gain:.6g}, loss {self.loss:.6g}, score {self.score:.6g})"
@@ -150,7 +151,7 @@ class Disclosure:
         # One that was loaded does not know its steps.
         steps = "" if self.suppressed is None else f", {len(self.steps)} steps"
         head = f"Disclosure({self.n_rows} rows{steps}{'' if self.complete else ', stopped'})"
-        return "\n".join([head, *lines])
+        return "\n".join([head, *map(printable, lines)])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the table."""

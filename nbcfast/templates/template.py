@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbcfast.table import SUPPRESSED
 from nbcfast.table.values import Value, exact, normalise, number_text, plain
+from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.table import Table
@@ -73,7 +74,7 @@ class Template:
         object.__setattr__(self, "limit", number)
 
     def __str__(self) -> str:
-        return f"{self.inference} <= {number_text(exact(self.limit, 'limit'))}"
+        return printable(f"{self.inference} <= {number_text(exact(self.limit, 'limit'))}")
 
     def __repr__(self) -> str:
         return f"Template({self})"
