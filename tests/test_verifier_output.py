@@ -12,8 +12,7 @@ import pytest
 import nbcfast
 from nbcfast import associations, canonical, closeness, response, safety, skyline, verify_release
 from nbcfast.cli import printable
-from nbcfast.templates import Template, disclose
-from nbcfast.templates import violations
+from nbcfast.templates import Template, disclose, violations
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u2028\x9b"
 FORGED = "yes  audited"
@@ -42,7 +41,11 @@ def views():
 
 
 def scheme():
-    domains = {JOB: ["a, b", evil("clerk"), evil("cook"), None], SHARE: [0.5, 1.0], OK: [evil("n"), evil("y")]}
+    domains = {
+        JOB: ["a, b", evil("clerk"), evil("cook"), None],
+        SHARE: [0.5, 1.0],
+        OK: [evil("n"), evil("y")],
+    }
     return response.KaryScheme("2/3", domains, groups=[[JOB, SHARE], [OK]], lie="tuple")
 
 
@@ -142,9 +145,9 @@ def test_no_object_prints_names_raw(published):
         found,
         *found.steps,
         scheme(),
-        scheme().privacy,
+        scheme().privacy(),
         disguised,
-        response.estimate(disguised.table, scheme(), OK),
+        response.estimate(disguised, scheme(), OK),
         risk,
         risk.worst(3),
         risk.of(evil("cook"), evil("yes")),
@@ -167,7 +170,9 @@ def test_no_object_prints_names_raw(published):
 def test_printable_escapes_what_steers_a_terminal():
     assert printable is verify_release.printable
     assert printable("a é ⊥ 人\\n") == "a é ⊥ 人\\n"
-    assert printable("\n\x1b\x9b\u202e\u2028\ud800\U000e0001") == "\\n\\x1b\\x9b\\u202e\\u2028\\ud800\\U000e0001"
+    assert (
+        printable("\n\x1b\x9b\u202e\u2028\ud800\U000e0001") == "\\n\\x1b\\x9b\\u202e\\u2028\\ud800\\U000e0001"
+    )
     assert printable(printable(HOSTILE)) == printable(HOSTILE)
 
 

@@ -328,7 +328,11 @@ class Release:
         count, n = len(self.views.classes), len(self.views.attributes)
         rows = self.views.n_rows
         size = str(rows) if rows < 10**15 else f"about 2^{rows.bit_length() - 1}"
-        kept = {True: "identical", False: f"differs on {made.differing_tuples} tuples", None: "not proven"}
+        kept = {
+            True: "identical",
+            False: f"differs on {number_text(made.differing_tuples or 0)} tuples",
+            None: "not proven",
+        }
         if made.canonical is not None and made.canonical.listed is not None:
             listed = made.canonical.listed
             some = f"differs on {listed.differing} of" if listed.differing else "identical on"

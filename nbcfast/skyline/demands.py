@@ -79,9 +79,9 @@ class Demands:
     def __str__(self) -> str:
         parts = [repr(point) for point in self.points]
         if self.k is not None:
-            parts.append(f"k = {self.k}")
+            parts.append(f"k = {number_text(self.k)}")
         if self.diversity is not None:
-            parts.append(f"({_text(self.diversity[0])}, {self.diversity[1]})-diversity")
+            parts.append(f"({_text(self.diversity[0])}, {number_text(self.diversity[1])})-diversity")
         if self.closeness is not None:
             parts.append(f"{_text(self.closeness[0])}-closeness, {self.closeness[1]} distances")
         return "; ".join(parts)

@@ -33,7 +33,8 @@ class Point(NamedTuple):
     confidence: Fraction
 
     def __repr__(self) -> str:
-        return f"({self.l}, {self.k}, {self.m}, {number_text(exact(self.confidence, 'confidence'))})"
+        amounts = ", ".join(map(number_text, self[:3]))
+        return f"({amounts}, {number_text(exact(self.confidence, 'confidence'))})"
 
 
 def as_confidence(number: Any, where: str = "confidence") -> Fraction:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table import Domain
-from nbcfast.table.values import normalise
+from nbcfast.table.values import normalise, number_text
 from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
 
 if TYPE_CHECKING:
@@ -442,10 +442,10 @@ class Viewset:
 
     def __repr__(self) -> str:
         pairs = list(zip(self.classes, self.class_counts, strict=True))
-        labels = _shown([f"{label!r} {count}" for label, count in pairs[:6]], len(pairs))
+        labels = _shown([f"{label!r} {number_text(int(count))}" for label, count in pairs[:6]], len(pairs))
         named = [f"{name!r} ({len(array)})" for name, array in list(self.counts.items())[:8]]
         attributes = _shown(named, len(self.attributes)) or "none"
-        return f"Viewset({self.n_rows} rows; classes {labels}; attributes {attributes})"
+        return f"Viewset({number_text(int(self.n_rows))} rows; classes {labels}; attributes {attributes})"
 
 
 def _shown(texts: list[str], n: int) -> str:
