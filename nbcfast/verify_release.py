@@ -2,8 +2,15 @@
 
     python verify_release.py DIR
 
-prints each check and leaves with 0 if all hold, 1 if one does not, 2 if there is nothing to check; a check
-that is not made here is shown with a question mark, and fails nothing. Checked are the form of the file, its
+prints each check ("yes", "NO", or "?" where it is not made here), then what the publisher claims and no file
+can show, then the verdict, and leaves with
+
+    0  verified: every check was made and holds,
+    1  not verified: some check does not hold,
+    2  there is nothing to check,
+    3  not fully checked: nothing fails, but some check is a "?".
+
+A claim is never a "yes", and changes neither verdict nor exit code. Checked are the form of the file, its
 sha256 (which detects accidents, not forgers), that the counts are positive and those of some table (for every
 attribute those of a class add up to the count of the class), and that Lambda, the largest ratio X_c / X_d of
 two classes' scores over all tuples, keeps the limit, where
@@ -13,12 +20,14 @@ two classes' scores over all tuples, keeps the limit, where
 For a release with a prior F (method "est") also that (X_c / X_d) / (F_c / F_d) never exceeds r.
 
 Of a canonical release (method "canonical"), which holds a table of points, also that the points decide every
-tuple as the counts do, where the domain is not too large for that, and that its words are those that go with
-its fields. That it says nothing but a classifier's answers is not checked here: `nbcfast verify` makes it
-again from its own answers.
+tuple as the counts do, where the domain is not too large for that. That it says nothing but a classifier's
+answers is not checked here, so it is never more than "not fully checked": `nbcfast verify` makes it from its
+own answers again.
+
+The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
-is the same) is not.
+is the same, that counts are powers or artificial, which values were declared) is printed as a claim.
 
 Where the folder holds a table.csv that is checked too: its sha256, that its values are those that the
 certificate lists, and that its rows are sorted (unless they were shuffled) so that nothing is left of the
@@ -33,7 +42,7 @@ order of the data. A table.parquet beside it is not checked here: `nbcfast verif
     value is the confidence that is stated, and not above the limit;
 
     disguised answers that the scheme hides what the certificate says, and which columns it does not hide at
-    all. That the coins were thrown, no file can show.
+    all. That the coins were thrown, no file can show: that is a claim.
 """
 
 from __future__ import annotations
@@ -54,7 +63,7 @@ from math import factorial, gcd, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
@@ -62,6 +71,7 @@ if TYPE_CHECKING:
     # (name, holds, sentence) of each check; None where it is not made, because it would take too long, or
     # something that is not in the file
     Judged = list[tuple[str, bool | None, str]]
+    Decided = dict[str, bool | None]  # of each check that there is
 
 NAME = "certificate.json"
 TABLE = "table.csv"
@@ -121,6 +131,12 @@ SERIES = (
 )
 
 
+GUARANTEE = (
+    "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
+    "privacy, and an attacker who knows the method can undo part of it."
+)
+FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
+ORIGINAL = "These are the original counts of the data."
 ARTIFICIAL = (
     "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
     "beats which is that of the data."
@@ -131,8 +147,9 @@ ANSWERS = (
     "domain, no more and no less, and no other exactly equivalent release reveals less."
 )
 DEPENDS = (
-    "How much that is depends on the domain; over millions of tuples the answers alone, with public "
-    "marginals, give the counts back. The limit binds only a reader who takes the numbers for raw counts. "
+    "How much that is depends on the domain: whoever also knows public marginals may get counts back from "
+    "the answers alone, on small domains too, and the more of them the more tuples there are for each value. "
+    "The limit binds only a reader who takes the numbers for raw counts. "
     "This is not differential privacy, and a second release from changed data reveals a second classifier."
 )
 SOME_ANSWERS = (
@@ -150,6 +167,36 @@ FEW_ROWS = (
     "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
     "domain."
 )
+
+
+CLAIMED = "the publisher claims, unchecked:"
+VERDICTS: dict[bool | None, tuple[str, int]] = {
+    True: ("verified", 0),
+    False: ("not verified", 1),
+    None: ("not fully checked", 3),
+}
+
+
+def outcome(found: Iterable[bool | None]) -> bool | None:
+    """Whether all checks hold; None if none fails and some is not decided."""
+    decided = list(found)
+    return False if False in decided else None if None in decided else True
+
+
+def verdict(found: Sequence[bool | None], claims: int) -> str:
+    """The last line: what is verified, and what is left."""
+    whole_of_it = outcome(found)
+    text = VERDICTS[whole_of_it][0]
+    left = []
+    if whole_of_it is None:
+        open_ones = sum(holds is None for holds in found)
+        left.append(f"{open_ones} check{'s are' if open_ones > 1 else ' is'} not decided")
+    elif claims:
+        left.append("what the files can show")
+    if claims:
+        how_many = "1 claim of the publisher is" if claims == 1 else f"{claims} claims of the publisher are"
+        left.append(f"{how_many} not checked")
+    return text if whole_of_it is False or not left else f"{text}: {'; '.join(left)}"
 
 
 class Refused(ValueError):  # noqa: N818
@@ -355,6 +402,10 @@ class Form:
         """Check and keep the fields that are of this kind alone."""
         raise NotImplementedError
 
+    def claims(self, decided: Decided) -> list[str]:
+        """What the certificate says and no file can show, but for what a check has decided otherwise."""
+        return []
+
 
 class Document(Form):
     """A release.
@@ -441,6 +492,51 @@ class Document(Form):
             raise Refused(fault)
         if self.canonical is not None:
             self._words(self.canonical)
+
+    def claims(self, decided: Decided) -> list[str]:
+        fields, made, found = self.fields, self.canonical, []
+        if made is not None and decided.get("canonical") is None:
+            found.append(fields["notes"][0])
+        if decided.get("equivalence") is None:
+            found += self._of_the_private_views()
+        if fields["differing_rows"] is not None and not (
+            decided.get("equivalence") and not self.differing_rows
+        ):
+            rows = short(self.differing_rows or 0)
+            found.append(f"{rows} rows of the private table are decided otherwise than by the private views.")
+        # Points that were made of answers alone know of no marginal.
+        if not fields["identity"] and (made is None or not decided.get("canonical")):
+            found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
+        if made is not None:
+            names = [*(name for name, _, _ in self.attributes), None]
+            declared = [name for name in names if name not in made["undeclared"]]
+            if declared:
+                found.append(
+                    f"The values of {listing(declared)} were declared, and do not come from the rows."
+                )
+        return found
+
+    def _of_the_private_views(self) -> list[str]:
+        """What is said of the classifier that the release was made from."""
+        fields = self.fields
+        if fields["identity"]:
+            return [ORIGINAL]
+        what = "The order of all classes" if fields["preserve"] == "order" else "The best class"
+        listed = None if self.canonical is None else self.canonical["listed"]
+        if listed is not None:
+            if not listed["differing"]:
+                return [
+                    f"{what} is that of the private views on all {short(listed['tuples'])} listed tuples."
+                ]
+            other, of = listed["differing"], f"{short(listed['tuples'])} listed tuples"
+        elif self.differing_tuples is None:
+            return []
+        elif not self.differing_tuples:
+            how = fields["equivalence"]
+            return [f"{what} is that of the private views on all {short(self.tuples)} tuples (by {how})."]
+        else:
+            other, of = self.differing_tuples, f"{short(self.tuples)} tuples"
+        return [f"{what} is another than in the private views on {short(other)} of {of}, and on no more."]
 
     def _words(self, made: dict[str, Any]) -> None:
         """Whether the words of a canonical release are those that go with its fields."""
@@ -609,27 +705,31 @@ def canonical_warnings(
             "elsewhere answers may be others too."
         )
     elif listed is not None:
-        yield f"Answers are kept on the {listed[0]:,} listed tuples; elsewhere they may be others."
+        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
     if differing:
         yield f"{differing:,} tuples have {what} than in the private views."
     elif differing is None and listed is None:
         yield "Whether all tuples are decided as by the private views is not known."
     if not reproducible:
-        yield "The points are verified, but another machine may find others that are as good."
+        yield "Another machine may find other points that are as good."
 
 
-def undeclared_text(names: Sequence[str | None]) -> str:
-    """The warning that values of these attributes, and of the class if None is there, come from rows."""
+def listing(names: Sequence[str | None]) -> str:
+    """Names of attributes, and the class if None is there, in words."""
     words = [name for name in names if name is not None][:SOME_NAMES]
     more = len(names) - len(words) - (None in names)
     if more > 0:
         words.append(f"{more} more")
     if None in names:
         words.append("the class")
-    which = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def undeclared_text(names: Sequence[str | None]) -> str:
+    """The warning that values of these attributes, and of the class if None is there, come from rows."""
     return (
-        f"The values of {which} come from the rows and were not declared: which values occur is published, "
-        "and that is outside the guarantee."
+        f"The values of {listing(names)} come from the rows and were not declared: which values occur is "
+        "published, and that is outside the guarantee."
     )
 
 
@@ -987,6 +1087,7 @@ def judge(document: Document) -> Judged:
             text = f"some tuple moves the odds of class {c} against {d} by more than r = {r_text(document)}"
         results.append(("closeness", pair is None, text))
     if document.canonical is not None:
+        results.append(("canonical", None, "not made again here: nbcfast verify does that"))
         results += scorecard(document)
     return results
 
@@ -1131,6 +1232,10 @@ def _listed_wrong(document: Document) -> int:
     return wrong
 
 
+COINS = "The coins of a cryptographic generator were thrown for every answer."
+SHUFFLED = "Rows of the table stand in an order that was drawn at random{}."
+
+
 class TableForm(Form):
     """A thing whose folder holds a table.csv.
 
@@ -1152,6 +1257,11 @@ class TableForm(Form):
             self.header.append(self.weights)
         if len(set(self.header)) < len(self.header):
             raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+
+    def claims(self, decided: Decided) -> list[str]:
+        if self.canonical_order:
+            return []
+        return [SHUFFLED.format(", by a generator with a seed" if self.fields["seeded"] else "")]
 
     def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
         """Check and keep the fields that are of this kind alone; the columns and their texts in the table."""
@@ -1938,6 +2048,9 @@ class DisguisedDocument(TableForm):
         "Who answers twice, or is in two such tables, tells more: epsilons add up.",
     )
 
+    def claims(self, decided: Decided) -> list[str]:
+        return [] if self.fields["seeded"] else [COINS]
+
     def warned(self) -> list[str]:
         """What the certificate has to warn of: all columns without a coin, and groups without an epsilon."""
         names = self.untouched
@@ -1983,10 +2096,9 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
         text = f"the certificate says {stated}, and of its scheme this holds: {text}"
     results.append(("privacy", document.privacy == found, text))
     results.append(_judge_untouched(document))
-    text = "coins of a cryptographic generator, as the certificate says"
     if document.fields["seeded"]:
         text = "a simulation: its coins came from a seed, and hide nothing from who knows it"
-    results.append(("coins", not document.fields["seeded"], text))
+        results.append(("coins", False, text))
     return results
 
 
@@ -2083,6 +2195,7 @@ def _main(arguments: list[str]) -> int:
         document = parse_any(data)
     except Refused as error:
         _say(f"NO   file           {error}")
+        _say(verdict([False], 0))
         return 1
     _say("yes  file           complete, canonical, and its sha256 matches")
     results = judge_any(document, os.path.dirname(path))[1]
@@ -2091,11 +2204,12 @@ def _main(arguments: list[str]) -> int:
         _say(f"{said}  {name:<13}  {text}")
     if os.path.exists(os.path.join(os.path.dirname(path), PARQUET)) and isinstance(document, TableForm):
         _say(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
-    if isinstance(document, Document):
-        _say("     equivalence    claimed, and not checked here: that takes the private table")
-    if isinstance(document, Document) and document.canonical is not None:
-        _say("     canonical      claimed, and not checked here: nbcfast verify makes it again")
-    return 0 if all(holds is not False for _, holds, _ in results) else 1
+    claims = document.claims({name: holds for name, holds, _ in results})
+    for text in claims:
+        _say(f"{CLAIMED} {text}")
+    found = [holds for _, holds, _ in results]
+    _say(verdict(found, len(claims)))
+    return VERDICTS[outcome(found)][1]
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from nbcfast.release import verify as verified
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
+from nbcfast.verify_release import CLAIMED
 
 if TYPE_CHECKING:
     from nbcfast.response import Disguised
@@ -845,7 +846,10 @@ def same_line(release: Release) -> str:
     what = "the order of all classes" if made.preserve == "order" else "the best class"
     of = f"{readable(made.tuples)} tuples"
     if made.canonical is not None and made.canonical.listed is not None:
-        return f"{what} as before on {made.canonical.listed[0]:,} listed tuples of {of}"
+        listed = made.canonical.listed
+        if listed.differing:
+            return f"not identical: {what} differs on {listed.differing:,} of {listed.tuples:,} listed tuples"
+        return f"{what} as before on {listed.tuples:,} listed tuples of {of}"
     if made.identity:
         return f"identical: these are the original counts, {of}"
     if made.equal:
@@ -856,11 +860,6 @@ def same_line(release: Release) -> str:
         "" if made.differing_rows is None else f", and on {readable(made.differing_rows)} rows of the input"
     )
     return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
-
-
-def claimed_line(release: Release) -> str:
-    """The same where nobody has looked."""
-    return f"claimed, and not checked without the private table: {same_line(release)}"
 
 
 @verbs.command()
@@ -902,7 +901,9 @@ def verify(
     demand, of a disclosure every template; of disguised answers that their scheme hides what the certificate
     says.
 
-    Leaves with 0 if all that holds, and with 1 if not or if some of it is not known.
+    What the publisher claims and no file can show is printed as a claim, and is no check. Leaves with 0 if
+    every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
+    be made ("not fully checked").
     """
     if against is None and (class_name is not None or weights is not None):
         raise ValueError("--class and --weights go with --against FILE")
@@ -936,7 +937,7 @@ def verify(
         print(json.dumps(found.to_dict(), indent=2))
     else:
         show_verification(found)
-    return 0 if found.ok else 1
+    return found.exit_code
 
 
 def private_views(
@@ -1012,20 +1013,15 @@ def show_verification(found: Verification) -> None:
     parts: list[Text | Grid] = [Text(printable(found.path), style="bold"), grid]
     if found.release is not None:
         made = found.release.certificate
-        compared = any(check.name == "equivalence" for check in found.checks)
-        parts.append(
-            pairs(
-                [
-                    ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
-                    ("classifier", same_line(found.release) if compared else claimed_line(found.release)),
-                    ("rows", readable(found.release.views.n_rows)),
-                ]
-            )
-        )
-        texts = [*made.warnings, *made.notes]
-        parts.append(Text("\n".join(f"- {printable(text)}" for text in texts)))
+        lines = [("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker))]
+        if any(check.name == "equivalence" and check.passed for check in found.checks):
+            lines.append(("classifier", same_line(found.release)))
+        parts.append(pairs([*lines, ("rows", readable(found.release.views.n_rows))]))
+        parts.append(Text("\n".join(f"- {printable(text)}" for text in found.words)))
     if found.published is not None and found.kind in SUMMARIES:
         parts.append(pairs(SUMMARIES[found.kind](found.published)))
     if found.partition is not None and found.partition.warnings:
         parts.append(Text("\n".join(f"- {printable(text)}" for text in found.partition.warnings)))
-    show(*parts, Text("verified" if found.ok else "not verified", style="bold"))
+    if found.claims:
+        parts.append(Text("\n".join(f"{CLAIMED} {printable(text)}" for text in found.claims)))
+    show(*parts, Text(found.conclusion, style="bold"))

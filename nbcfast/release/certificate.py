@@ -13,7 +13,15 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.verify_release import ARTIFICIAL, MOST_BITS, canonical_notes, contradiction
+from nbcfast.verify_release import (
+    ARTIFICIAL,
+    FLATTENED,
+    GUARANTEE,
+    MOST_BITS,
+    ORIGINAL,
+    canonical_notes,
+    contradiction,
+)
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -26,13 +34,6 @@ METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
 PRESERVED = ("order", "label")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
-
-GUARANTEE = (
-    "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
-    "privacy, and an attacker who knows the method can undo part of it."
-)
-FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
-ORIGINAL = "These are the original counts of the data."
 
 
 def limit_text(number: Fraction) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast import verify_release as form
 from nbcfast.release.certificate import Certificate, Release, limit_text
 from nbcfast.table import Interval, Table
 from nbcfast.verify_release import printable
@@ -18,7 +19,6 @@ from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
 
 if TYPE_CHECKING:
-    from nbcfast import verify_release as form
     from nbcfast._threads import Progress
     from nbcfast.response import Disguised
     from nbcfast.skyline.partition import Partition
@@ -63,12 +63,15 @@ class Verification:
         be read.
     published : Release, Partition, Disclosure, Disguised or None
         What was read; None where it could not be.
+    claims : tuple of str
+        What the certificate says and nothing has checked.
     """
 
     path: str
     checks: tuple[Check, ...]
     kind: str | None = None
     published: Any = None
+    claims: tuple[str, ...] = ()
 
     def _of(self, kind: str) -> Any:
         return self.published if self.kind == kind else None
@@ -99,19 +102,60 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether every check was decided and holds; also the truth of the object."""
-        return all(check.passed is True for check in self.checks)
+        """Whether every check was decided and holds; also the truth of the object. Claims are no checks."""
+        return self._outcome is True
+
+    @property
+    def _outcome(self) -> bool | None:
+        return form.outcome(check.passed for check in self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """What comes of it: "verified", "not verified", or "not fully checked".
+
+        The last where no check fails, but some could not be made.
+        """
+        return form.VERDICTS[self._outcome][0]
+
+    @property
+    def exit_code(self) -> int:
+        """0, 1 or 3: what `nbcfast verify` leaves with at these three verdicts."""
+        return form.VERDICTS[self._outcome][1]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the certificate of a release says in words, without its claims.
+
+        Of one that does not hold these are its warnings alone.
+        """
+        if self.release is None:
+            return ()
+        made = self.release.certificate
+        notes = () if self._outcome is False else made.notes
+        return (*made.warnings, *(text for text in notes if text not in self.claims))
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict, and what it does not cover."""
+        return form.verdict([check.passed for check in self.checks], len(self.claims))
 
     def __bool__(self) -> bool:
         return self.ok
 
     def to_dict(self) -> dict[str, Any]:
-        return {"path": self.path, "ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
+        return {
+            "path": self.path,
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "checks": [check.to_dict() for check in self.checks],
+            "claims": list(self.claims),
+        }
 
     def __repr__(self) -> str:
         said = {True: "yes", False: "NO", None: "?"}
         lines = [f"  {said[check.passed]:<4} {check.name:<13} {check.text}" for check in self.checks]
-        head = f"Verification({self.path}: {'ok' if self.ok else 'not ok'})"
+        lines += [f"  {form.CLAIMED} {text}" for text in self.claims]
+        head = f"Verification({self.path}: {self.conclusion})"
         return "\n".join(map(printable, [head, *lines]))
 
 
@@ -143,9 +187,10 @@ def verify(
     Returns
     -------
     Verification
-        With `.ok`, and `.checks`: the file's form and sha256, positive, realistic, Lambda; of a canonical
-        release that it is the one that its answers give, and that its points decide as its counts do; and
-        with `against` the equivalence that the certificate claims.
+        With `.ok`, `.verdict`, and `.checks`: the file's form and sha256, positive, realistic, Lambda; of a
+        canonical release that it is the one that its answers give, and that its points decide as its counts
+        do; and with `against` the equivalence that the certificate claims. What stays a claim of the
+        publisher is in `.claims`.
 
     Raises
     ------
@@ -165,7 +210,6 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    from nbcfast import verify_release as form
     from nbcfast.release.files import release_of
     from nbcfast.safety import amplification, at_most
 
@@ -200,7 +244,11 @@ def verify(
             checks += _canonical(release, tuples, against)
         if against is not None:
             checks.append(_same(release, against, tuples, progress))
-    return Verification(where, tuple(checks), "release", release)
+    return Verification(where, tuple(checks), "release", release, _claims(document, checks))
+
+
+def _claims(document: form.Form, checks: list[Check]) -> tuple[str, ...]:
+    return tuple(document.claims({check.name: check.passed for check in checks}))
 
 
 def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -> Iterator[Check]:
@@ -229,7 +277,6 @@ def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -
 
 def _table(document: form.Form, where: str, against: Viewset | Table | None) -> Verification:
     """The checks of a thing that has a table in its folder."""
-    from nbcfast import verify_release as form
     from nbcfast.release.files import published
 
     kind = document.fields["kind"]
@@ -252,7 +299,7 @@ def _table(document: form.Form, where: str, against: Viewset | Table | None) -> 
             read = published(document, rows, where)
         except (ValueError, TypeError) as error:  # a demand of so many people that no Partition takes it, say
             checks.append(Check("read", False, str(error)))
-    return Verification(where, tuple(checks), kind, read)
+    return Verification(where, tuple(checks), kind, read, _claims(document, checks))
 
 
 def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
