@@ -361,14 +361,16 @@ def test_a_file_without_permission(refused, file):
 
 
 @pytest.mark.parametrize("package", ["click", "rich", "pyarrow"])
-def test_a_missing_package_names_the_extra(package, file):
+def test_a_missing_package_is_named(package, file):
     program = (
         f"import sys; sys.modules[{package!r}] = None; from nbcfast.cli import main; "
         f"main(['inspect', {str(file)!r}, '--class', 'label'])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"nbcfast: the command line needs {package}: pip install nbcfast[cli]\n"
+    assert done.stderr == (
+        f"nbcfast: the command line needs {package}, which is missing: pip install click rich pyarrow\n"
+    )
 
 
 def test_interrupt(run, file, monkeypatch):

@@ -164,7 +164,7 @@ def leak(
     sample : int, optional
         How many rows are left out, one at a time.
     intervals : bool
-        Whether to measure intervals of log-ratios, for two classes. Needs the extra ``nbcfast[canonical]``.
+        Whether to measure intervals of log-ratios, for two classes. Needs scipy.
     threads, progress
         As for `release`.
 
@@ -450,7 +450,7 @@ def _medians(
         from scipy.sparse import csr_matrix
     except ImportError:
         raise ImportError(
-            "intervals of log-ratios need scipy: pip install nbcfast[canonical], or give intervals=False",
+            "intervals of log-ratios need scipy: pip install scipy, or give intervals=False",
             name="scipy",
         ) from None
     sizes = [max(of_attribute) + 1 for of_attribute in solution.levels]

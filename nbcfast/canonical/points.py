@@ -143,7 +143,7 @@ class PointsTable:
             from matplotlib.figure import Figure
         except ImportError:
             raise ImportError(
-                "a picture needs matplotlib: pip install nbcfast[plot]", name="matplotlib"
+                "a picture needs matplotlib: pip install matplotlib", name="matplotlib"
             ) from None
         most = max((len(domain) for _, domain, _ in self.attributes), default=1)
         figure = Figure(

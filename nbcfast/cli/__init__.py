@@ -67,7 +67,8 @@ def _open_streams() -> bool:
 
 def _one_line(error: Exception) -> str:
     if isinstance(error, ImportError) and error.name and error.name.split(".")[0] in EXTRA:
-        return f"the command line needs {error.name.split('.')[0]}: pip install nbcfast[cli]"
+        missing = error.name.split(".")[0]
+        return f"the command line needs {missing}, which is missing: pip install {' '.join(EXTRA)}"
     if isinstance(error, OSError) and error.strerror:
         name = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         return printable(f"{name}{error.strerror}")

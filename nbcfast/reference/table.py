@@ -60,6 +60,18 @@ def last_of_all(value):
     return 1 if value is None else 2 if is_suppressed(value) else 0
 
 
+def in_order(values):
+    """Sorted: text by code point, or by the number in it if all of it is durations, or by year if dates."""
+    texts = [value for value in values if isinstance(value, str)]
+    for number in (r"(-?)PT(\d+|\d+\.\d+)S()", r"(\d{4,}|-\d{3,})()(-\d\d-\d\d|-\d\d-\d\dT.*)"):
+        parts = {text: re.fullmatch(number, text, re.ASCII) for text in texts}
+        if texts and all(parts.values()):
+            return sorted(
+                texts, key=lambda text: (Fraction("".join(parts[text].group(1, 2))), parts[text][3], text)
+            )
+    return sorted(values)
+
+
 def column(values, declared=None):
     """The codes and the domain of a column."""
     kind = kind_of(values)
@@ -71,7 +83,7 @@ def column(values, declared=None):
         for value in values:
             if not any(same(value, other) for other in domain):
                 domain.append(value)
-        domain = sorted(value for value in domain if last_of_all(value) == 0) + sorted(
+        domain = in_order([value for value in domain if last_of_all(value) == 0]) + sorted(
             (value for value in domain if last_of_all(value)), key=last_of_all
         )
     else:

@@ -470,7 +470,7 @@ class Release:
     ) -> None:
         """Stream a synthetic table, as of `dataset`, to a .parquet, .csv or .csv.gz file in constant memory.
 
-        Needs the extra ``nbcfast[arrow]``. The file appears whole or not at all.
+        Needs pyarrow. The file appears whole or not at all.
 
         Parameters
         ----------

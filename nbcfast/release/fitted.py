@@ -11,7 +11,6 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.utils.validation import check_is_fitted
 
 from nbcfast.release.quality import log_shares
-from nbcfast.table.domain import Domain
 from nbcfast.table.encode import code_dtype
 from nbcfast.views import Viewset
 from nbcfast.views.integers import Counts
@@ -42,8 +41,9 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def of(cls, views: Viewset) -> PublishedCategoricalNB:
         """The fitted object."""
         sizes = [len(array) for array in views.counts.values()]
-        # The order of np.unique, and None last, which NumPy cannot sort.
-        order = Domain.sorted(views.classes).positions_in(views._class_domain)
+        head = views._class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
+        order = np.arange(len(views.classes))
+        order[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
         priors, conditional = log_shares(views)
         model = cls(alpha=0.0, min_categories=sizes)
         model._views = views

@@ -298,7 +298,7 @@ def parquet_check(path: str, document: form.TableForm, rows: form.Rows) -> tuple
     try:
         import_module("pyarrow")
     except ImportError:
-        return None, f"{form.PARQUET} is there, and takes nbcfast[arrow] to compare"
+        return None, f"{form.PARQUET} is there, and takes pyarrow to compare: pip install pyarrow"
     try:
         table = read_parquet(path)
         if document.weights in table.names:

@@ -12,7 +12,7 @@ import numpy as np
 from nbcfast.response.schemes import number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.table import _value_weights
-from nbcfast.table.values import exact
+from nbcfast.table.values import exact, in_order
 
 At = Literal["midrange", "median"]
 
@@ -134,7 +134,7 @@ def _ranks(domain: Domain, name: str, cut: Cut | None = None) -> list[int | Frac
         raise ValueError(f"column {name!r}: the cut is of {'values' if cut.values else 'numbers'}")
     if numbers:
         return [exact(value, f"column {name!r}") for value in domain.values]
-    order: list[Any] = sorted(domain.values) if cut is None else list(cut.values)
+    order: list[Any] = in_order(domain.values) if cut is None else list(cut.values)
     places = {value: place for place, value in enumerate(order)}
     for value in domain.values:
         if value not in places:
@@ -151,7 +151,7 @@ def _cut(table: Table, name: str, at: At) -> Cut:
         raise ValueError("no rows")
     values: tuple[Any, ...] = ()
     if column.domain.kind not in ("int", "float"):
-        values = tuple(sorted(column.domain.values))
+        values = tuple(in_order(column.domain.values))
     if at == "midrange":
         return Cut(Fraction(used[0][0] + used[-1][0]) / 2, values)
     half, passed = Fraction(sum(total for _, total in used), 2), 0

@@ -249,14 +249,14 @@ def plot(points: Iterable[Any], ax: Any = None, *, title: str | None = None) -> 
 
     Notes
     -----
-    Needs the extra ``nbcfast[plot]``.
+    Needs matplotlib.
     """
     table = frontier_table(points)
     if ax is None:
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            raise ImportError("drawing needs matplotlib: pip install nbcfast[plot]") from None
+            raise ImportError("drawing needs matplotlib: pip install matplotlib", name="matplotlib") from None
         columns, rows = (min(max(len(numbers), 4), MOST_DRAWN) for numbers in (table.ks, table.ls))
         figure = Figure(figsize=(2 + 0.45 * columns, 1.6 + 0.4 * rows))
         ax = figure.add_subplot()

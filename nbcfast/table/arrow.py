@@ -21,7 +21,7 @@ def load_pyarrow() -> Any:
         import pyarrow
         import pyarrow.compute
     except ImportError:
-        raise ImportError("reading Arrow data needs pyarrow: pip install nbcfast[arrow]") from None
+        raise ImportError("reading Arrow data needs pyarrow: pip install pyarrow", name="pyarrow") from None
     return pyarrow
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.table.values import SUPPRESSED, Kind, Value, as_kind, join_kinds, normalise
+from nbcfast.table.values import SUPPRESSED, Kind, Value, as_kind, in_order, join_kinds, normalise
 
 Positions = npt.NDArray[np.int64]
 
@@ -19,8 +19,9 @@ class Domain:
     """The values that a column's codes stand for: code `i` is `values[i]`.
 
     All values are of one kind; None and then SUPPRESSED, where they belong to the domain, come last. A
-    declared domain keeps the order it was given in, any other is sorted (text by code point). Two domains
-    are equal if they hold the same values in the same order; whether they were declared is not compared.
+    declared domain keeps the order it was given in, any other is sorted (text by code point, but durations
+    by length and dates by time). Two domains are equal if they hold the same values in the same order;
+    whether they were declared is not compared.
 
     Attributes
     ----------
@@ -107,8 +108,7 @@ class Domain:
         kind, plain = normalise(list(values), where)
         found = set(plain)
         tail = _tail_of(found)
-        head: list[Any] = [value for value in found if value is not None and value is not SUPPRESSED]
-        head.sort()
+        head = in_order(value for value in found if value is not None and value is not SUPPRESSED)
         return cls(kind, head, tail, False)
 
     @staticmethod
@@ -118,7 +118,7 @@ class Domain:
         tail = _tail_of({*a._tail, *b._tail})
         if kind in _NUMERIC and a.kind == b.kind:
             return Domain(kind, np.union1d(np.asarray(a._head), np.asarray(b._head)), tail, False)
-        head: Any = sorted({*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)})
+        head: Any = in_order({*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)})
         if kind == "interval":
             for one, next_one in pairwise(head):
                 if one.high is None or next_one.low is None or one.high > next_one.low:

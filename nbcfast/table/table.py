@@ -30,7 +30,7 @@ class Table:
     ----------
     obj : mapping or Arrow data
         Name -> 1-D array-like, or anything that exports Arrow data (a pandas or polars frame, a pyarrow
-        table, a DuckDB relation; this needs the extra ``nbcfast[arrow]``). A pandas index is no column.
+        table, a DuckDB relation; this needs pyarrow). A pandas index is no column.
     domains : mapping of name -> sequence, optional
         The values that a column may hold, in this order. Any other column has the sorted values that occur.
     weights : array_like of int, or name of a column, optional
@@ -55,9 +55,9 @@ class Table:
 
     Notes
     -----
-    A null is a value: None, last in its domain. NaN is a null and -0.0 is 0.0. Dates and times from Arrow
-    become their ISO 8601 text (moments with a zone in UTC), decimals become ints where their scale is 0 and
-    else floats.
+    A null is a value: None, last in its domain. NaN is a null and -0.0 is 0.0. Dates, times and
+    durations from Arrow become their ISO 8601 text (moments with a zone in UTC), in the order of time;
+    decimals become ints where their scale is 0 and else floats.
 
     Examples
     --------

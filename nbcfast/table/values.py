@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import total_ordering
 from types import NoneType
@@ -15,6 +16,11 @@ Kind = Literal["bool", "int", "float", "text", "interval"]
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
+
+
+# The texts that Arrow's durations, dates and moments become: seconds, and years before 0 and after 9999.
+DURATION = re.compile(r"(-?)PT([0-9]+(?:\.[0-9]+)?)S")
+DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 
 
 class Suppressed:
@@ -223,6 +229,29 @@ def normalise(values: Sequence[Any], where: str) -> tuple[Kind | None, list[Valu
     if not types <= {str, bool, int, float, Interval, Suppressed, NoneType}:
         plain = [_plain(value, kinds[type(value)]) for value in plain]
     return kind, as_kind(plain, kind, where)
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Values of one kind, no None and no SUPPRESSED, sorted: text by code point, but times by time.
+
+    It depends on which values there are and on nothing else, so that parts merge into one order.
+    """
+    found = sorted(values)
+    if found and isinstance(found[0], str):
+        for pattern, key in ((DURATION, _duration), (DATE, _date)):
+            if all(map(pattern.fullmatch, found)):
+                found.sort(key=key)
+    return found
+
+
+def _duration(text: str) -> tuple[Decimal, str]:
+    sign, seconds = DURATION.fullmatch(text).groups()  # type: ignore[union-attr]
+    return Decimal(f"{sign}{seconds}"), text
+
+
+def _date(text: str) -> tuple[Decimal, str]:
+    year, rest = DATE.fullmatch(text).groups()  # type: ignore[union-attr]
+    return Decimal(year), rest
 
 
 def _plain(value: Any, kind: Kind | None) -> Value:
