@@ -889,6 +889,15 @@ def test_frontier_table():
     assert isinstance(long, FrontierTable)
     assert len(long.ks) == 100
     assert len(repr(long).splitlines()[0]) < 200
+    first, *rest = repr(long).splitlines()
+    assert first.split()[-1] == "99", "beyond the last k nothing is safe"
+    narrow = long.text(40)
+    assert max(map(len, narrow.splitlines())) <= 40
+    blocks = [block.splitlines() for block in narrow.split("\n\n")]
+    assert len(blocks) > 2
+    assert {block[1].split()[0] for block in blocks} == {"0"}
+    assert [k for block in blocks for k in block[0].split()[3:]] == first.split()[3:]
+    assert [m for block in blocks for m in block[1].split()[1:]] == rest[0].split()[1:]
     with pytest.raises(ValueError, match=r"points\[0\]: expected \(l, k, m\), got \(1, 2\)"):
         frontier_table([(1, 2)])
 

@@ -41,6 +41,7 @@ from nbcfast.cli.verbs import (
     plain,
     progress,
     reads_file,
+    screen_width,
     show,
     verbs,
 )
@@ -237,7 +238,7 @@ def find(
     if points:
         parts += [
             Text(f"the skyline at {confidence}: " + ", ".join(map(str, points))),
-            Text(f"the largest safe m:\n{skyline.frontier_table(points)!r}"),
+            Text(f"the largest safe m:\n{skyline.frontier_table(points).text(screen_width())}"),
         ]
     else:
         parts.append(Text("nothing is safe: see nbcfast skyline check --point 0,0,0," + confidence))

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
@@ -285,20 +287,63 @@ def pairs(rows: list[tuple[str, str]]) -> Grid:
     return grid
 
 
+LEAST = 16  # letters of a text before it is folded, beside other columns
+
+
+class Listing(Grid):
+    """A table that never drops a letter: where its columns do not fit beside each other, they stand below."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        texts = [[plain_text(cell) for cell in (column.header, *column.cells)] for column in self.columns]
+        natural = [max(map(cell_len, cells)) for cells in texts]
+        least = [
+            size if column.no_wrap else min(size, LEAST)
+            for size, column in zip(natural, self.columns, strict=True)
+        ]
+        if sum(least) + 2 * (len(least) - 1) <= options.max_width:
+            yield from super().__rich_console__(console, options)
+            return
+        (title, *headers), *rows = zip(*texts, strict=True)
+        yield Text(title or "", style="bold", overflow="fold")
+        yield Text("─" * options.max_width)
+        for name, *cells in rows:
+            yield Text(name, overflow="fold")
+            for header, cell in zip(headers, cells, strict=True):
+                if cell:
+                    line = Text(f"{header}  {cell}" if header else cell, overflow="fold")
+                    yield Padding(line, (0, 0, 0, 4))
+
+
+def plain_text(cell: object) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
+
+
 def listing(first: str, *numbers: str) -> Grid:
     """An empty table: a column of names and columns of numbers."""
-    grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    grid = Listing(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
+    )
     grid.add_column(first, overflow="fold")
     for number in numbers:
         grid.add_column(number, justify="right", no_wrap=True)
     return grid
 
 
-def show(*parts: Text | Grid) -> None:
-    """Print `parts` with an empty line after each, folded to the terminal or, in a pipe, not at all."""
+def screen() -> Console:
+    """Where results go: as wide as the terminal, and a pipe is as wide as anything."""
     console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = 10_000
+    return console
+
+
+def screen_width() -> int:
+    return screen().width
+
+
+def show(*parts: Text | Grid) -> None:
+    """Print `parts` with an empty line after each, folded to the terminal or, in a pipe, not at all."""
+    console = screen()
     with console.capture() as capture:
         for part in parts:
             console.print(part, Text(), sep="\n")

@@ -173,15 +173,36 @@ class FrontierTable:
         return {"ls": list(self.ls), "ks": list(self.ks), "m": [list(row) for row in self.m]}
 
     def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The table as text, in blocks of columns below each other where it is wider than `width`.
+
+        Of very many k some are left out, never the last.
+        """
         if not self.ls:
             return "FrontierTable(nothing is safe)"
         step = -(-len(self.ks) // MOST_COLUMNS)
-        rows = [["l \\ k", *map(str, self.ks[::step])]]
+        shown = [*range(0, len(self.ks) - 1, step), len(self.ks) - 1]
+        rows = [["l \\ k", *(str(self.ks[place]) for place in shown)]]
         for l, row in zip(self.ls, self.m, strict=True):
-            rows.append([str(l), *("-" if m is None else str(m) for m in row[::step])])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+            rows.append([str(l), *("-" if row[place] is None else str(row[place]) for place in shown)])
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        first, *others = [
+            [cell.rjust(width_of) for cell in column]
+            for width_of, column in zip(wide, zip(*rows, strict=True), strict=True)
+        ]
+        blocks: list[list[list[str]]] = []
+        used = 0
+        for column in others:
+            needed = 2 + len(column[0])
+            if not blocks or (width is not None and used + needed > width):
+                blocks.append([first])
+                used = len(first[0])
+            blocks[-1].append(column)
+            used += needed
+        return "\n\n".join(
+            "\n".join("  ".join(cells) for cells in zip(*block, strict=True)) for block in blocks
         )
 
 
