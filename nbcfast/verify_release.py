@@ -1922,12 +1922,21 @@ def _judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
     return "rows", people == document.rows, text
 
 
+def exposed(theta: Fraction, sizes: list[int], lie: str | None) -> bool:
+    """Whether the answers of a group of columns with so many values say for sure what is true.
+
+    So it is where none is a lie, and where all are and there is but one lie to each truth.
+    """
+    one_lie = lie is None or sizes == [2] or (lie == "each" and max(sizes) == 2)
+    return theta == 1 or (theta == 0 and one_lie)
+
+
 def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
     """Why a group of columns with so many values is not epsilon-LDP for any epsilon; None if it is.
 
     `lie` is "each" or "tuple", or None in a binary scheme.
     """
-    if theta == 1 or (theta == 0 and (lie is None or sizes == [2])):
+    if exposed(theta, sizes, lie):
         least = ", and there are two values" if theta == 0 and lie is not None else ""
         return f"not hidden at all: theta = {theta}{least}"
     n = len(sizes)
@@ -1974,7 +1983,7 @@ class DisguisedDocument(TableForm):
         "kind": ("disguised",),
         "method": ("randomised response",),
     }
-    admitted = ("coins",)
+    admitted = ("coins", "hidden")
 
     def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
         self.columns = [
@@ -2062,6 +2071,16 @@ class DisguisedDocument(TableForm):
         return found
 
     @property
+    def exposed(self) -> list[str]:
+        """The columns of groups whose answers say what is true."""
+        return [
+            name
+            for theta, group in self.groups
+            if exposed(theta, [len(self.declared[one]) for one in group], self.lie)
+            for name in group
+        ]
+
+    @property
     def untouched(self) -> list[str]:
         """The columns outside the scheme, which stand in the table as they are."""
         return [name for name, _ in self.columns if name not in self.declared]
@@ -2095,6 +2114,10 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
         stated = shown(document.fields["privacy"])
         text = f"the certificate says {stated}, and of its scheme this holds: {text}"
     results.append(("privacy", document.privacy == found, text))
+    text = "no group's answers are all true, or all the opposite of the truth"
+    if document.exposed:
+        text = f"nothing is hidden of {', '.join(document.exposed)}: at this theta the answers say the truth"
+    results.append(("hidden", not document.exposed, text))
     results.append(_judge_untouched(document))
     if document.fields["seeded"]:
         text = "a simulation: its coins came from a seed, and hide nothing from who knows it"

@@ -364,3 +364,53 @@ def test_a_failed_save_leaves_nothing(tmp_path):
     empty = response.disguise(nbcfast.Table({"a": []}, domains={"a": [0, 1]}), Scheme("0.8", [["a"]]))
     with pytest.raises(ValueError, match="not saved: no rows"):
         empty.save(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "exposed"),
+    [
+        (Scheme(1, [["job", "ok"]]), ("job", "ok")),
+        (Scheme(0, [["job"]]), ("job",)),
+        (Scheme(["0.9", 0], [["job"], ["ok"]]), ("ok",)),
+        (KaryScheme(1, {"job": ["a", "b", "c"]}), ("job",)),
+        (KaryScheme(0, {"job": ["a", "b"]}), ("job",)),
+        (KaryScheme(0, {"job": ["a", "b"], "ok": [0, 1]}, groups=[["job", "ok"]]), ("job", "ok")),
+        (KaryScheme(0, {"job": ["a", "b"], "ok": [0, 1]}, groups=[["job", "ok"]], lie="tuple"), ()),
+        (KaryScheme(0, {"job": ["a", "b", "c"]}), ()),
+        (Scheme("0.99", [["job"]]), ()),
+    ],
+)
+def test_a_scheme_that_hides_nothing_is_said_by_both_verifiers(tmp_path, capsys, scheme, exposed):
+    assert scheme.exposed == exposed
+    people = {"job": ["a", "b"] * 9, "ok": [0, 1] * 9}
+    told = response.disguise(people, scheme)
+    told.save(tmp_path / "told")
+    found = nbcfast.verify(tmp_path / "told")
+    check = next(check for check in found.checks if check.name == "hidden")
+    assert check.passed is not bool(exposed)
+    assert found.ok is not bool(exposed)
+    if exposed:
+        assert f"nothing is hidden of {', '.join(exposed)}: at this theta the answers say the" in check.text
+        # The lies are known: who reverses them has the truth.
+        truth = nbcfast.Table(people).codes(exposed[0]) ^ (min(scheme.theta) == 0)
+        assert (np.sort(told.codes(exposed[0])) == np.sort(truth)).all()
+    assert verify_release.main([str(tmp_path / "told")]) == int(bool(exposed))
+    assert f"  hidden         {check.text}" in capsys.readouterr().out
+    assert isinstance(nbcfast.load(tmp_path / "told"), response.Disguised)
+
+
+@pytest.mark.parametrize("theta", ["1", "0", "0.8,1"])
+def test_answers_that_hide_nothing_are_not_written(survey, tmp_path, capsys, theta):
+    groups = "smokes,drinks" if "," not in theta else "smokes;drinks"
+    scheme = ["--theta", theta, "--groups", groups]
+    code, out, err = run(capsys, "disguise", survey, *scheme, "--out", tmp_path / "told")
+    columns = "drinks" if "," in theta else "smokes, drinks"
+    assert (code, out) == (1, "")
+    assert err == (
+        f"nbcfast: infeasible: the scheme hides nothing of {columns}; --keep tells columns as they are\n"
+    )
+    assert not (tmp_path / "told").exists()
+    for options in ([], ["--json"]):
+        code, out, err = run(capsys, "response", "plan", *scheme, "--n", 100, *options)
+        assert (code, err) == (1, "")
+        assert "not hidden at all: theta = " in out

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,6 +117,11 @@ def privacy_lines(scheme: Scheme | KaryScheme) -> list[tuple[str, str]]:
     return [*lines, ("all together", text)]
 
 
+def exposed_text(scheme: Scheme | KaryScheme) -> str:
+    """That a scheme hides nothing of some columns."""
+    return f"the scheme hides nothing of {', '.join(label(name) for name in scheme.exposed)}"
+
+
 def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
     """For JSON, which has no infinity."""
     found = scheme.privacy().to_dict()
@@ -201,6 +207,9 @@ def disguise(
     all of them are reversed. Writes DIR/table.csv with its rows sorted, DIR/certificate.json for `verify` and
     DIR/scheme.json for `estimate` and for devices on which respondents disguise their own answers; with
     --binarise or --cuts also DIR/cuts.json, by which a classifier of the answers is used on new records.
+
+    Leaves with 1, and writes nothing, if the scheme hides nothing of a column: at theta = 1, or 0 with two
+    values.
     """
     if weights is not None:
         raise ValueError("--weights: each record needs coins of its own, and a weight has none")
@@ -242,6 +251,10 @@ def disguise(
         assert groups is not None
         domains = {name: table.domain(name) for name in columns}
         scheme = KaryScheme(thetas_in(theta), domains, groups=groups_in(groups, each), lie=lie)
+    if scheme.exposed:
+        why = f"{exposed_text(scheme)}; --keep tells columns as they are"
+        print(f"nbcfast: infeasible: {why}", file=sys.stderr)
+        return 1
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("disguising") as report:
         told = response.disguise(table, scheme, rng, progress=report)
@@ -411,6 +424,8 @@ def estimate(
         if len(values) > MOST_SHOWN:
             grid.add_row(Text(f"{label(name)}: {len(values) - MOST_SHOWN} values more, in --json"))
     lines = []
+    if scheme.exposed:
+        lines.append(("not hidden", exposed_text(scheme)))
     if not found.converged:
         lines.append(("not settled", "EM stopped before its shares did; --method projection is exact"))
     if measured is not None:
@@ -493,6 +508,8 @@ def plan(
     """Say how many respondents a scheme takes, or how good the estimates of N of them are.
 
     What is printed holds for the worst population.
+
+    Leaves with 1 if the scheme hides nothing of a column.
     """
     scheme: Scheme | KaryScheme
     if scheme_file is not None:
@@ -508,7 +525,7 @@ def plan(
     found = response.plan(respondents, scheme, class_name=class_name, standard_error=error, accuracy=accuracy)
     if as_json:
         print(json.dumps({**found.to_dict(), "privacy": privacy_found(scheme)}, indent=2))
-        return 0
+        return int(bool(scheme.exposed))
     rows = [
         ("respondents", f"{found.n:,}"),
         ("standard error of a share", f"at most {error_text(found.standard_error)}"),
@@ -517,4 +534,4 @@ def plan(
         rows.append(("of a measured accuracy", f"at most {error_text(found.accuracy_error)}"))
     rows.append(("in place of each truthful one", f"{found.blow_up:.3g}"))
     show(privacy_grid(scheme), pairs([*rows, *privacy_lines(scheme)]))
-    return 0
+    return int(bool(scheme.exposed))

@@ -18,7 +18,7 @@ from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact
 from nbcfast.table.values import number_text as decimal_text
 from nbcfast.verify_release import NOTHING_TOLD as CLOSEST
-from nbcfast.verify_release import printable, unbounded
+from nbcfast.verify_release import exposed, printable, unbounded
 
 Lie = Literal["each", "tuple"]
 
@@ -183,6 +183,23 @@ class AnyScheme(ABC):
     @abstractmethod
     def declared(self, table: Table) -> AnyScheme:
         """The scheme with the domains of a table, which must fit it."""
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """The columns whose coin hides nothing: at theta = 1, and at 0 where there is but one lie.
+
+        Examples
+        --------
+        >>> Scheme([1, "0.8"], [["smokes"], ["ill"]]).exposed
+        ('smokes',)
+        """
+        lie = getattr(self, "lie", None)
+        return tuple(
+            name
+            for group in self.groups
+            if exposed(group.theta, [self.size(name) for name in group.columns], lie)
+            for name in group.columns
+        )
 
     def shrinkage(self, first: str | None, second: str | None) -> tuple[Fraction, Fraction, Fraction]:
         """By what the row, column and interaction components of a two-way table shrink in expectation."""
