@@ -1505,6 +1505,8 @@ class PartitionDocument(TableForm):
             raise Refused(f"{where}: expected one value for each text")
         # One value under two texts would pass for two values, and a group that has no other for a mixed one.
         self.values = _plain([(text, values[0]) for text, values in cells], where)
+        if self.closeness is not None and self.closeness[1] == "ordered":
+            _natural([typed for _, typed in self.values], where)
         return [
             *((name, _texts(cells)) for name, cells in self.columns),
             (self.sensitive, _texts(self.values)),
@@ -1569,6 +1571,16 @@ def element(typed: Typed) -> str:
     return str(plain)
 
 
+def _natural(values: list[Typed], where: str) -> None:
+    """Refuse numbers and intervals that do not rise: in another order other distances are small."""
+    for (kind, one), (following, other) in zip(values, values[1:]):  # noqa: B905, RUF007
+        # Intervals rise in every domain.
+        if kind == following and kind in ("int", "float") and not one < other:
+            raise Refused(
+                f"{where}: ordered distances take the order of numbers, expected more than {one}, got {other}"
+            )
+
+
 def histograms(rows: Rows) -> Histograms:
     """The groups of people who share all values but the last: how many have which of that."""
     groups: Histograms = {}
@@ -1596,7 +1608,8 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     if document.diversity is not None:
         results.append(("diversity", *_diverse(counts, *document.diversity)))
     if document.closeness is not None:
-        results.append(("closeness", *_close(counts, len(document.values), *document.closeness)))
+        holds, text = _close(counts, len(document.values), *document.closeness)
+        results.append(("closeness", holds, text + _claimed_order(document, counts)))
     statistics = {l: _Statistics(counts, l) for l in {point[0] for point in document.points}}
     for l, k, m, confidence in document.points:
         safe, text = statistics[l].judge(k, m, confidence)
@@ -1635,6 +1648,20 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
         most = max(most, Fraction(found, n * people * max(steps, 1)))
     sign = "<=" if most <= t else ">"
     return most <= t, f"t = {number_text(most)} {sign} {number_text(t)}, {distance} distances"
+
+
+def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) -> str:
+    """That distances rest on an order which only the certificate says: texts have none of their own."""
+    assert document.closeness is not None
+    present = sorted({place for group in groups for place in group})
+    if document.closeness[1] != "ordered" or len(present) < 3:  # two have one distance
+        return ""
+    kinds = {document.values[place][1][0] for place in present}
+    if kinds & {"text", "bool"}:
+        listed = ", ".join(spelled(document.values[place][1]) for place in present[:SOME_NAMES])
+        more = ", .." if len(present) > SOME_NAMES else ""
+        return f"; the order of the values is the publisher's claim: {listed}{more}"
+    return "; a missing value is taken for the largest" if kinds & {"null", "suppressed"} else ""
 
 
 class _Statistics:

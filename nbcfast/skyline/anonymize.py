@@ -16,6 +16,7 @@ from nbcfast.errors import Infeasible
 from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.growing import fill, grow, numbered, problem_of
+from nbcfast.skyline.measures import check_natural
 from nbcfast.skyline.partition import Made, Partition, Source
 from nbcfast.skyline.points import MOST_PEOPLE
 from nbcfast.skyline.quasi import Quasi, describe
@@ -68,7 +69,8 @@ def anonymize(
     diversity : (c, l), optional
         Recursive (c, l)-diversity: r_1 < c (r_l + r_(l+1) + ...).
     closeness : number or (number, "equal" or "ordered"), optional
-        t-closeness, by default with equal distances. Values that nobody has do not count.
+        t-closeness, by default with equal distances. Values that nobody has do not count. Ordered distances
+        take the order of numbers and intervals, a null after them, and of texts the declared one.
     hierarchies : mapping of name -> mapping or path, optional
         For a categorical quasi-identifier the sets that its values are generalised to: nested mappings with
         sequences of values at the end, or a CSV file as ARX has it, ``value;set;larger set;*``. Others are
@@ -100,7 +102,8 @@ def anonymize(
         If the table as one group breaks a demand: then every partition does. `best` holds the breach.
     ValueError
         If nothing is demanded, there are no rows, a name is unknown or given twice, the sensitive column is
-        among the quasi-identifiers, or `out` is the file that is read.
+        among the quasi-identifiers, `out` is the file that is read, or with ordered distances the numbers or
+        intervals of the sensitive column are declared in another order than their own.
 
     Notes
     -----
@@ -204,6 +207,8 @@ def _in_memory(
         raise ValueError("no rows")
     if n_rows > MOST_ROWS:
         raise ValueError(f"a table has at most {MOST_ROWS:,} rows here, got {n_rows:,}: split it on disk")
+    if demands.closeness is not None and demands.closeness[1] == "ordered":
+        check_natural(secret.domain, sensitive)
     quasi = [
         describe(name, column.domain, _used(column), hierarchies.get(name))
         for name, column in zip(names, columns, strict=True)

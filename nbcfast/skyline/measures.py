@@ -120,6 +120,11 @@ class Measures:
             to the last being 1; values that nobody has do not count. Without it all values are equally far
             from each other (half the sum of differences).
 
+        Raises
+        ------
+        ValueError
+            With `ordered`, if numbers or intervals were declared in another order than their own.
+
         Examples
         --------
         >>> from nbcfast.skyline import Groups
@@ -127,6 +132,8 @@ class Measures:
         >>> groups.t(), groups.t(ordered=True)
         (Fraction(1, 2), Fraction(3, 8))
         """
+        if ordered:
+            check_natural(self._sensitive, self.sensitive)
         totals, values = self.totals(), self.values
         present = totals > 0
         if not present.all():  # they would widen the scale
@@ -195,6 +202,15 @@ class Measures:
     def _counts(self, group: int) -> list[int]:
         counts: list[int] = self.counts[self.offsets[group] : self.offsets[group + 1]].tolist()
         return counts
+
+
+def check_natural(domain: Domain, name: str) -> None:
+    """Refuse ordered distances of numbers and intervals that are declared in another order than theirs."""
+    if not domain.is_natural:
+        raise ValueError(
+            f"ordered distances: expected the values of {name!r} declared in rising order, which is theirs, "
+            "got " + ", ".join(map(repr, domain.first(8)[:8]))
+        )
 
 
 def _greatest(numerators: Longs, denominators: Longs) -> Fraction:

@@ -210,6 +210,14 @@ class Domain:
         return np.flatnonzero(stays)
 
     @property
+    def is_natural(self) -> bool:
+        """Whether numbers and intervals stand in rising order; of texts and bools any order is as good."""
+        if isinstance(self._head, np.ndarray):
+            return bool((self._head[1:] > self._head[:-1]).all())
+        head: Any = self._head if self.kind == "interval" else ()
+        return all(one < next_one for one, next_one in pairwise(head))
+
+    @property
     def head(self) -> tuple[Value, ...]:
         """The values without None and SUPPRESSED."""
         return self.values[: len(self._head)]
