@@ -37,6 +37,7 @@ class Measures:
     counts: Longs
     sizes: Longs
     n_rows: int
+    sensitive: str
     _sensitive: Domain
 
     @property
