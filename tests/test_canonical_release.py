@@ -1,5 +1,6 @@
 """The canonical release: a function of the answers alone, exact, and what it says about itself."""
 
+import importlib
 import itertools
 import json
 import math
@@ -665,17 +666,50 @@ class TestLeak:
         # Only (1, 1) is of class 0. With the contrast of a given, that of b has a least value and no largest.
         views = Viewset([100, 100], {"a": [[10, 50], [90, 50]], "b": [[30, 60], [70, 40]]})
         assert labels(views) == [1, 1, 1, 0]
-        assert canonical.leak(views).intervals == {"a": 0, "b": math.inf}
+        assert canonical.leak(views, intervals=True).intervals == {"a": 0, "b": math.inf}
         # Two levels of b, and the contrast of b is the one that is known.
         views = Viewset([600, 600], {"a": [[50, 250], [150, 200], [400, 150]], "b": [[200, 400], [400, 200]]})
-        found = canonical.leak(views)
+        found = canonical.leak(views, intervals=True)
         assert found.levels == {"a": (3, 3), "b": (2, 2)}
         assert found.intervals["b"] == 0
         assert found.intervals["a"] > 0
+        assert found.no_intervals is None
+        asked_for_nothing = canonical.leak(views)
+        assert (asked_for_nothing.intervals, asked_for_nothing.no_intervals) == (None, None)
         monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-        with pytest.raises(ImportError, match=r"need scipy: pip install scipy, or give"):
-            canonical.leak(views)
-        assert canonical.leak(views, intervals=False).intervals is None
+        with pytest.raises(ImportError, match=r"intervals of log-ratios need scipy: pip install scipy"):
+            canonical.leak(views, intervals=True)
+        assert canonical.leak(views) == asked_for_nothing
+
+    def test_intervals_are_capped_by_counted_work(self, monkeypatch):
+        scipy = pytest.importorskip("scipy.optimize")
+        solved = []
+
+        def counting(*arguments, A_ub, **more):
+            solved.append(A_ub.nnz)
+            return linprog(*arguments, A_ub=A_ub, **more)
+
+        linprog = scipy.linprog
+        monkeypatch.setattr(scipy, "linprog", counting)
+        views = Viewset([600, 600], {"a": [[50, 250], [150, 200], [400, 150]], "b": [[200, 400], [400, 200]]})
+        found = canonical.leak(views, intervals=True)
+        work = sum(solved)
+        solved.clear()
+        monkeypatch.setattr(importlib.import_module("nbcfast.canonical.leak"), "MOST_WORK", work - 1)
+        capped = canonical.leak(views, intervals=True)
+        assert solved == []
+        assert capped.intervals is None
+        assert capped.no_intervals == (
+            f"6 linear programmes of {work // 6} numbers each are more than {work - 1} numbers together"
+        )
+        monkeypatch.setattr(importlib.import_module("nbcfast.canonical.leak"), "MOST_WORK", work)
+        assert canonical.leak(views, intervals=True) == found
+
+    def test_the_bound_of_all_rules_is_not_said_to_bound_one(self):
+        """The weights of one rule may be longer than rules are on average: both as bits at most is a lie."""
+        views = Viewset([100, 100], {"a": [[10, 50], [90, 50]]})
+        found = canonical.leak(views)
+        assert "bound" not in repr(found)
 
     def test_the_totals_attack_inverts_what_is_not_changed(self):
         rng = np.random.default_rng(3)
@@ -766,7 +800,7 @@ class TestAdult:
         assert (found.recovered, found.cells) == (0, 80)
         assert found.levels == {"age": (5, 73), "education_num": (5, 16)}
         assert not found.high
-        found = canonical.leak(adult(data))
+        found = canonical.leak(adult(data), intervals=True)
         assert found.high
         assert "declare bins that are fixed in advance" in found.verdict
         assert found.counting_bound == pytest.approx(10.7, abs=0.05)

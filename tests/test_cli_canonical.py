@@ -1,9 +1,11 @@
 """`nbcfast publish`, canonical: the choice of the method, declared domains, budgets, lists, the meter."""
 
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -210,6 +212,8 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
         ),
         (["--tuples", "x.csv", "--allow-differences", "--rows", 9], "not with --allow-differences"),
         (["--method", "canonical", "--no-gauge"], "--no-gauge goes with --method safetytransform"),
+        (["--intervals", "--no-gauge"], "--intervals goes with the leak meter, and that not with --no-gauge"),
+        (["--intervals", "--tuples", "x.csv"], "that not with --tuples"),
         (["--bits", 0], "--bits"),
         (["--domain", "nothing.json"], "nothing.json: No such file"),
         (["--tuples", "nothing.csv"], "nothing.csv: No such file"),
@@ -219,12 +223,44 @@ def test_options_that_do_not_go_together(publish, arguments, message):
     assert message in publish(*arguments, code=2)
 
 
-def test_without_scipy_the_meter_names_the_extra(run, small, tmp_path, monkeypatch):
+def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
+    """Nobody is sent to install something for a line that takes a minute and that he did not ask for."""
+    patients = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+    arguments = (
+        *("publish", patients, "--class", "diagnosis", "--columns", "bmi,glucose,age"),
+        *("--amplification", 4, "--out", tmp_path / "out"),
+    )
+    pytest.importorskip("scipy.optimize")
+    called = []
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: called.append(1))
+    code, printed, _ = run(*arguments)
+    assert (code, called) == (0, [])
+    assert "interval" not in meter_of(printed)
+    assert "pip install" not in printed
+    monkeypatch.undo()
+    assert "interval of a log-ratio" in run(*arguments, "--intervals")[1]
+    monkeypatch.setattr(import_module("nbcfast.canonical.leak"), "MOST_WORK", 1)
+    printed = run(*arguments, "--intervals")[1]
+    assert re.search(r"intervals of log-ratios +not measured: \d+ linear programmes of", printed)
+
+
+def test_intervals_without_scipy_are_refused_before_the_work(run, small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
-    code, printed, _ = run(*arguments)
-    assert code == 0
-    assert "not measured: pip install nbcfast[canonical]" in printed
+    assert run(*arguments)[0] == 0
+    code, printed, errors = run(*arguments, "--intervals")
+    assert (code, printed) == (2, "")
+    assert errors == "nbcfast: intervals of log-ratios need scipy: pip install scipy\n"
+
+
+def test_the_meter_does_not_contradict_itself(run, small, tmp_path):
+    """What all rules carry on average bounds no rule's weights: 10.7 bits "at most" stood under 10.8."""
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    assert "at most" not in meter_of(run(*arguments)[1])
+
+
+def meter_of(printed):
+    return printed[printed.index("what the answers give away") :].split("\n\n")[0]
 
 
 def test_worlds_and_breach(publish, tmp_path):

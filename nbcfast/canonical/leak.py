@@ -33,6 +33,7 @@ Floats = npt.NDArray[np.float64]
 MUCH = 8.0  # bits a weight, above which the verdict is a warning
 SOME_VALUES = 12  # of an attribute, whose intervals are looked at
 MOST_CUBE = 2_000_000  # combinations of levels up to which intervals are looked at
+MOST_WORK = 5_000_000  # linear programmes times the numbers in each: some ten seconds
 SAMPLE, LARGE_SAMPLE, LARGE = 64, 12, 10_000_000  # rows left out, and the tuples from which they are fewer
 COMMON = 0.01  # share of the rows from which a value gives the scale
 SWEEPS = 500
@@ -52,15 +53,19 @@ class Leak:
     log2_range : float
         Bits a weight: log2 of the range of the weights of least norm, whose margin is 1.
     counting_bound : float
-        log2(e D / V) for D tuples and V free weights: bits a weight that rules of this form can carry.
+        log2(e D / V) for D tuples and V free weights. Of all rules of this form with two classes there are no
+        more than 2 (e D / V)^V, which is the bits a weight that tell them apart on average. It bounds no rule
+        by itself: `log2_range`, the length of one rule's weights, may be above it.
     total_bits : float
-        1 + V log2(e D / V): no classifier with two classes says more than this.
+        1 + V log2(e D / V), the logarithm of that number.
     levels : mapping of name -> (int, int)
         How many values of an attribute the answers tell apart, and how many there are.
     intervals : mapping of name -> float, or None
         Of a sample of values of each attribute, the median length of the interval in which all rules with
         these answers have the log-ratio of their two counts, against that of the most frequent value, once
-        the scale is known. Infinite where there is no end. None where it was not measured.
+        is known. Infinite where there is no end. None where it was not measured.
+    no_intervals : str or None
+        Why not, where they were asked for.
     recovered, cells : int or None
         Values whose counts the totals attack finds, and values with rows in every class.
     unchanged : float
@@ -79,6 +84,7 @@ class Leak:
     cells: int | None
     unchanged: float
     sampled: int
+    no_intervals: str | None = None
 
     @property
     def high(self) -> bool:
@@ -116,6 +122,7 @@ class Leak:
             "intervals": None
             if intervals is None
             else {name: None if math.isinf(size) else size for name, size in intervals.items()},
+            "no_intervals": self.no_intervals,
             "recovered": self.recovered,
             "cells": self.cells,
             "unchanged": self.unchanged,
@@ -128,7 +135,7 @@ class Leak:
         levels = " x ".join(f"{found} of {size}" for found, size in self.levels.values())
         recovered = "" if self.recovered is None else f"; totals attack {self._found}"
         return (
-            f"Leak({self.log2_range:.1f} bits a weight, bound {self.counting_bound:.1f}; levels {levels}"
+            f"Leak({self.log2_range:.1f} bits a weight; levels {levels}"
             f"{recovered}; {self.unchanged:.0%} of {self.sampled} rows leave no trace)"
         )
 
@@ -140,7 +147,7 @@ def leak(
     table: Any = None,
     class_name: str | None = None,
     sample: int | None = None,
-    intervals: bool = True,
+    intervals: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Leak:
@@ -164,7 +171,8 @@ def leak(
     sample : int, optional
         How many rows are left out, one at a time.
     intervals : bool
-        Whether to measure intervals of log-ratios, for two classes. Needs scipy.
+        Whether to measure intervals of log-ratios, for two classes. Needs SciPy. Beyond 5 * 10^6 numbers in
+        all linear programmes together, some ten seconds, they are not measured; `no_intervals` says so.
     threads, progress
         As for `release`.
 
@@ -183,7 +191,7 @@ def leak(
     --------
     >>> import nbcfast
     >>> views = nbcfast.Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
-    >>> found = leak(views, intervals=False)
+    >>> found = leak(views)
     >>> found.levels["job"], found.high
     ((1, 2), False)
     """
@@ -195,6 +203,8 @@ def leak(
     usable(views)
     if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
         raise ValueError(f"sample must be an int of at least 1, got {sample!r}")
+    if intervals:
+        programmes()  # now, and not after everything else
     asked = box(views, mode=preserve, threads=threads, progress=progress)
     sizes = {name: len(views.domain(name)) for name in views.attributes}
     tuples = math.prod(sizes.values())
@@ -208,9 +218,11 @@ def leak(
         name: (max(of_attribute) + 1, size)
         for (name, size), of_attribute in zip(sizes.items(), solution.levels, strict=True)
     }
-    medians = None
+    medians, why = None, None
     if intervals and isinstance(asked, Box):
-        medians = _medians(asked, solution, views, progress)
+        medians, why = _medians(asked, solution, views, progress)
+    elif intervals:
+        why = "they are of two classes"
     scores = Scores.of(integers(asked, solution, progress=progress))
     recovered, cells = totals_attack(
         [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points],
@@ -236,6 +248,7 @@ def leak(
         cells,
         kept / len(rows),
         len(rows),
+        why,
     )
 
 
@@ -441,22 +454,30 @@ def _without(views: Viewset, codes: list[int], c: int) -> Viewset | None:
 # Intervals of log-ratios.
 
 
-def _medians(
-    asked: Box, solution: Solution, views: Viewset, progress: Progress | None
-) -> dict[str, float] | None:
-    """Over all rules with these answers: the median length of intervals, by linear programmes over levels."""
+def programmes() -> tuple[Any, Any]:
+    """What solves linear programmes, and holds them."""
     try:
         from scipy.optimize import linprog
         from scipy.sparse import csr_matrix
     except ImportError:
-        raise ImportError(
-            "intervals of log-ratios need scipy: pip install scipy, or give intervals=False",
-            name="scipy",
-        ) from None
+        raise ImportError("intervals of log-ratios need scipy: pip install scipy", name="scipy") from None
+    return linprog, csr_matrix
+
+
+def _medians(
+    asked: Box, solution: Solution, views: Viewset, progress: Progress | None
+) -> tuple[dict[str, float] | None, str | None]:
+    """Over all rules with these answers: the median length of intervals, by linear programmes over levels.
+
+    Or why they are not measured.
+    """
+    linprog, csr_matrix = programmes()
     sizes = [max(of_attribute) + 1 for of_attribute in solution.levels]
     given = _contrast(solution, views)
-    if given is None or math.prod(sizes) > MOST_CUBE:
-        return None
+    if given is None:
+        return None, "no two common values of an attribute are told apart, and so nothing gives a scale"
+    if math.prod(sizes) > MOST_CUBE:
+        return None, f"the levels have {math.prod(sizes):,} combinations, more than {MOST_CUBE:,}"
     starts = np.cumsum([0, *sizes])
     rows = _essential(asked, solution, sizes)
     data, places, columns = [], [], []
@@ -473,18 +494,23 @@ def _medians(
             columns += [starts[i] + level, starts[i] + level + 1]
             n_rows += 1
     above = csr_matrix((data, (places, columns)), shape=(n_rows, starts[-1]))
+    asked_of = _asked_of(solution, views)
+    total = sum(len(levels) for _, levels in asked_of)
+    work = 2 * total * above.nnz
+    if work > MOST_WORK:
+        return None, (
+            f"{2 * total:,} linear programmes of {above.nnz:,} numbers each are more than {MOST_WORK:,} "
+            "numbers together"
+        )
     name, high, low, contrast = given
     scale = np.zeros((1, int(starts[-1])))
     at = starts[views.attributes.index(name)]
     scale[0, at + high], scale[0, at + low] = 1, -1
     result = {}
-    total, done = sum(min(size, SOME_VALUES) for size in sizes), 0
-    for i, (of_name, size) in enumerate(zip(views.attributes, sizes, strict=True)):
-        frequent = int(np.asarray(views.counts[of_name].sum(axis=1), np.float64).argmax())
-        reference = solution.levels[i][frequent]
-        values = np.unique(np.linspace(0, len(solution.levels[i]) - 1, min(SOME_VALUES, size)).astype(int))
+    done = 0
+    for i, (of_name, (reference, levels)) in enumerate(zip(views.attributes, asked_of, strict=True)):
         lengths = []
-        for level in sorted({solution.levels[i][t] for t in values.tolist()} - {reference}):
+        for level in levels:
             goal = np.zeros(int(starts[-1]))
             goal[starts[i] + level], goal[starts[i] + reference] = 1, -1
             ends = []
@@ -502,9 +528,19 @@ def _medians(
             lengths.append(max(ends[1] - ends[0], 0.0))
             done += 1
             if progress is not None:
-                progress(min(done, total), total)
+                progress(done, total)
         result[of_name] = float(np.median(lengths)) if lengths else math.inf
-    return result
+    return result, None
+
+
+def _asked_of(solution: Solution, views: Viewset) -> list[tuple[int, list[int]]]:
+    """For each attribute the level of its most frequent value, and those that are compared with it."""
+    found = []
+    for name, levels in zip(views.attributes, solution.levels, strict=True):
+        reference = levels[int(np.asarray(views.counts[name].sum(axis=1), np.float64).argmax())]
+        values = np.linspace(0, len(levels) - 1, min(SOME_VALUES, len(levels))).astype(int)
+        found.append((reference, sorted({levels[t] for t in values.tolist()} - {reference})))
+    return found
 
 
 def _contrast(solution: Solution, views: Viewset) -> tuple[str, int, int, float] | None:

@@ -12,6 +12,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical
 from nbcfast.canonical import Leak
+from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
 from nbcfast.cli.verbs import PARQUET_ENDINGS, label, listing, progress, read
 
@@ -24,7 +25,7 @@ class Choice:
     Parameters
     ----------
     method : {"canonical", "safetytransform"} or None
-    no_gauge, allow_differences, listed : bool
+    no_gauge, allow_differences, listed, intervals : bool
     bits : int or None
         Options that go with one of the methods only.
 
@@ -32,6 +33,8 @@ class Choice:
     ------
     ValueError
         If options do not go together.
+    ImportError
+        If SciPy is missing, which the intervals need.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Choice:
         allow_differences: bool,
         bits: int | None,
         listed: bool,
+        intervals: bool,
     ) -> None:
         self.method, self.listed = method, listed
         old = {"--no-gauge": no_gauge, "--allow-differences": allow_differences}
@@ -52,6 +56,11 @@ class Choice:
             raise ValueError(f"{wanted[0]} goes with --method canonical, not with {other}")
         if self.old and method == "canonical":
             raise ValueError(f"{self.old[0]} goes with --method safetytransform, not with --method canonical")
+        if intervals and (listed or self.old or method == "safetytransform"):
+            other = "--tuples" if listed else self.old[0] if self.old else "--method safetytransform"
+            raise ValueError(f"--intervals goes with the leak meter, and that not with {other}")
+        if intervals:
+            programmes()  # refused now, and not after everything else
         self.asked = method is not None or bool(wanted)
         self.canonical = method == "canonical" or bool(wanted)
         self.why: str | None = None
@@ -251,10 +260,9 @@ def listed_in(
 
 @dataclass(frozen=True)
 class Leaks:
-    """The leak meter, and what it lacked."""
+    """The leak meter, and of what."""
 
     found: Leak
-    missing: str | None
     rounded: bool
 
     @property
@@ -269,12 +277,11 @@ class Leaks:
         if self.rounded:
             whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
-        whole.add_row("information a weight, bits at most", f"{found.counting_bound:.1f}")
         if found.recovered is not None:
             whole.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
         whole.add_row("rows that leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
-        if found.intervals is None and self.missing is not None:
-            whole.add_row("intervals of log-ratios", self.missing)
+        if found.no_intervals is not None:
+            whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
         each = listing(
             "attribute",
             "values told apart",
@@ -307,23 +314,16 @@ def leaks(
     class_name: str,
     preserve: Literal["label", "order"],
     rounded: bool,
+    intervals: bool,
 ) -> Leaks:
-    """The leak meter; without SciPy all but the intervals. `rounded`: not what is published is measured."""
+    """The leak meter. `rounded`: not what is published is measured."""
     with progress("measuring leaks") as report:
-        try:
-            found = canonical.leak(
-                views, preserve=preserve, table=table, class_name=class_name, progress=report
-            )
-        except ImportError as error:
-            if error.name != "scipy":
-                raise
-            found = canonical.leak(
-                views,
-                preserve=preserve,
-                table=table,
-                class_name=class_name,
-                intervals=False,
-                progress=report,
-            )
-            return Leaks(found, "not measured: pip install nbcfast[canonical]", rounded)
-    return Leaks(found, None, rounded)
+        found = canonical.leak(
+            views,
+            preserve=preserve,
+            table=table,
+            class_name=class_name,
+            intervals=intervals,
+            progress=report,
+        )
+    return Leaks(found, rounded)

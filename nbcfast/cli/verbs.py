@@ -483,6 +483,12 @@ def inspect(
     help="With canonical: a public list of tuples; answers are kept there, and may change elsewhere.",
 )
 @click.option(
+    "--intervals",
+    is_flag=True,
+    help="With canonical: also measure how wide the answers leave log-ratios of counts. Needs SciPy, and up "
+    "to some ten seconds.",
+)
+@click.option(
     "--rows",
     metavar="smallest|proven|R",
     default="smallest",
@@ -528,6 +534,7 @@ def publish(
     domain: Path | None,
     bits: int | None,
     listed: Path | None,
+    intervals: bool,
     rows: str,
     allow_differences: bool,
     no_gauge: bool,
@@ -560,7 +567,7 @@ def publish(
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
     if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
         raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
-    chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None)
+    chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
     declared = None if domain is None else declared_in(domain)
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values, declared)
     chosen.settle(views, preserve)
@@ -624,7 +631,7 @@ def publish(
         after = Standing.of(release.views, table, class_name, report)
     leak = None
     if chosen.canonical and public is None:
-        leak = leaks(views, table, class_name, preserve, bits is not None)
+        leak = leaks(views, table, class_name, preserve, bits is not None, intervals)
     adversaries = Adversaries.of(release, views, table, others, class_name)
     # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
     nothing = NOTHING_LEFT * math.log(len(views.classes))
@@ -722,6 +729,8 @@ def publish(
     ]
     if public is not None:
         decisions.append(("leak meter", NO_METER))
+    if intervals and leak is None:
+        decisions.append(("intervals of log-ratios", "not measured: the leak meter is of canonical releases"))
     written = listing("files written", "bytes")
     for path in files:
         written.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
