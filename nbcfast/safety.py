@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.errors import expect
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
@@ -257,7 +257,7 @@ def limit(
     >>> [round(float(limit(0.5, 0.8, n_classes=C, rule="paper")), 3) for C in (2, 3, 5, 10)]
     [4.0, 2.886, 2.41, 2.174]
     """
-    low, high = Fraction(exact(l1, "l1")), Fraction(exact(l2, "l2"))
+    low, high = Fraction(exact_share(l1, "l1")), Fraction(exact_share(l2, "l2"))
     if not 0 < low < high < 1:
         shown = " and ".join(number_text(exact(level, "level")) for level in (low, high))
         raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {shown}")

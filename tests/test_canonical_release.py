@@ -661,6 +661,36 @@ class TestLeak:
             unchanged += labels(fewer) == labels(views)
         assert (found.unchanged, found.sampled) == (unchanged / 24, 24)
 
+    @pytest.mark.parametrize("sample", [40, 64, 1000])
+    def test_leave_one_out_counts_people(self, sample):
+        """Rows with weights give what the same people give, a row each."""
+        codes = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (0, 0, 1)]
+        weights = [30, 1, 25, 2, 1]
+        rows = [row for row, weight in zip(codes, weights, strict=True) for _ in range(weight)]
+        people, weighted = (
+            Table(dict(zip("abc", zip(*of, strict=True), strict=True))) for of in (rows, codes)
+        )
+        weighted = Table(weighted, weights=weights)
+        views = nbcfast.count(people, "c")
+        assert nbcfast.count(weighted, "c") == views
+        found = [
+            canonical.leak(views, table=table, class_name="c", sample=sample, intervals=False)
+            for table in (people, weighted)
+        ]
+        assert found[0] == found[1]
+        assert found[0].sampled == min(sample, 59)
+        if sample >= 59:
+            unchanged = 0
+            for person in range(59):
+                fewer = people.take([i for i in range(59) if i != person], keep_domains=True)
+                unchanged += labels(nbcfast.count(fewer, "c")) == labels(views)
+            assert found[0].unchanged == unchanged / 59 not in (0, 1)
+
+    def test_people_beyond_every_float_are_sampled(self):
+        table = Table({"a": [0, 1, 1], "c": [0, 0, 1]}, weights=[2**61, 1, 2**62])
+        found = canonical.leak(nbcfast.count(table, "c"), table=table, class_name="c", intervals=False)
+        assert (found.unchanged, found.sampled) == (1, 64)
+
     def test_intervals(self, monkeypatch):
         pytest.importorskip("scipy")
         # Only (1, 1) is of class 0. With the contrast of a given, that of b has a least value and no largest.

@@ -392,3 +392,27 @@ def test_an_empty_array_of_steps_is_no_special_case(table):
     found = disclose(table, one(1), utility="distortion", max_steps=np.int64(0))
     assert (found.steps, found.complete) == ((), False)
     assert found.table.domain("Job") == (SUPPRESSED,)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("60%", Fraction(3, 5)), ("0%", 0), ("100%", 1), ("12.5%", Fraction(1, 8)), ("1/3%", Fraction(1, 300))],
+)
+def test_limits_are_percentages_too(text, limit):
+    """Wherever a share is asked for, as on the command line."""
+    template = Template(["a"], ("s", 1), text)
+    assert (template.limit, template) == (limit, Template(["a"], ("s", 1), limit))
+    (made,) = templates_for(["a"], "s", [1], text)
+    assert made == template
+    if 0 < limit < 1:
+        assert nbcfast.skyline.points.as_confidence(text) == limit
+        assert nbcfast.safety.limit("0.01%", text) == nbcfast.safety.limit("1/10000", limit)
+        assert nbcfast.response.Scheme(theta=text, groups=[["a"]]) == nbcfast.response.Scheme(
+            theta=limit, groups=[["a"]]
+        )
+
+
+@pytest.mark.parametrize("text", ["60 %", "%", "60%%", " 60%", "\uff16\uff10%", "x%", "101%", "-1%", "6_0%"])
+def test_percentages_that_are_none(text):
+    with pytest.raises(ValueError, match="limit must be "):
+        Template(["a"], ("s", 1), text)

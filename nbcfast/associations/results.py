@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.table import Domain
-from nbcfast.table.values import exact as exactly
+from nbcfast.table.values import exact_share
 from nbcfast.verify_release import printable
 
 Value = Any
@@ -394,7 +394,7 @@ class Risk:
 
 
 def check_threshold(threshold: Any) -> Fraction:
-    level = Fraction(exactly(threshold, "threshold"))
+    level = Fraction(exact_share(threshold, "threshold"))
     if not 0 <= level <= 1:
         raise ValueError(f"threshold must be 0..1, got {threshold!r}")
     return level

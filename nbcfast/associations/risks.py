@@ -28,7 +28,7 @@ from nbcfast.associations.results import Core, Risk, check_columns, check_progre
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.table import Table
-from nbcfast.table.values import exact as exactly
+from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -174,7 +174,7 @@ def risk(
 def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
     numbers = []
     for number, where in ((error, "error"), (confidence, "confidence")):
-        exact = Fraction(exactly(number, where))
+        exact = Fraction(exact_share(number, where))
         if not 0 < exact < 1:
             raise ValueError(f"{where} must be between 0 and 1, got {number!r}")
         numbers.append(exact)

@@ -14,7 +14,7 @@ from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
 from nbcfast.safety import _amplification
-from nbcfast.table.values import exact
+from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
@@ -139,7 +139,7 @@ with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
     """
     found = viewset(views)
     convention_of(convention)
-    low, high = Fraction(exact(l1, "l1")), Fraction(exact(l2, "l2"))
+    low, high = Fraction(exact_share(l1, "l1")), Fraction(exact_share(l2, "l2"))
     if not 0 < low < high < 1:
         raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {l1} and {l2}")
     if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:

@@ -69,9 +69,11 @@ class Leak:
     recovered, cells : int or None
         Values whose counts the totals attack finds, and values with rows in every class.
     unchanged : float
-        The share of sampled rows that can be left out without any answer changing; for all others somebody
-        who knows the rest of the table reads membership off the answers.
+        The share of sampled people that can be left out without any answer changing; for all others somebody
+        who knows the rest of the table reads membership off the answers. A row with a weight stands for so
+        many people, who are left out one at a time.
     sampled : int
+        People.
     """
 
     tuples: int
@@ -136,7 +138,7 @@ class Leak:
         recovered = "" if self.recovered is None else f"; totals attack {self._found}"
         return (
             f"Leak({self.log2_range:.1f} bits a weight; levels {levels}"
-            f"{recovered}; {self.unchanged:.0%} of {self.sampled} rows leave no trace)"
+            f"{recovered}; {self.unchanged:.0%} of {self.sampled} people leave no trace)"
         )
 
 
@@ -169,7 +171,7 @@ def leak(
         its class column: rows that are left out are taken from it. By default they are drawn as the
         classifier sees them, values independent within a class; the same ones in every run.
     sample : int, optional
-        How many rows are left out, one at a time.
+        How many people are left out, one at a time.
     intervals : bool
         Whether to measure intervals of log-ratios, for two classes. Needs SciPy. Beyond 5 * 10^6 numbers in
         all linear programmes together, some ten seconds, they are not measured; `no_intervals` says so.
@@ -232,9 +234,13 @@ def leak(
     count = sample or (SAMPLE if tuples < LARGE else LARGE_SAMPLE)
     rows = _rows_of(table, class_name, views, count) if table is not None else _drawn(views, count)
     kept = 0
+    traceless: dict[tuple[int, ...], bool] = {}  # people with the same values share their answer
     for done, (codes, c) in enumerate(rows):
-        fewer = _without(views, codes, c)
-        kept += fewer is not None and box(fewer, mode=preserve, threads=threads) == asked
+        key = (*codes, c)
+        if key not in traceless:
+            fewer = _without(views, codes, c)
+            traceless[key] = fewer is not None and box(fewer, mode=preserve, threads=threads) == asked
+        kept += traceless[key]
         if progress is not None:
             progress(done + 1, len(rows))
     return Leak(
@@ -399,13 +405,18 @@ def _fitted(logs: Floats, rows: Floats, columns: Floats) -> tuple[Floats, Floats
 
 
 def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> list[tuple[list[int], int]]:
-    """So many rows of the table, evenly apart."""
+    """So many people of the table, evenly apart: of a row with a weight there are as many."""
     table = table_of(table, "table")
     if class_name is None:
         raise ValueError("class_name must name the class column of the table")
     if table.n_rows == 0:
         raise ValueError("table: no rows")
-    chosen = np.unique(np.linspace(0, table.n_rows - 1, count).astype(np.int64))
+    people = table.n_rows if table.weights is None else int(table.weights.sum())
+    count = min(count, people)
+    apart = max(count - 1, 1)
+    chosen = np.array(sorted({place * (people - 1) // apart for place in range(count)}), np.int64)
+    if table.weights is not None:
+        chosen = np.searchsorted(np.cumsum(table.weights), chosen, side="right")
     columns = []
     for name, domain in (*views._domains.items(), (class_name, views._class_domain)):
         column = table.column(name)

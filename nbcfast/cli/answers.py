@@ -279,7 +279,7 @@ class Leaks:
         whole.add_row("bits a weight (warning above 8)", bits)
         if found.recovered is not None:
             whole.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
-        whole.add_row("rows that leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
+        whole.add_row("people who leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
         if found.no_intervals is not None:
             whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
         each = listing(

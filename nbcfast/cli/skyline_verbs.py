@@ -47,7 +47,7 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.results import breach_text
-from nbcfast.table.values import exact, plainly
+from nbcfast.table.values import exact_share, plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,7 +90,7 @@ def point_of(text: str) -> tuple[int, int, int, Fraction]:
         if len(parts) != 4:
             raise ValueError
         l, k, m = (int(part) for part in parts[:3] if plainly(part))
-        return l, k, m, Fraction(exact(parts[3], "--point"))
+        return l, k, m, Fraction(exact_share(parts[3], "--point"))
     except ValueError:
         raise ValueError(f"--point must be {POINT}, such as 3,4,2,0.95; got {text!r}") from None
 

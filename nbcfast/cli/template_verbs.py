@@ -32,7 +32,7 @@ from nbcfast.cli.verbs import (
 from nbcfast.errors import Infeasible
 from nbcfast.release import load
 from nbcfast.release.tables import write_csv, write_parquet
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -67,11 +67,12 @@ def parts_of(text: str) -> tuple[list[str], str, Fraction]:
     if not arrow or not at_most:
         raise ValueError(f"--template must be {FORM}, got {text!r}")
     number = limit.strip(" ")
-    scale = 100 if number.endswith("%") else 1
-    share = Fraction(exact(number.removesuffix("%").strip(" "), f"--template {text!r}: the limit")) / scale
-    if not 0 <= share <= 1:
+    if number.endswith("%"):
+        number = number.removesuffix("%").rstrip(" ") + "%"
+    found = Fraction(exact_share(number, f"--template {text!r}: the limit"))
+    if not 0 <= found <= 1:
         raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
-    return names_of(known.strip(), f"--template {text!r}:"), inferred.strip(), share
+    return names_of(known.strip(), f"--template {text!r}:"), inferred.strip(), found
 
 
 def template_of(text: str, table: nbcfast.Table) -> Template:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from nbcfast.response.bits import Bits
 from nbcfast.response.schemes import AnyScheme, _sequence
 from nbcfast.table import Domain, Table
-from nbcfast.table.values import exact
+from nbcfast.table.values import exact_share
 from nbcfast.views import Viewset, count
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def estimate(
 
 def quantile(level: Any) -> float:
     """How many standard errors a confidence interval of this level goes to each side."""
-    inside = Fraction(exact(level, "level"))
+    inside = Fraction(exact_share(level, "level"))
     outside = float((1 - inside) / 2)
     if not 0 < inside < 1 or not outside:
         raise ValueError(f"level must be in (0, 1), got {level}")

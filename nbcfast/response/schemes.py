@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast.table import Domain, Table
-from nbcfast.table.values import exact
+from nbcfast.table.values import exact, exact_share
 from nbcfast.table.values import number_text as decimal_text
 from nbcfast.verify_release import NOTHING_TOLD as CLOSEST
 from nbcfast.verify_release import exposed, printable, unbounded
@@ -658,7 +658,7 @@ def _groups(theta: Any, groups: Any) -> tuple[Group, ...]:
 
 
 def _probability(number: Any, where: str) -> Fraction:
-    found = Fraction(exact(number, where))
+    found = Fraction(exact_share(number, where))
     if not 0 <= found <= 1:
         raise ValueError(f"{where} must be in [0, 1], got {number}")
     if found.denominator > MOST_DENOMINATOR:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.points import MOST_PEOPLE, Point, as_amount, as_points
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, exact_share, number_text
 
 Distance = Literal["equal", "ordered"]
 
@@ -200,7 +200,7 @@ def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
     t, distance = given if isinstance(given, tuple) and len(given) == 2 else (given, "equal")
     if distance not in ("equal", "ordered"):
         raise ValueError(f"closeness: the distance must be 'equal' or 'ordered', got {distance!r}")
-    limit = Fraction(exact(t, "closeness"))
+    limit = Fraction(exact_share(t, "closeness"))
     if limit < 0:
         raise ValueError(f"closeness must be at least 0, got {t!r}")
     return limit, "ordered" if distance == "ordered" else "equal"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, exact_share, number_text
 
 MOST_PEOPLE = 1 << 61  # of a group: sums of knowledge and people stay within 63 bits
 
@@ -38,8 +38,8 @@ class Point(NamedTuple):
 
 
 def as_confidence(number: Any, where: str = "confidence") -> Fraction:
-    """The confidence as a Fraction; a float means its shortest decimal text."""
-    value = Fraction(exact(number, where))
+    """The confidence as a Fraction; a float means its shortest decimal text, and "60%" is 3/5."""
+    value = Fraction(exact_share(number, where))
     if not 0 < value <= 1:
         shown = number_text(value) if isinstance(number, Fraction) else repr(number)
         raise ValueError(f"{where} must be in (0, 1], got {shown}")

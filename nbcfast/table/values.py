@@ -78,6 +78,14 @@ def exact(number: Any, where: str) -> int | Fraction:
     return result.numerator if result.denominator == 1 else result
 
 
+def exact_share(number: Any, where: str) -> int | Fraction:
+    """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
+    if isinstance(number, str) and number.endswith("%"):
+        found = Fraction(exact(number.removesuffix("%"), where)) / 100
+        return found.numerator if found.denominator == 1 else found
+    return exact(number, where)
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:76]}.."
 

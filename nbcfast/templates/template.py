@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from nbcfast.table import SUPPRESSED
-from nbcfast.table.values import Value, exact, normalise, number_text, plain
+from nbcfast.table.values import Value, exact, exact_share, normalise, number_text, plain
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Template:
     sensitive : (str, value)
         A column and the value of it that is not to be inferred.
     limit : int, Fraction, str or float
-        The highest confidence allowed, 0 to 1; kept as a Fraction. A float means its shortest decimal text.
+        The highest confidence allowed, 0 to 1, or as text "0%" to "100%"; kept as a Fraction. A float means
+        its shortest decimal text.
 
     Raises
     ------
@@ -36,11 +37,9 @@ class Template:
     Examples
     --------
     >>> Template(("job", "country"), ("bankruptcy", "Discharged"), "75%")
-    Traceback (most recent call last):
-        ...
-    ValueError: limit must be a finite number, got '75%'
-    >>> Template(("job", "country"), ("bankruptcy", "Discharged"), 0.75)
     Template(job, country -> bankruptcy=Discharged <= 0.75)
+    >>> Template(("job", "country"), ("bankruptcy", "Discharged"), 0.75).limit
+    Fraction(3, 4)
     """
 
     quasi: tuple[str, ...]
@@ -66,7 +65,7 @@ class Template:
         value = normalise([sensitive[1]], f"sensitive value of {column!r}")[1][0]
         if value is SUPPRESSED:
             raise ValueError(f"sensitive value of {column!r} must be a value, got SUPPRESSED")
-        number = Fraction(exact(limit, "limit"))
+        number = Fraction(exact_share(limit, "limit"))
         if not 0 <= number <= 1:
             raise ValueError(f"limit must be 0 to 1, got {number_text(exact(limit, 'limit'))}")
         object.__setattr__(self, "quasi", names)
