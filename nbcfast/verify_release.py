@@ -107,6 +107,7 @@ FIELDS = {
 CLOSENESS_FIELDS = {"prior", "r"}
 METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
+VERSION = r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6}){0,3}"
 SOME_NAMES = 5  # attributes that a warning names
 MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
@@ -135,6 +136,7 @@ GUARANTEE = (
     "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
     "privacy, and an attacker who knows the method can undo part of it."
 )
+UNKNOWN = "Whether all tuples are decided as by the private views is not known."
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
 ORIGINAL = "These are the original counts of the data."
 ARTIFICIAL = (
@@ -169,6 +171,17 @@ FEW_ROWS = (
 )
 
 
+PARTITION = (
+    "Safe is meant against an adversary who knows everybody's quasi-identifiers and the pieces of knowledge "
+    "that the points allow, and takes all assignments of a group's values to its people for equally likely. "
+    "It is not differential privacy: who learns a model of the data, or knows how the groups were made, may "
+    "infer more."
+)
+DISCLOSURE = (
+    "The templates hold for the groups of rows that share the known columns. It is not differential privacy: "
+    "inferences from other columns, or to other values, are not limited, and who knows how values were "
+    "chosen for suppression may infer more."
+)
 CLAIMED = "the publisher claims, unchecked:"
 VERDICTS: dict[bool | None, tuple[str, int]] = {
     True: ("verified", 0),
@@ -383,6 +396,8 @@ class Form:
                 raise Refused(f"field {name!r}: expected a list of texts, got {shown(entry)}")
         if type(fields["version"]) is not str:
             raise Refused(f"field 'version': expected a text, got {shown(fields['version'])}")
+        if not re.fullmatch(VERSION, fields["version"]):  # a sentence there would be one that nothing checks
+            raise Refused(f"field 'version': expected one such as 1.2.3, got {shown(fields['version'])}")
         for name in self.optional:
             if fields[name] is not None and type(fields[name]) is not str:
                 raise Refused(f"field {name!r}: expected a text or null, got {shown(fields[name])}")
@@ -401,6 +416,12 @@ class Form:
     def read(self, fields: dict[str, Any]) -> None:
         """Check and keep the fields that are of this kind alone."""
         raise NotImplementedError
+
+    def expect_words(self, notes: Sequence[str], warnings: Iterable[str]) -> None:
+        """Refuse other notes or warnings than these, or these in another order."""
+        for name, expected in (("notes", list(notes)), ("warnings", list(warnings))):
+            if self.fields[name] != expected:
+                raise Refused(strange_words(name, expected, self.fields[name]))
 
     def claims(self, decided: Decided) -> list[str]:
         """What the certificate says and no file can show, but for what a check has decided otherwise."""
@@ -490,8 +511,7 @@ class Document(Form):
         )
         if fault:
             raise Refused(fault)
-        if self.canonical is not None:
-            self._words(self.canonical)
+        self._words()
 
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
@@ -499,10 +519,8 @@ class Document(Form):
             found.append(fields["notes"][0])
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
-        if fields["differing_rows"] is not None and not (
-            decided.get("equivalence") and not self.differing_rows
-        ):
-            rows = short(self.differing_rows or 0)
+        if self.differing_rows is not None and self.differing_tuples != 0:
+            rows = short(self.differing_rows)
             found.append(f"{rows} rows of the private table are decided otherwise than by the private views.")
         # Points that were made of answers alone know of no marginal.
         if not fields["identity"] and (made is None or not decided.get("canonical")):
@@ -538,27 +556,26 @@ class Document(Form):
             other, of = self.differing_tuples, f"{short(self.tuples)} tuples"
         return [f"{what} is another than in the private views on {short(other)} of {of}, and on no more."]
 
-    def _words(self, made: dict[str, Any]) -> None:
-        """Whether the words of a canonical release are those that go with its fields."""
-        fields, listed = self.fields, made["listed"]
+    def _words(self) -> None:
+        """Whether the words are those that go with the fields: these and no others, in this order."""
+        fields, made = self.fields, self.canonical
+        listed = None if made is None else made["listed"]
         if max(self.differing_tuples or 0, listed["tuples"] if listed else 0).bit_length() > 62:
-            raise Refused("field 'canonical': expected fewer than 2^62 tuples that were looked at")
-        equal = None if self.differing_tuples is None else self.differing_tuples == 0
-        if fields["notes"] != list(canonical_notes(listed is not None, equal, made["bits"])):
-            raise Refused(
-                f"field 'notes': expected those that go with the other fields, got {shown(fields['notes'])}"
+            raise Refused("fields 'differing_tuples', 'canonical': expected fewer than 2^62 tuples")
+        if made is None:
+            notes = release_notes(fields["identity"], fields["gauge"])
+            warnings = release_warnings(fields["identity"], self.differing_tuples, fields["preserve"])
+        else:
+            equal = None if self.differing_tuples is None else self.differing_tuples == 0
+            notes = canonical_notes(listed is not None, equal, made["bits"])
+            warnings = canonical_warnings(
+                made["undeclared"],
+                None if listed is None else (listed["tuples"], listed["differing"]),
+                self.differing_tuples,
+                fields["preserve"],
+                made["reproducible"],
             )
-        for text in canonical_warnings(
-            made["undeclared"],
-            None if listed is None else (listed["tuples"], listed["differing"]),
-            self.differing_tuples,
-            fields["preserve"],
-            made["reproducible"],
-        ):
-            if text not in fields["warnings"]:
-                raise Refused(
-                    f"field 'warnings': expected {shown(text, 400)}, got {shown(fields['warnings'])}"
-                )
+        self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
         """R, of which attacker "worlds" needs half, and the prior of each class."""
@@ -677,6 +694,37 @@ def contradiction(
     return None
 
 
+def strange_words(name: str, expected: Sequence[str], found: Sequence[str]) -> str:
+    """That a certificate has other words than those that go with its fields, at the first that is another."""
+    place = next((i for i, pair in enumerate(zip(expected, found)) if pair[0] != pair[1]), None)  # noqa: B905
+    place = min(len(expected), len(found)) if place is None else place
+    wanted, got = (
+        shown(texts[place], 400) if place < len(texts) else "none more" for texts in (expected, found)
+    )
+    return f"field {name!r}: expected those that go with the other fields: {wanted}, got {got}"
+
+
+def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
+    """What a recipient of powers of counts has to know about them."""
+    return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+
+
+def release_warnings(identity: bool, differing: int | None, preserve: str) -> Iterator[str]:
+    """The warnings that follow from the fields of such a release."""
+    if identity:
+        yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
+    if differing is None:
+        yield UNKNOWN
+    elif differing:
+        yield differing_text(differing, preserve)
+
+
+def differing_text(differing: int, preserve: str) -> str:
+    """The warning that so many tuples are decided otherwise."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    return f"{differing:,} tuples have {what} than in the private views."
+
+
 def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
     if listed:
@@ -707,9 +755,9 @@ def canonical_warnings(
     elif listed is not None:
         yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
     if differing:
-        yield f"{differing:,} tuples have {what} than in the private views."
+        yield differing_text(differing, preserve)
     elif differing is None and listed is None:
-        yield "Whether all tuples are decided as by the private views is not known."
+        yield UNKNOWN
     if not reproducible:
         yield "Another machine may find other points that are as good."
 
@@ -1498,6 +1546,7 @@ class PartitionDocument(TableForm):
         entry = fields["sensitive"]
         if type(entry) is not dict or set(entry) != {"name", "values"} or type(entry["name"]) is not str:
             raise Refused(f"field 'sensitive': expected a name and values, got {shown(entry)}")
+        self.expect_words([PARTITION], fields["warnings"])  # of groups, which are not here yet
         self.sensitive: str = entry["name"]
         where = "field 'sensitive'"
         cells = _cells(entry["values"], where)
@@ -1595,6 +1644,21 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     results: Judged = []
     counts = list(histograms(rows).values())
     people = sum(rows.values())
+    alike = [sum(group.values()) for group in counts if len(group) == 1]
+    warnings = list(
+        partition_warnings(
+            document.k,
+            document.diversity,
+            document.closeness,
+            document.sensitive,
+            (len(alike), len(counts), sum(alike)),
+        )
+    )
+    said = document.fields["warnings"]
+    text = "the warnings are those that go with the groups and demands"
+    if said != warnings:
+        text = strange_words("warnings", warnings, said)
+    results.append(("words", said == warnings, text))
     same = (people, len(counts)) == (document.rows, document.groups)
     text = f"{short(people)} people in {len(counts)} groups"
     if not same:
@@ -1827,6 +1891,31 @@ def _log2_factorial(z: int) -> tuple[int, int]:
     return found, 4 * z + (1 << 21)
 
 
+def partition_warnings(
+    k: int | None,
+    diversity: tuple[Fraction, int] | None,
+    closeness: tuple[Fraction, str] | None,
+    sensitive: str,
+    certain: tuple[int, int, int],
+) -> Iterator[str]:
+    """The warnings that follow from the demands of a partition, and from its groups.
+
+    `certain` are (groups with one value of the sensitive column, all groups, people in the former).
+    """
+    if k == 1:
+        yield "k = 1 demands nothing."
+    if diversity is not None and diversity[1] == 1 and diversity[0] > 1:
+        yield f"({decimal_text(diversity[0])}, 1)-diversity demands nothing."
+    if closeness is not None and closeness[0] >= 1:
+        yield f"{decimal_text(closeness[0])}-closeness demands nothing: no distance is above 1."
+    alike, groups, people = certain
+    if alike:
+        yield (
+            f"In {alike:,} of {groups:,} groups, of {people:,} people, all have the same value of "
+            f"{sensitive!r}: who knows that somebody is in one knows the value."
+        )
+
+
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
@@ -1902,6 +1991,7 @@ class DisclosureDocument(TableForm):
         for name in (*fields["masked"], *([] if fields["target"] is None else [fields["target"]])):
             if name not in columns:
                 raise Refused(f"fields 'masked', 'target': expected names of columns, got {shown(name)}")
+        self.expect_words([DISCLOSURE], [])
         if type(fields["templates"]) is not list or not fields["templates"]:
             raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
         self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
@@ -1982,6 +2072,14 @@ def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
     if theta == 0:
         return "not epsilon-LDP for any epsilon: theta = 0, so the answer is never the truth"
     return None
+
+
+def disguised_warnings(
+    untouched: Sequence[str], groups: Sequence[tuple[Sequence[str], str | None]]
+) -> list[str]:
+    """Columns without a coin, and groups of columns that are without an epsilon, each with the reason."""
+    found = [f"Told as they are: {', '.join(untouched)}."] if untouched else []
+    return found + [f"{', '.join(names)}: {why}." for names, why in groups if why is not None]
 
 
 class DisguisedDocument(TableForm):
@@ -2089,13 +2187,13 @@ class DisguisedDocument(TableForm):
 
     def warned(self) -> list[str]:
         """What the certificate has to warn of: all columns without a coin, and groups without an epsilon."""
-        names = self.untouched
-        found = [f"Told as they are: {', '.join(names)}."] if names else []
-        for theta, group in self.groups:
-            text = unbounded(theta, [len(self.declared[name]) for name in group], self.lie)
-            if text is not None:
-                found.append(f"{', '.join(group)}: {text}.")
-        return found
+        return disguised_warnings(
+            self.untouched,
+            [
+                (group, unbounded(theta, [len(self.declared[name]) for name in group], self.lie))
+                for theta, group in self.groups
+            ],
+        )
 
     @property
     def exposed(self) -> list[str]:

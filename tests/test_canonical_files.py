@@ -122,12 +122,12 @@ class TestFields:
             (lambda fields: fields.update(notes=["private, epsilon = 0"]), "field 'notes': expected those"),
             (
                 lambda fields: fields["canonical"].update(undeclared=["job", None]),
-                "field 'warnings': expected \"The values of job and the class come from the rows",
+                'expected those that go with the other fields: "The values of job and the class come from',
             ),
             (lambda fields: fields["canonical"].update(undeclared=[None, "job"]), "null for the class last"),
             (
                 lambda fields: fields["canonical"].update(reproducible=False),
-                "field 'warnings': expected \"Another machine may find",
+                "field 'warnings': expected those that go with the other fields: \"Another machine may find",
             ),
             (lambda fields: fields.update(differing_tuples=3), "field 'notes'"),
             (

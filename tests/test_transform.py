@@ -863,13 +863,16 @@ def test_steps_of_k_that_grow_come_back_to_the_least_one():
 def test_flat_posteriors_are_warned_of():
     views = Viewset([30, 40, 50], [[[10, 20, 25], [20, 20, 25]]] * 2)
     release = safety_transform(views, "1.001")
-    assert any("nearly flat" in text and "'label'" in text for text in release.certificate.warnings)
+    assert any("nearly flat" in text and "'label'" in text for text in release.remarks)
+    assert not release.certificate.warnings
     release = safety_transform(views, "1.001", preserve="label")
-    assert any("nearly flat" in text and "'label'" not in text for text in release.certificate.warnings)
+    assert any("nearly flat" in text and "'label'" not in text for text in release.remarks)
     table = {"A1": [0, 1, 0], "A2": [0, 0, 1], "y": [0, 1, 2]}
     release = safety_transform(views, "1.001", table=table, class_name="y")
-    assert any("within 1 % of guessing, 1.0986" in text for text in release.certificate.warnings)
-    assert not safety_transform(Viewset([9, 9], [[[8, 1], [1, 8]]]), 40).certificate.warnings
+    assert any("within 1 % of guessing, 1.0986" in text for text in release.remarks)
+    sharp = safety_transform(Viewset([9, 9], [[[8, 1], [1, 8]]]), 40)
+    assert not sharp.remarks
+    assert not sharp.certificate.warnings
 
 
 def test_expected_log_loss(monkeypatch):

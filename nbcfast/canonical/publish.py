@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -29,7 +29,6 @@ from nbcfast.errors import Infeasible, expect
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import exact
 from nbcfast.transform.flat import usable
-from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
 from nbcfast.views import Viewset
 from nbcfast.views.integers import Counts
@@ -223,7 +222,6 @@ def _published(
             tuples=_tuples(names),
             differing_tuples=differing,
             canonical=made,
-            warnings=tuple(_warnings(rounded.views, made, differing, preserve, points.reproducible)),
         )
         return Release(rounded.views, certificate, class_name)
 
@@ -242,17 +240,6 @@ def _points_of(counts: AnyBox) -> _Points:
     """Points that decide as published counts do which no points came before."""
     solution = solve(counts)
     return _Points(integers(counts, solution), solution.reproducible, None)
-
-
-def _warnings(
-    published: Viewset, made: Any, differing: int | None, preserve: str, reproducible: bool
-) -> Iterator[str]:
-    """All of them from public parameters and from what is published."""
-    listed = None if made.listed is None else (made.listed.tuples, made.listed.differing)
-    yield from form.canonical_warnings(made.undeclared, listed, differing, preserve, reproducible)
-    guessing = math.log(len(published.classes)) if len(published.classes) > 1 else 0
-    if guessing and expected_log_loss(published, published) >= 0.99 * guessing:
-        yield f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {guessing:.4f}."
 
 
 def _plain(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...]:

@@ -667,7 +667,7 @@ def publish(
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
 
-    warnings = [*certificate.warnings, *certificate.notes]
+    warnings = [*certificate.warnings, *certificate.notes, *release.remarks]
     if alternative is not None and len(views.classes) == 2:
         warnings.append("With two classes --preserve label would give the same.")
     elif alternative is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -11,17 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import __version__
+from nbcfast import verify_release as form
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.verify_release import (
-    ARTIFICIAL,
-    FLATTENED,
-    GUARANTEE,
-    MOST_BITS,
-    ORIGINAL,
-    canonical_notes,
-    contradiction,
-)
+from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -141,6 +135,7 @@ class Certificate:
     identity : bool
         Whether the counts are the private ones.
     warnings : tuple of str
+        By default those that go with the other fields; a release with others is not saved.
     version : str
         Of the library that made the release.
     r : int, Fraction, str or float, and
@@ -172,7 +167,7 @@ class Certificate:
     differing_rows: int | None = None
     gauge: bool = True
     identity: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = None  # type: ignore[assignment]
     version: str = __version__
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
@@ -209,6 +204,11 @@ class Certificate:
         for name in ("gauge", "identity"):
             if type(getattr(self, name)) is not bool:
                 raise TypeError(f"{name} must be a bool, got {getattr(self, name)!r}")
+        if self.warnings is None:
+            object.__setattr__(self, "warnings", ())  # until the fields that they go with are checked
+            derived = True
+        else:
+            derived = False
         if isinstance(self.warnings, str) or not all(isinstance(text, str) for text in self.warnings):
             raise TypeError(f"warnings must be texts, got {self.warnings!r}")
         object.__setattr__(self, "warnings", tuple(self.warnings))
@@ -225,6 +225,8 @@ class Certificate:
                 f"{type(self.canonical).__name__} with method {self.method!r}"
             )
         self._check_closeness()
+        if derived:
+            object.__setattr__(self, "warnings", self.warned)
 
     def _check_closeness(self) -> None:
         if self.method != "est":
@@ -274,7 +276,20 @@ class Certificate:
         if self.canonical is not None:
             found = self.canonical
             return canonical_notes(found.listed is not None, self.equal, found.bits)
-        return GUARANTEE, ORIGINAL if self.identity else ARTIFICIAL if self.gauge else FLATTENED
+        return form.release_notes(self.identity, self.gauge)
+
+    @property
+    def warned(self) -> tuple[str, ...]:
+        """The warnings that go with the other fields."""
+        found = self.canonical
+        if found is None:
+            return tuple(form.release_warnings(self.identity, self.differing_tuples, self.preserve))
+        listed = None if found.listed is None else (found.listed.tuples, found.listed.differing)
+        return tuple(
+            form.canonical_warnings(
+                found.undeclared, listed, self.differing_tuples, self.preserve, found.reproducible
+            )
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as they are."""
@@ -323,6 +338,22 @@ class Release:
                 raise ValueError(f"certificate: canonical: {fault}")
         if self.class_name in self.views.attributes:
             raise ValueError(f"class_name must be no attribute, got {self.class_name!r}")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the publisher should know of the counts besides; it is not in the file."""
+        from nbcfast.transform.loss import expected_log_loss
+
+        n_classes = len(self.views.classes)
+        # Of the published counts alone: not even a remark may tell views of equal answers apart.
+        if n_classes == 1 or expected_log_loss(self.views, self.views) < 0.99 * math.log(n_classes):
+            return ()
+        text = (
+            f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {math.log(n_classes):.4f}."
+        )
+        if self.certificate.preserve == "order" and n_classes > 2:
+            text += " preserve='label' may give more."
+        return (text,)
 
     def __repr__(self) -> str:
         made = self.certificate

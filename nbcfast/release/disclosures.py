@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import DisclosureDocument
 
 
-GUARANTEE = (
-    "The templates hold for the groups of rows that share the known columns. It is not differential privacy: "
-    "inferences from other columns, or to other values, are not limited, and who knows how values were "
-    "chosen for suppression may infer more."
-)
-
-
 def save(
     disclosure: Disclosure,
     path: str | os.PathLike[str],
@@ -79,7 +72,7 @@ def _document(
         "kind": "disclosure",
         "masked": list(disclosure.masked),
         "method": "top-down disclosure",
-        "notes": [GUARANTEE],
+        "notes": [form.DISCLOSURE],
         "order": order,
         "rows": _number(disclosure.n_rows),
         "seeded": seeded,

@@ -29,11 +29,9 @@ def save(disguised: Disguised, path: str | os.PathLike[str]) -> None:
 
 
 def _document(disguised: Disguised, table_sha256: str) -> dict[str, Any]:
-    warnings = []
-    if disguised.untouched:
-        warnings.append(f"Told as they are: {', '.join(disguised.untouched)}.")
     privacy = disguised.scheme.privacy()
-    warnings += [f"{', '.join(group.columns)}: {group.text}." for group in privacy.groups if not group.is_ldp]
+    groups = [(group.columns, None if group.is_ldp else group.text) for group in privacy.groups]
+    warnings = form.disguised_warnings(disguised.untouched, groups)
     return {
         "columns": [
             {"cells": tables.cells(disguised.column(name).domain), "name": name} for name in disguised.names

@@ -27,7 +27,7 @@ TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "
 
 def save(release: Release, path: str | os.PathLike[str]) -> None:
     """Write the folder; see `Release.save`."""
-    fault = unfit(release) or at_odds(release)
+    fault = unfit(release) or strange(release) or at_odds(release)
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
@@ -112,6 +112,14 @@ def unfit(release: Release) -> str | None:
             limit = limit_text(certificate.r_limit)
             return f"the odds of some tuple are off those of the prior by more than r = {limit}"
     return None
+
+
+def strange(release: Release) -> str | None:
+    """Words of a certificate that do not go with its fields, or None."""
+    made = release.certificate
+    if made.warnings == made.warned:
+        return None
+    return form.strange_words("warnings", made.warned, made.warnings)
 
 
 def at_odds(release: Release) -> str | None:

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import PartitionDocument
 
 
-GUARANTEE = (
-    "Safe is meant against an adversary who knows everybody's quasi-identifiers and the pieces of knowledge "
-    "that the points allow, and takes all assignments of a group's values to its people for equally likely. "
-    "It is not differential privacy: who learns a model of the data, or knows how the groups were made, may "
-    "infer more."
-)
-
-
 def save(
     partition: Partition,
     path: str | os.PathLike[str],
@@ -88,7 +80,7 @@ def _document(
         "k": None if demands.k is None else _number(demands.k),
         "kind": "partition",
         "method": "mondrian",
-        "notes": [GUARANTEE],
+        "notes": [form.PARTITION],
         "order": order,
         "points": [
             [*(_number(number) for number in point[:3]), _rational(point.confidence)]

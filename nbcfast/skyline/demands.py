@@ -14,6 +14,7 @@ from nbcfast.errors import Infeasible
 from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.points import MOST_PEOPLE, Point, as_amount, as_points
 from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast.verify_release import partition_warnings
 
 Distance = Literal["equal", "ordered"]
 
@@ -121,21 +122,17 @@ class Demands:
 
     def warnings(self, groups: Groups) -> tuple[str, ...]:
         """What who relies on these demands should know of the groups that keep them, in sentences."""
-        found = []
-        if self.k == 1:
-            found.append("k = 1 demands nothing.")
-        if self.diversity is not None and self.diversity[1] == 1 and self.diversity[0] > 1:
-            found.append(f"({_text(self.diversity[0])}, 1)-diversity demands nothing.")
-        if self.closeness is not None and self.closeness[0] >= 1:
-            found.append(f"{_text(self.closeness[0])}-closeness demands nothing: no distance is above 1.")
         certain = np.flatnonzero(groups.distinct == 1)
-        if len(certain):
-            people = int(groups.sizes[certain].sum())
-            found.append(
-                f"In {len(certain):,} of {groups.n_groups:,} groups, of {people:,} people, all have the same "
-                f"value of {groups.sensitive!r}: who knows that somebody is in one knows the value."
+        people = int(groups.sizes[certain].sum())
+        return tuple(
+            partition_warnings(
+                self.k,
+                self.diversity,
+                self.closeness,
+                groups.sensitive,
+                (len(certain), groups.n_groups, people),
             )
-        return tuple(found)
+        )
 
     def refuse(self, groups: Groups) -> None:
         """Raise Infeasible if the whole table, as one group, breaks a demand: no partition keeps it then."""

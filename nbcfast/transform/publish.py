@@ -15,7 +15,6 @@ from nbcfast import safety
 from nbcfast.errors import Infeasible, expect
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.rounding import Counted, Shares, proven, proven_rows, round_up, tilt_at, viewset
 from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
@@ -546,7 +545,6 @@ class _Wrap:
             differing_rows=differing_rows,
             gauge=self.gauge,
             identity=identity,
-            warnings=tuple(self._warnings(rounded, identity)),
         )
         return Release(rounded.views, certificate, self.class_name)
 
@@ -556,29 +554,3 @@ class _Wrap:
         table = self.table
         rows = differing_rows(self.views, published, table, self.preserve, None)
         return int(len(rows) if table.weights is None else table.weights[rows].sum())
-
-    def _warnings(self, rounded: Rounded, identity: bool) -> Iterator[str]:
-        if identity:
-            yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
-        if rounded.differing is None:
-            yield "Whether all tuples are decided as by the private views is not known."
-        elif rounded.differing:
-            what = "another order of classes" if self.preserve == "order" else "another best class"
-            yield f"{rounded.differing:,} tuples have {what} than in the private views."
-        n_classes = len(self.views.classes)
-        if n_classes > 1:
-            guessing = math.log(n_classes)
-            if self._log_loss(rounded.views) >= 0.99 * guessing:
-                # The loss itself is a number of the private data, and stays with them.
-                text = f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {guessing:.4f}."
-                if self.preserve == "order" and n_classes > 2:
-                    text += " preserve='label' may give more."
-                yield text
-
-    def _log_loss(self, published: Viewset) -> float:
-        if self.table is not None and self.class_name is not None:
-            from nbcfast.release import evaluate
-
-            return evaluate(published, self.table, self.class_name).log_loss
-        # Of the published counts alone: not even a warning may tell views of equal score ratios apart.
-        return expected_log_loss(published, published)

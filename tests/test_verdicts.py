@@ -1,0 +1,255 @@
+"""What `verify` says: what was checked, what was not, and what the publisher claims."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import nbcfast
+from nbcfast import Certificate, Release, Table, Viewset, canonical, response, skyline, verify_release
+from nbcfast.closeness import est
+from nbcfast.templates import Template, disclose
+
+PEOPLE = {
+    "job": ["a", "a", "b", "b", "c", "c", "a", "b"],
+    "age": [30, 31, 32, 50, 51, 52, 53, 33],
+    "ill": ["y", "n", "n", "y", "n", "n", "n", "n"],
+}
+VIEWS = Viewset(
+    [50, 90],
+    {"job": [[9, 70], [41, 20]], "sex": [[12, 30], [20, 20], [18, 40]]},
+    classes=["ill", "well"],
+    domains={"job": ["a", "b"], "sex": ["f", "m", "x"]},
+)
+SCHEME = response.Scheme.per_attribute("0.8", ["ill"], domains={"ill": ["n", "y"]})
+
+PUBLISHED = {
+    "safetytransform": lambda: nbcfast.safety_transform(VIEWS, 4, class_name="y"),
+    "identity": lambda: nbcfast.safety_transform(VIEWS, 1000, gauge=False),
+    "few rows": lambda: nbcfast.safety_transform(VIEWS, 4, rows=20, allow_differences=True),
+    "est": lambda: est(VIEWS, {"ill": "1/2", "well": "1/2"}, 3),
+    "canonical": lambda: canonical.release(VIEWS, 4),
+    "bits": lambda: canonical.release(VIEWS, 4, bits=1),
+    "listed": lambda: canonical.release(VIEWS, 4, tuples={"job": ["a", "b"], "sex": ["f", "x"]}),
+    "partition": lambda: skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=2),
+    "disclosure": lambda: disclose(Table(PEOPLE), [Template(["job"], ("ill", "y"), "3/4")], "age"),
+    "disguised": lambda: response.disguise(Table(PEOPLE).select(["ill", "job"]), SCHEME),
+}
+
+
+def rewritten(folder, change):
+    """Change the fields of the file, and its sha256 with them."""
+    path = folder / "certificate.json"
+    fields = json.loads(path.read_text())
+    change(fields)
+    fields["sha256"] = verify_release.digest(fields)
+    path.write_text(verify_release.canonical(fields) + "\n")
+
+
+def said(folder, capsys):
+    """The exit code of the script, and what it prints."""
+    capsys.readouterr()
+    code = verify_release.main([str(folder)])
+    return code, capsys.readouterr().out
+
+
+@pytest.fixture(params=PUBLISHED)
+def published(request, tmp_path):
+    PUBLISHED[request.param]().save(tmp_path)
+    return request.param, tmp_path
+
+
+class TestWords:
+    """Notes and warnings are the list that goes with the fields."""
+
+    def test_as_they_were_written_they_hold(self, published, capsys):
+        kind, folder = published
+        found = nbcfast.verify(folder)
+        assert all(check.passed is not False for check in found.checks), found
+        code, printed = said(folder, capsys)
+        script = 3 if kind in ("canonical", "bits", "listed") else 0
+        assert code == script, printed
+        assert printed.splitlines()[-1].startswith({0: "verified", 3: "not fully checked"}[script])
+
+    @pytest.mark.parametrize("name", ["notes", "warnings"])
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda texts: [*texts, "This release is differentially private."],
+            lambda texts: ["Audited.", *texts],
+            lambda texts: texts[1:] if texts else ["Checked by the Commission."],
+            lambda texts: texts[::-1] if texts[::-1] != texts else [*texts, *texts, ""],
+            lambda texts: [text.replace("not", "now") for text in texts] if texts else [""],
+        ],
+    )
+    def test_others_are_refused(self, published, capsys, name, change):
+        _, folder = published
+        before = json.loads((folder / "certificate.json").read_text())[name]
+        if change(before) == before:
+            before = ["no"]
+        rewritten(folder, lambda fields: fields.update({name: change(before)}))
+        found = nbcfast.verify(folder)
+        assert (found.ok, found.verdict, found.exit_code) == (False, "not verified", 1)
+        code, printed = said(folder, capsys)
+        assert code == 1
+        assert printed.splitlines()[-1] == "not verified"
+        with pytest.raises(ValueError, match=r"expected|says in words"):
+            nbcfast.load(folder)
+
+    def test_a_version_is_no_place_for_a_sentence(self, published, capsys):
+        _, folder = published
+        rewritten(folder, lambda fields: fields.update(version="1.0 (audited by the Commission)"))
+        found = nbcfast.verify(folder)
+        assert "field 'version': expected one such as 1.2.3" in repr(found)
+        assert (found.exit_code, said(folder, capsys)[0]) == (1, 1)
+
+    def test_a_warning_made_by_hand_is_not_saved(self, tmp_path):
+        views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]})
+        calm = Certificate(amplification=4, tuples=2, warnings=("Nothing to see here.",))
+        with pytest.raises(ValueError, match="not saved: field 'warnings': expected those that go with"):
+            Release(views, calm).save(tmp_path / "out")
+        with pytest.raises(ValueError, match=r"not saved: field 'warnings'.* got none more"):
+            Release(views, replace(calm, warnings=())).save(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        Release(views, replace(calm, warnings=calm.warned)).save(tmp_path / "out")
+        assert Certificate(amplification=4, tuples=2).warnings == (verify_release.UNKNOWN,)
+
+
+class TestClaims:
+    """What no file can show is a claim, and no check."""
+
+    @pytest.mark.parametrize(
+        ("kind", "claims"),
+        [
+            (
+                "safetytransform",
+                [
+                    "The order of all classes is that of the private views on all 6 tuples (by enumeration).",
+                    verify_release.ARTIFICIAL,
+                ],
+            ),
+            ("identity", [verify_release.ORIGINAL]),
+            ("disguised", [verify_release.COINS]),
+            ("partition", []),
+            (
+                "listed",
+                [
+                    verify_release.SOME_ANSWERS,
+                    "The best class is that of the private views on all 2 listed tuples.",
+                    verify_release.ARTIFICIAL,
+                    "The values of job, sex and the class were declared, and do not come from the rows.",
+                ],
+            ),
+        ],
+    )
+    def test_claims(self, tmp_path, capsys, kind, claims):
+        PUBLISHED[kind]().save(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        assert list(found.claims) == claims
+        assert found.to_dict()["claims"] == claims
+        assert found.to_dict()["verdict"] == found.verdict
+        _, printed = said(tmp_path, capsys)
+        lines = printed.splitlines()
+        for claim in claims:
+            assert f"the publisher claims, unchecked: {claim}" in lines
+            assert sum(claim in line for line in lines) == 1
+        if kind != "listed":
+            assert found.ok
+            assert found.conclusion == lines[-1]
+        if claims:
+            assert lines[-1].endswith("not checked")
+        else:
+            assert lines[-1] == "verified"
+
+    def test_what_the_private_table_decides_is_no_claim(self, tmp_path):
+        PUBLISHED["canonical"]().save(tmp_path)
+        sentence = "The best class is that of the private views on all 6 tuples (by enumeration)."
+        assert sentence in nbcfast.verify(tmp_path).claims
+        found = nbcfast.verify(tmp_path, VIEWS)
+        assert sentence not in found.claims
+        assert found.ok
+        other = Viewset(
+            [90, 50],
+            {name: array[:, ::-1] for name, array in VIEWS.counts.items()},
+            ["ill", "well"],
+            domains={name: VIEWS.domain(name) for name in VIEWS.attributes},
+        )
+        found = nbcfast.verify(tmp_path, other)
+        assert (found.ok, found.exit_code) == (False, 1)
+        assert sentence not in found.claims
+
+    def test_a_verdict_of_checks(self):
+        verdict, outcome = verify_release.verdict, verify_release.outcome
+        assert [outcome(found) for found in ([True], [True, None], [None, False], [])] == [
+            True,
+            None,
+            False,
+            True,
+        ]
+        assert verdict([True, True], 0) == "verified"
+        assert verdict([True], 2) == (
+            "verified: what the files can show; 2 claims of the publisher are not checked"
+        )
+        assert verdict([True, None, None], 1) == (
+            "not fully checked: 2 checks are not decided; 1 claim of the publisher is not checked"
+        )
+        assert verdict([None, False], 3) == "not verified"
+
+    def test_a_shuffle_is_a_claim(self, tmp_path, capsys):
+        made = skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=2)
+        made.save(tmp_path, order="shuffled", rng=np.random.default_rng(3))
+        found = nbcfast.verify(tmp_path)
+        assert found.claims == (verify_release.SHUFFLED.format(", by a generator with a seed"),)
+        assert said(tmp_path, capsys)[1].splitlines()[-1] == found.conclusion
+
+
+class TestCommandLine:
+    """What is printed above the verdict, and what the shell is told."""
+
+    FILE = "job,sex,ill\n" + "a,f,y\n" * 9 + "a,m,n\n" * 40 + "b,m,y\n" * 30 + "b,f,n\n" * 9
+
+    @pytest.fixture
+    def folder(self, run, tmp_path):
+        (tmp_path / "rows.csv").write_text(self.FILE)
+        arguments = ("publish", tmp_path / "rows.csv", "--class", "ill", "--amplification", 4)
+        assert run(*arguments, "--method", "safetytransform", "--out", tmp_path / "out")[0] == 0
+        return tmp_path
+
+    def test_a_comparison_that_fails_claims_nothing(self, run, folder):
+        other = self.FILE.replace("y\n", "z\n").replace("n\n", "y\n").replace("z\n", "n\n")
+        (folder / "other.csv").write_text(other)
+        code, printed, _ = run("verify", folder / "out", "--against", folder / "other.csv")
+        assert code == 1
+        assert "NO   equivalence" in printed
+        for word in ("identical", "proven by", "artificial: only", "The limit holds"):
+            assert word not in printed.partition("the publisher claims, unchecked:")[0]
+        assert "is that of the private views" not in printed
+        assert printed.endswith("\nnot verified\n")
+
+    def test_one_that_holds_says_what_is_left(self, run, folder):
+        code, printed, _ = run("verify", folder / "out")
+        assert code == 0
+        assert printed.count("the publisher claims, unchecked:") == 2
+        assert printed.endswith(
+            "\nverified: what the files can show; 2 claims of the publisher are not checked\n"
+        )
+        code, printed, _ = run("verify", folder / "out", "--against", folder / "rows.csv")
+        assert code == 0
+        assert printed.count("the publisher claims, unchecked:") == 1
+        code, printed, _ = run("verify", folder / "out", "--json")
+        found = json.loads(printed)
+        assert (found["ok"], found["verdict"], len(found["claims"])) == (True, "verified", 2)
+
+
+def test_the_words_say_nothing_that_calms():
+    assert "millions" not in verify_release.DEPENDS
+    assert "on small domains too" in verify_release.DEPENDS
+
+
+def test_a_flat_release_is_no_matter_of_its_certificate(tmp_path):
+    flat = nbcfast.safety_transform(VIEWS, Fraction(1001, 1000))
+    assert any("nearly flat" in text for text in flat.remarks)
+    flat.save(tmp_path)
+    assert "nearly flat" not in (tmp_path / "certificate.json").read_text()
