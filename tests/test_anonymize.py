@@ -450,6 +450,7 @@ def test_a_saved_partition_verifies_and_loads(partition, saved):
     assert [check.name for check in found.checks] == [
         "file",
         "table",
+        "words",
         "groups",
         "k",
         "diversity",
