@@ -97,10 +97,11 @@ def helped(work: Callable[[State], Result], states: Iterable[State]) -> list[Fut
     Under a limit of memory or of processes it gets fewer, or none: then the list is shorter, and the caller,
     who works too, does the rest.
     """
-    from concurrent.futures import Future
-
     helpers: list[Future[Result]] = []
     for state in states:
+        # Its import takes longer than a small count, which has nothing for other threads to do.
+        from concurrent.futures import Future
+
         helper: Future[Result] = Future()
         try:
             _executor().submit(_settle, helper, work, state)
