@@ -1,8 +1,6 @@
 """The canonical release with more than two classes, against exact enumeration."""
 
 import random
-import signal
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -478,23 +476,3 @@ def test_interior_kernels():
         _interior.normal(columns, signs, d, np.zeros((7, 8)))
     with pytest.raises(ValueError, match="lower must be 7 x 7, got 7 x 8"):
         _interior.substitute(np.zeros((7, 8)), x)
-
-
-def test_interrupt():
-    """Ctrl-C is answered in the middle of a long enumeration."""
-    above, rank = np.zeros((60_000, 3), np.int32), np.zeros((60_000, 3), np.int32)
-    z = np.zeros((60_000, 3), np.int64)
-
-    def pressed(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, pressed)
-    started = time.monotonic()
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            _classes.changed(above, rank, False, z, z, 0, 60_000)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - started < 5

@@ -1,15 +1,15 @@
 """`nbcfast disclose` and `nbcfast check`."""
 
 import json
+import os
 import signal
-import subprocess
-import sys
-import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import nbcfast
+from nbcfast import templates
 from nbcfast.templates import Template, disclose
 
 pa = pytest.importorskip("pyarrow")
@@ -278,26 +278,49 @@ def test_disclosing_again_without_parquet_leaves_none(run, file, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["certificate.json", "table.csv"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
-def test_ctrl_c_while_disclosing_writes_a_table_that_holds(tmp_path):
-    """A real signal: whenever it comes there are both files and exit code 0, or none and 130."""
-    path = tmp_path / "many.parquet"
+@pytest.mark.parametrize("moment", ["reading", "counting", 0, 1, 5, "writing", None])
+def test_ctrl_c_while_disclosing_writes_a_table_that_holds(run, tmp_path, monkeypatch, moment):
+    """A real signal. As soon as there is a table it is written; before that, or amid writing, none is."""
+    file, out = tmp_path / "many.csv", tmp_path / "out"
     rng = np.random.default_rng(1)
-    n = 200_000
-    table = {"zip": rng.integers(0, 50_000, n), "b": rng.integers(0, 9, n), "s": rng.integers(0, 40, n)}
-    pq.write_table(pa.table(table), path)
-    for wait in (0.2, 2.0):
-        out = tmp_path / f"out{wait}"
-        command = [sys.executable, "-m", "nbcfast", "disclose", str(path), "--out", str(out), "--no-attack"]
-        command += [part for i in range(40) for part in ("--template", f"zip,b -> s={i} <= 100%")]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(wait)
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-        assert running.returncode in ((0, 130) if wait > 1 else (0, 130, -signal.SIGINT))
-        assert out.exists() == (running.returncode == 0)
-        if running.returncode == 0:
-            assert nbcfast.verify(out).ok
+    rows = zip(rng.integers(0, 200, 2000), rng.integers(0, 9, 2000), rng.integers(0, 20, 2000), strict=True)
+    file.write_text("zip,b,s\n" + "".join(f"{one},{two},{three}\n" for one, two, three in rows))
+    places = {
+        "reading": (nbcfast, "read_csv"),
+        "counting": (templates.rows._disclose, "distinct"),
+        "writing": (os, "fsync"),
+    }
+    pressed, steps = [], []
+
+    def press():
+        pressed.append(moment)
+        signal.raise_signal(signal.SIGINT)
+
+    @contextmanager
+    def progress(what):
+        def report(done, total):
+            steps.append(done)
+            if done == moment:
+                press()
+
+        yield report
+
+    monkeypatch.setattr("nbcfast.cli.template_verbs.progress", progress)
+    if moment in places:
+        monkeypatch.setattr(*places[moment], lambda *_, **__: press())
+    command = ["disclose", file, "--out", out, "--no-attack"]
+    for value in range(20):
+        command += ["--template", f"zip,b -> s={value} <= 60%"]
+    code, printed, err = run(*command)
+    assert pressed == ([] if moment is None else [moment])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["many.csv", *(["out"] if code == 0 else [])]
+    if moment in places:
+        assert (code, printed, err) == (130, "", "")
+    else:
+        assert (code, err) == (0, "")
+        assert nbcfast.verify(out).ok
+        assert steps[-1] == moment if moment is not None else steps[-1] > 5
+        assert ("stopped" in printed) == (moment is not None)
 
 
 def test_a_column_that_names_people_is_pointed_out(run, tmp_path):

@@ -21,7 +21,7 @@ from nbcfast import SUPPRESSED, Interval, Table, concat, count
 from nbcfast.reference import table as reference
 from nbcfast.table import Column, Domain
 from nbcfast.table.arrow import encoded_batches
-from nbcfast.table.encode import DomainBuilder
+from nbcfast.table.encode import BLOCK, DomainBuilder, NumberBuilder
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -1031,22 +1031,22 @@ def test_memory_does_not_grow():
     assert work(1000) - before < 8192
 
 
-def test_interrupts():
-    if not hasattr(signal, "setitimer"):
-        pytest.skip("this system has no interval timer")
+def test_interrupts(monkeypatch):
+    """Between two blocks of a column, none of which is long."""
+    numbers = np.random.default_rng(9).random(3 * BLOCK)
+    encode, lengths = NumberBuilder.encode, []
 
-    def stop(number, frame):
-        raise KeyboardInterrupt
+    def pressed(builder, block, nulls):
+        lengths.append(len(block))
+        if len(lengths) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return encode(builder, block, nulls)
 
-    numbers = np.random.default_rng(9).random(3_000_000)
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(KeyboardInterrupt):
-            Table({"x": numbers})
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    monkeypatch.setattr(NumberBuilder, "encode", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        Table({"x": numbers})
+    assert lengths == [BLOCK] * 2
+    assert BLOCK <= 1 << 20
 
 
 @pytest.mark.parametrize("offsets", [[0, 100_000_000, 5, 3], [0, 2, 1, 3], [0, 1, 1_000, 3]])
