@@ -79,9 +79,13 @@ def over_rows(
             raise
 
     states = [make() for _ in range(max(1, min(threads, -(-n_rows // step))))]
-    helpers = helped(run, states[1:])
+    helpers: list[Future[None]] = []
     try:
+        helpers = helped(run, states[1:])
         run(states[0])
+    except BaseException:
+        stopped.set()  # an interrupt may come before this thread has begun, and others have
+        raise
     finally:
         # A helper that has not begun is not needed any more: all chunks are taken.
         failures = [helper.exception() for helper in helpers if not helper.cancel()]

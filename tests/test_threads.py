@@ -6,17 +6,21 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast import _threads, skyline
+from nbcfast import Table, Viewset, _threads, skyline
 from nbcfast._threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
 from nbcfast.equivalence.lines import both
+from nbcfast.skyline import growing
+from nbcfast.table import Column, Domain
 
 
 def in_a_process(script, timeout=60):
@@ -76,18 +80,56 @@ def test_smaller_chunks(most_rows, expected):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_an_error_in_any_thread_comes_out_and_ends_the_others(threads):
+def test_an_error_in_any_thread_comes_out_and_ends_the_others(threads, monkeypatch):
+    """The others hold their chunk until they are told to stop, and take no further one."""
+    events = []
+
+    class Event(threading.Event):
+        def __init__(self):
+            super().__init__()
+            events.append(self)
+
+    monkeypatch.setattr(_threads, "threading", SimpleNamespace(**{**vars(threading), "Event": Event}))
     done = []
 
     def work(_, start, stop):
         if start == 0:
             raise KeyError("bad row")
-        time.sleep(0.01)
+        assert events[0].wait(60)
         done.append(stop - start)
 
     with pytest.raises(KeyError, match="bad row"):
         over_rows(object, work, 10**9, threads=threads)
-    assert sum(done) < 10**8
+    assert len(done) < threads
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        lambda work: over_rows(object, lambda _, *part: work(part), 10**6, threads=2),
+        lambda work: growing.over([(i, i + 1) for i in range(100)], [None] * 2, lambda _, part: work(part)),
+    ],
+    ids=["rows", "spans"],
+)
+def test_an_interrupt_before_the_caller_has_begun_ends_the_others(over, monkeypatch):
+    begin, begun, left, helpers, parts = _threads.helped, threading.Event(), threading.Event(), [], []
+
+    def interrupted(work, states):
+        helpers.extend(begin(work, states))
+        assert begun.wait(60)
+        raise KeyboardInterrupt
+
+    def work(part):
+        begun.set()
+        assert left.wait(60)
+        parts.append(part)
+
+    monkeypatch.setattr(_threads, "helped", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        over(work)
+    left.set()
+    assert helpers[0].result(timeout=60) is None
+    assert len(parts) == 1
 
 
 def test_an_error_in_a_helper_comes_out():
@@ -182,50 +224,52 @@ def test_after_a_fork():
     assert lines == ["0", "True"]
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
-@pytest.mark.parametrize(
-    "call",
-    [
-        "Viewset.from_codes([zero] * 6, zero, sizes=[2] * 6, n_classes=2, threads=THREADS)",
-        "Viewset.from_codes([], zero, n_classes=2, threads=THREADS)",
-        "views.order(table, threads=THREADS)",
-        "views.predict(table, threads=THREADS)",
-    ],
-)
+@pytest.fixture(scope="module")
+def large():
+    """16 chunks of rows, of columns of one element over and over, which take no memory; and some counts."""
+    zero = np.broadcast_to(np.uint8(0), 2**24)
+    codes = Column(zero, Domain.of(range(2)))
+    table = Table._of({f"A{i + 1}": codes for i in range(6)}, None, len(zero))
+    return zero, table, Viewset([3] * 4, [np.full((2, 4), 3)] * 6)
+
+
+CALLS = {
+    "counts": lambda zero, table, views: partial(
+        Viewset.from_codes, [zero] * 6, zero, sizes=[2] * 6, n_classes=2
+    ),
+    "class counts": lambda zero, table, views: partial(Viewset.from_codes, [], zero, n_classes=2),
+    "order": lambda zero, table, views: partial(views.order, table),
+    "predict": lambda zero, table, views: partial(views.predict, table),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="sends a signal to a thread")
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c(call, threads):
-    """Minutes of work, interrupted: KeyboardInterrupt comes within the second, and the next call works."""
-    call = call.replace("THREADS", str(threads))
-    lines = in_a_process(
-        f"""
-        import os, signal, threading, time
-        import numpy as np
-        from nbcfast import Table, Viewset
-        from nbcfast.table import Column, Domain
+def test_ctrl_c(call, threads, large):
+    """A signal after the first chunk, whoever did it: the others are left, and the next call works."""
+    answered = threading.Event()
+    seen = []
 
-        # Columns of one element over and over take no memory.
-        zero = np.broadcast_to(np.uint8(0), 2**37)
-        rows = 30_000_000
-        views = Viewset([3] * 20, [np.full((2, 20), 3)] * 30)
-        codes = Column(np.broadcast_to(np.uint8(0), rows), Domain.of(range(2)))
-        table = Table._of({{f"A{{i + 1}}": codes for i in range(30)}}, None, rows)
-        sent = []
+    def pressed(*_):
+        answered.set()
+        raise KeyboardInterrupt
 
-        def interrupt():
-            sent.append(time.monotonic())
-            os.kill(os.getpid(), signal.SIGINT)
+    def progress(done, total):
+        seen.append((done, total))
+        if len(seen) == 1:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread():
+            answered.wait(20)  # a thread that is not asked may not be done meanwhile
 
-        threading.Timer(0.4, interrupt).start()
-        try:
-            {call}
-        except KeyboardInterrupt:
-            print("interrupted", time.monotonic() - sent[0])
-        print(Viewset.from_codes([[0], [1]], [0, 1], threads=2).n_rows)
-        """
-    )
-    assert lines[0] == "interrupted"
-    assert float(lines[1]) < 2  # a chunk takes milliseconds, but the machine may be busy
-    assert lines[2] == "2"
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call(*large)(threads=threads, progress=progress)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert max(done for done, _ in seen) < seen[0][1]
+    assert Viewset.from_codes([[0], [1]], [0, 1], threads=2).n_rows == 2
 
 
 @pytest.mark.parametrize("begun", [0, 1, 2])

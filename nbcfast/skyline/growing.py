@@ -17,6 +17,8 @@ from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.quasi import Quasi
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from nbcfast._columns import Columns
     from nbcfast._threads import Progress
 
@@ -127,9 +129,13 @@ def over(
             stopped.set()
             raise
 
-    helpers = _threads.helped(run, range(1, min(len(scratches), len(spans))))
+    helpers: list[Future[None]] = []
     try:
+        helpers = _threads.helped(run, range(1, min(len(scratches), len(spans))))
         run(0)
+    except BaseException:
+        stopped.set()  # an interrupt may come before this thread has begun, and others have
+        raise
     finally:
         failures = [helper.exception() for helper in helpers if not helper.cancel()]
     for failure in failures:
