@@ -469,7 +469,7 @@ def large_release(request):
 def test_releases_of_many_attributes(large_release):
     """Counts of thousands of digits: the right views are proven, wrong ones refuted, both in seconds."""
     right, wrong, release, preserve = large_release
-    start = time.perf_counter()
+    start = time.process_time()
     found = compare(right, release.views, preserve)
     assert (found.equal, found.differing, found.method) == (True, 0, "interval")
     assert compare(release.views, right, preserve).equal
@@ -479,19 +479,19 @@ def test_releases_of_many_attributes(large_release):
     found = compare(wrong, right, preserve)
     assert found.equal is False
     assert differs(wrong, right, found)
-    # Some seconds; minutes where the time grows with the square of the digits.
-    assert time.perf_counter() - start < 60
+    # Some seconds of this process alone; minutes where the time grows with the square of the digits.
+    assert time.process_time() - start < 60
 
 
 def test_verification_against_the_wrong_table(large_release, tmp_path):
     right, wrong, release, _ = large_release
     release.save(tmp_path / "release")
-    start = time.perf_counter()
+    start = time.process_time()
     assert nbcfast.verify(tmp_path / "release", against=right).ok
     found = nbcfast.verify(tmp_path / "release", against=wrong)
     assert not found.ok
     assert "differs on some of" in next(check for check in found.checks if not check.passed).text
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
 
 
 def differs(a, b, found):

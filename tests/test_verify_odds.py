@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import time
 from fractions import Fraction
 
 import gmpy2
@@ -138,11 +137,23 @@ def test_equal_odds_of_too_many_factors_are_not_decided(monkeypatch):
     assert statistics.judge(*point[1:], breach + Fraction(1, 2**60))[0] is True
 
 
-def test_the_product_that_is_still_taken_is_quick():
+@pytest.fixture
+def factors(monkeypatch):
+    """How many factors each product has that is taken."""
+    counted, product = [], verify_release._product
+
+    def counting(numbers):
+        counted.append(len(numbers))
+        return product(numbers)
+
+    monkeypatch.setattr(verify_release, "_product", counting)
+    return counted
+
+
+def test_the_product_that_is_still_taken_is_short(factors):
     count = verify_release.FACTORS
-    start = time.perf_counter()
     verify_release.falling(2**60, 2**60 + count, 2**40)
-    assert time.perf_counter() - start < 2
+    assert max(factors[0], factors[-1]) == count + 1
 
 
 def heavy(folder, n_values, count, points):
@@ -161,7 +172,7 @@ def heavy(folder, n_values, count, points):
     (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
 
 
-def test_huge_weights_and_much_knowledge_end(tmp_path):
+def test_huge_weights_and_much_knowledge_end(tmp_path, factors):
     points = [
         [0, 0, 10**9, "999/1000"],
         [0, 0, 10**9, "1/1"],
@@ -170,9 +181,8 @@ def test_huge_weights_and_much_knowledge_end(tmp_path):
         [0, 0, 2 * 10**12, "1/1"],
     ]
     heavy(tmp_path, 3, 10**12, points)
-    start = time.perf_counter()
     found = nbcfast.verify(tmp_path)
-    assert time.perf_counter() - start < 2
+    assert sum(factors) <= 4 * verify_release.FACTORS
     said = [(check.passed, check.text) for check in found.checks if check.name.startswith("(")]
     certain = (False, "unsafe: somebody's value is certain")
     assert said == [
