@@ -6,8 +6,7 @@ import datetime
 import gzip
 import io
 import os
-import threading
-import time
+import weakref
 
 import numpy as np
 import pytest
@@ -464,23 +463,19 @@ def test_delimiters_that_are_none(tmp_path, delimiter):
         read_csv(tmp_path / "a.csv", delimiter=delimiter)
 
 
-def test_the_end_waits_for_threads_that_still_read():
-    from nbcfast.table import files
+def test_the_end_waits_for_threads_that_still_read(monkeypatch):
+    monkeypatch.setattr(files, "_live", weakref.WeakSet())
+    held, naps = [files._Source(None, None)], []
 
-    held = [files._Source(None, None)]
-    released = []
+    def nap(_):
+        naps.append(len(files._live))
+        if len(naps) == 3:
+            held.clear()
 
-    def later():
-        time.sleep(0.2)
-        released.append(True)
-        held.clear()
-
-    thread = threading.Thread(target=later)
-    thread.start()
-    files._settle()
-    assert released
-    thread.join()
-    started = time.monotonic()
+    with monkeypatch.context() as patched:
+        patched.setattr(files.time, "sleep", nap)
+        files._settle(60)
+    assert naps == [1, 1, 1]
     held.append(files._Source(None, None))
-    files._settle()  # it does not wait for ever
-    assert time.monotonic() - started < 10
+    files._settle(0.01)  # it does not wait for ever
+    assert len(files._live) == 1

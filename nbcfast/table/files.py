@@ -252,12 +252,12 @@ _live: "weakref.WeakSet[_Source]" = weakref.WeakSet()
 
 
 @atexit.register
-def _settle() -> None:
-    """Wait, for a second at most, for pyarrow's threads to let go of what they read from.
+def _settle(seconds: float = 1.0) -> None:
+    """Wait, no longer than so many seconds, for pyarrow's threads to let go of what they read from.
 
     A thread that asks for the interpreter's lock when the interpreter is gone aborts the process.
     """
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + seconds
     while len(_live) and time.monotonic() < deadline:
         time.sleep(0.001)
 
