@@ -559,7 +559,51 @@ def adult(data):
     return table, nbcfast.count(table, "income", classes=(">50K", "<=50K"))
 
 
+@pytest.fixture(scope="module")
+def workers():
+    """Made-up people whose age and hours have many values, most of them few rows; and a holdout of them."""
+    rng = np.random.default_rng(5)
+    rich = rng.random(40_000) < 0.25
+    age = np.clip(rng.gamma(np.where(rich, 9, 4), np.where(rich, 3, 5)) + 17, 17, 90).astype(int)
+    hours = np.clip(rng.normal(np.where(rich, 46, 39), 12), 1, 99).astype(int)
+    table = Table({"age": age, "hours": hours, "income": np.where(rich, ">50K", "<=50K")})
+    members, others = table.take(slice(0, 32_000)), table.take(slice(32_000, None))
+    return members, others, nbcfast.count(members, "income", classes=(">50K", "<=50K"))
+
+
 class TestInvert:
+    def test_a_release_without_gauge_gives_its_counts_back(self, workers):
+        *_, views = workers
+        release = nbcfast.safety_transform(
+            views, 4, rows=10**6, gauge=False, allow_differences=True, class_name="income"
+        )
+        found = attack.invert(release, truth=views)
+        assert found.attack == "column"
+        assert found.recovered >= 0.95 * found.positive > 250
+        assert found.confidence > 0.999
+        table = attack.invert(release.dataset(np.random.default_rng(1)), "income", truth=views)
+        assert (table.k, table.recovered) == (found.k, found.recovered)
+
+    def test_a_release_of_the_default_settings_gives_nothing_back(self, workers):
+        table, _, views = workers
+        release = nbcfast.safety_transform(views, 4, class_name="income")
+        assert attack.invert(release, truth=views).recovered <= 5
+        assert attack.invert(release, truth=table).recovered <= 5
+
+    def test_a_proven_release_gives_its_cross_ratios_back(self, workers):
+        """At 8 digits the gauge hides columns, not cross ratios."""
+        *_, views = workers
+        release = nbcfast.safety_transform(views, 4, rows="proven")
+        calls = []
+        found = attack.invert(release, truth=views, progress=lambda done, total: calls.append((done, total)))
+        assert found.attack == "cross-ratio"
+        assert found.recovered >= 20
+        assert calls
+        assert all(0 <= done <= total for done, total in calls)
+        plain = attack.invert(nbcfast.safety_transform(views, 4, rows="proven", gauge=False), truth=views)
+        assert plain.attack == "column"
+        assert plain.recovered >= 0.95 * plain.positive > 250
+
     def test_adult_without_gauge(self, adult):
         """Section m: 268 of the 311 positive counts of age and hours in a table of 10^6 rows."""
         _, views = adult
@@ -621,14 +665,6 @@ class TestInvert:
             views = Viewset(counts.sum(axis=0), [counts])
             found = attack.invert(views)
             assert (found.attack, found.claimed, found.confidence) == (None, 0, 0.0)
-
-    def test_progress(self, adult):
-        _, views = adult
-        calls = []
-        release = nbcfast.safety_transform(views, 4, rows="proven")
-        attack.invert(release, progress=lambda done, total: calls.append((done, total)))
-        assert calls
-        assert all(0 <= done <= total for done, total in calls)
 
     def test_the_identity_is_read_off(self):
         release = Release(SIX, Certificate(amplification=8, tuples=4, gauge=False, identity=True, **IDENTITY))
@@ -692,6 +728,18 @@ class TestMembership:
         value, error = auc_of(*weighted(members), *weighted(others))
         assert value == pytest.approx(float(expected), abs=1e-12)
         assert error == pytest.approx(math.sqrt(square), abs=1e-9)
+
+    def test_members_are_told_from_their_counts_and_not_from_a_release(self, workers):
+        table, holdout, views = workers
+        found = attack.membership(nbcfast.safety_transform(views, 4, class_name="income"), table, holdout)
+        assert (found.members, found.others) == (32_000, 4_000)
+        assert found.standard_error < 0.01
+        assert abs(found.deviations) < 4
+        few = table.take(slice(0, 60))
+        found = attack.membership(nbcfast.count(few, "income"), few, holdout, "income")
+        assert found.auc > 0.7
+        assert found.deviations > 5
+        assert found.impossible > 1000
 
     def test_adult_is_not_told(self, adult, data):
         table, views = adult

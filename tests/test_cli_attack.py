@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nbcfast
@@ -41,6 +42,20 @@ def found(run):
 def figure(tmp_path):
     path = tmp_path / "house.csv"
     path.write_text(FIGURE_1, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def workers(tmp_path):
+    """People whose age and hours have many values, most of them few rows."""
+    rng = np.random.default_rng(5)
+    rich = rng.random(12_000) < 0.25
+    age = np.clip(rng.gamma(np.where(rich, 9, 4), np.where(rich, 3, 5)) + 17, 17, 90).astype(int)
+    hours = np.clip(rng.normal(np.where(rich, 46, 39), 12), 1, 99).astype(int)
+    rows = zip(age, hours, rng.choice(["m", "f"], len(age)), np.where(rich, ">50K", "<=50K"), strict=True)
+    path = tmp_path / "workers.csv"
+    lines = ["age,hours_per_week,sex,income", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -98,18 +113,18 @@ class TestAttack:
         assert found("attack", release)["inversion"]["recovered"] is None
         assert "membership" not in run("attack", release)[1]
 
-    def test_a_holdout_is_put_into_the_bins_of_the_release(self, found, data, tmp_path):
+    def test_a_holdout_is_put_into_the_bins_of_the_release(self, found, workers, tmp_path):
         domain, out = tmp_path / "domain.json", tmp_path / "out"
         domain.write_text(
             '{"age": {"edges": [17, 30, 45, 70]}, "hours_per_week": {"edges": [null, 30, 50, null]}}',
             encoding="utf-8",
         )
-        lines = (data / "adult-train.csv").read_text(encoding="utf-8").splitlines()
-        file = tmp_path / "members.csv"  # nobody above the bins
-        file.write_text(
-            "\n".join(one for one in lines[:3001] if one[0] not in "789") + "\n", encoding="utf-8"
-        )
-        holdout = ("--holdout", data / "adult-test.csv")
+        head, *lines = workers.read_text(encoding="utf-8").splitlines()
+        file, others = tmp_path / "members.csv", tmp_path / "others.csv"
+        members = [one for one in lines[:3000] if one[0] not in "789"]  # nobody above the bins
+        file.write_text("\n".join([head, *members]) + "\n", encoding="utf-8")
+        others.write_text("\n".join([head, *lines[3000:]]) + "\n", encoding="utf-8")
+        holdout = ("--holdout", others)
         said = found(
             *("publish", file, "--class", "income", "--columns", "age,hours_per_week,sex"),
             *("--amplification", 4, "--domain", domain, "--out", out, *holdout),
@@ -161,19 +176,19 @@ class TestAttack:
     def test_the_file_of_the_release_will_do(self, found, release):
         assert found("attack", release / "certificate.json")["rows"] == load(release).views.n_rows
 
-    def test_a_release_without_gauge_is_inverted(self, found, run, data, tmp_path):
+    def test_a_release_without_gauge_is_inverted(self, found, run, workers, tmp_path):
         columns = ("--class", "income", "--columns", "age,hours_per_week")
-        file, out, table = data / "adult-train.csv", tmp_path / "out", tmp_path / "synthetic.parquet"
+        out, table = tmp_path / "out", tmp_path / "synthetic.parquet"
         code, printed, _ = run(
-            *("publish", file, *columns, "--amplification", 4, "--rows", 10**6, "--no-gauge"),
+            *("publish", workers, *columns, "--amplification", 4, "--rows", 10**6, "--no-gauge"),
             *("--allow-differences", "--out", out, "--dataset", table),
         )
         assert code == 0
         assert "(column attack)" in printed
-        answer = found("attack", out, "--against", file)
+        answer = found("attack", out, "--against", workers)
         assert answer["inversion"]["attack"] == "column"
         assert answer["inversion"]["recovered"] >= 200
-        synthetic = found("attack", table, "--class", "income", "--against", file)
+        synthetic = found("attack", table, "--class", "income", "--against", workers)
         assert synthetic["inversion"] == answer["inversion"]
         assert "k = " in run("attack", out)[1]
 
