@@ -6,13 +6,16 @@ other levels fall on integers too. The gauge hides columns; what is left of them
 (N_c(t) N_d(t')) / (N_d(t) N_c(t')), rationals of small numbers among small counts, raised to 1/k. The
 cross-ratio attack tries all k that SafetyTransform uses and looks for one with which too many cross ratios
 fall on such rationals. Evidence is measured in nats against numbers that fall where they like.
+
+The work is capped by a count of the numbers looked at, WORK, never by a clock, so that the same release
+gives the same result everywhere; what was left out for it is said in `Inversion.untried`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +62,8 @@ FEW_PAIRS = 20
 DENSITY = 10.0  # of the logarithms of small rationals, at the least
 CROSS_EVIDENCE = 150.0
 BLOCK = 1 << 17  # numbers looked up together
+MOST_LEVELS = 1_000  # of a column, the lowest: more prove nothing further about k
+WORK = 10**8  # numbers looked at by each attack, some 50 ns each
 COPRIME = 6 / math.pi**2  # the share of pairs of numbers that are in lowest terms
 
 
@@ -86,6 +91,11 @@ class Inversion:
         How many positive counts of the truth are equal to the reconstruction, and how many there are; None
         without a truth.
     by_attribute : mapping of name -> (recovered, positive)
+    tried : tuple of str
+        The attacks that had something to look at: with none of them, nothing was tried, and that nothing was
+        found says nothing.
+    untried : tuple of str
+        What was left out because it would have been too much work, in words.
     """
 
     attack: str | None
@@ -97,6 +107,8 @@ class Inversion:
     recovered: int | None = None
     positive: int | None = None
     by_attribute: Mapping[str, tuple[int, int]] | None = None
+    tried: tuple[str, ...] = ()
+    untried: tuple[str, ...] = ()
 
     @property
     def claimed(self) -> int:
@@ -120,17 +132,20 @@ class Inversion:
             "by_attribute": None
             if self.by_attribute is None
             else {name: list(pair) for name, pair in self.by_attribute.items()},
+            "tried": list(self.tried),
+            "untried": list(self.untried),
         }
 
     def __repr__(self) -> str:
         if self.attack is None:
-            how = "nothing found"
+            how = "nothing found" if self.tried else "nothing to try"
         elif self.attack == "identity":
             how = "the counts are the private ones"
         else:
             how = f"{self.attack} attack, k = {self.k:.6g}, confidence {self.confidence:.4g}"
         score = "" if self.recovered is None else f"; {self.recovered} of {self.positive} counts right"
-        return f"Inversion({how}; {self.claimed} counts claimed{score})"
+        left = f"; not tried: {'; '.join(self.untried)}" if self.untried else ""
+        return f"Inversion({how}; {self.claimed} counts claimed{score}{left})"
 
 
 def invert(
@@ -168,7 +183,8 @@ def invert(
     Notes
     -----
     A count N can be read once 2 k N eps < 1, with eps the relative error of what was published. The gauge
-    (the default of `safety_transform`) leaves nothing for the column attack.
+    (the default of `safety_transform`) leaves nothing for the column attack. Each attack looks at some 10^8
+    numbers at the most, counted and not timed: what it leaves out for that is in `untried`.
 
     Examples
     --------
@@ -185,11 +201,27 @@ def invert(
     if isinstance(published, Release) and published.certificate.identity:
         arrays = {name: np.asarray(array) for name, array in views.counts.items()}
         found = Inversion(
-            "identity", 1.0, 1.0, math.inf, arrays, {name: np.ones(arrays[name].shape) for name in arrays}
+            "identity",
+            1.0,
+            1.0,
+            math.inf,
+            arrays,
+            {name: np.ones(arrays[name].shape) for name in arrays},
+            tried=("identity",),
         )
     else:
-        found = _column_attack(views) or _cross_attack(views, progress) or _nothing(views)
+        ledger = _Ledger()
+        found = _column_attack(views, ledger) or _cross_attack(views, progress, ledger) or _nothing(views)
+        found = replace(found, tried=tuple(ledger.tried), untried=tuple(ledger.untried))
     return found if private is None else _scored(found, views, private)
+
+
+@dataclass
+class _Ledger:
+    """What was tried, and what was not."""
+
+    tried: list[str] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
 
 
 def _published(published: Any, class_name: str | None) -> Viewset:
@@ -236,18 +268,11 @@ def _scored(found: Inversion, views: Viewset, truth: Viewset) -> Inversion:
         own = array[places]
         own[places < 0] = 0
         by_attribute[name] = int(((guess == own) & (own > 0)).sum()), int((array > 0).sum())
-    recovered = sum(hits for hits, _ in by_attribute.values())
-    positive = sum(number for _, number in by_attribute.values())
-    return Inversion(
-        found.attack,
-        found.k,
-        found.confidence,
-        found.evidence,
-        found.counts,
-        found.certainty,
-        recovered,
-        positive,
-        MappingProxyType(by_attribute),
+    return replace(
+        found,
+        recovered=sum(hits for hits, _ in by_attribute.values()),
+        positive=sum(number for _, number in by_attribute.values()),
+        by_attribute=MappingProxyType(by_attribute),
     )
 
 
@@ -264,8 +289,8 @@ class _Levels:
         for number in sorted(set(counts.tolist())):
             if number > 0 and (not levels or number - levels[-1] > SAME):
                 levels.append(number)
-        array = np.empty(len(levels), object)
-        array[:] = levels
+        array = np.empty(min(len(levels), MOST_LEVELS), object)
+        array[:] = levels[:MOST_LEVELS]
         self.level_logs = logarithms(array)
         self.level_error = _errors(self.level_logs)
 
@@ -285,6 +310,12 @@ def _counts_at(logs: Float, errors: Float, k: Float | float, a: Float | float) -
 
 def _evidence(column: _Levels, k: Float, a: Float) -> Float:
     """Nats by which each hypothesis (k, a), columns of shape (n, 1), explains the levels as integers."""
+    step = max(1, BLOCK // len(column.level_logs))
+    parts = [_evidence_of(column, k[i : i + step], a[i : i + step]) for i in range(0, len(k), step)]
+    return np.concatenate(parts)
+
+
+def _evidence_of(column: _Levels, k: Float, a: Float) -> Float:
     numbers, sd = _counts_at(column.level_logs, column.level_error, k, a)
     whole = np.rint(numbers)
     z = (numbers - whole) / sd
@@ -382,7 +413,19 @@ def _ladder(k: float) -> list[float]:
     return [base + i * step for i in range(-6, 7) if base + i * step >= 1]
 
 
-def _column_attack(views: Viewset) -> Inversion | None:
+def _tellers(columns: list[_Levels]) -> list[_Levels]:
+    """The columns that k is looked for in: as many of the longest as WORK allows."""
+    columns = sorted(columns, key=lambda column: -len(column.level_logs))[:MOST_COLUMNS]
+    levels = 0
+    for i, column in enumerate(columns):
+        levels += len(column.level_logs)
+        # Numbers a level: pairs and refined k of the column by itself, then every k in every column.
+        if i and levels * (6_000 + 650 * (i + 1)) > WORK:
+            return columns[:i]
+    return columns
+
+
+def _column_attack(views: Viewset, ledger: _Ledger) -> Inversion | None:
     columns = {
         (name, c): _Levels(array[:, c]) for name, array in views.counts.items() for c in range(array.shape[1])
     }
@@ -390,7 +433,10 @@ def _column_attack(views: Viewset) -> Inversion | None:
     columns = {place: column for place, column in columns.items() if len(column.level_logs) > 2}
     if not columns:
         return None
-    tellers = sorted(columns.values(), key=lambda column: -len(column.level_logs))[:MOST_COLUMNS]
+    tellers = _tellers(list(columns.values()))
+    ledger.tried.append("column")
+    if len(tellers) < len(columns):
+        ledger.untried.append(f"k was looked for in {len(tellers):,} of {len(columns):,} columns")
     # What the best of so many wrong hypotheses may come to: of anchors in each column, of k, and of the pairs
     # of levels that k comes from. An anchor fits its own level, and a pair two.
     free = math.log(LOW_LEVELS * ANCHORS) + FITTED + CONVINCING
@@ -411,7 +457,13 @@ def _column_attack(views: Viewset) -> Inversion | None:
     evidence, k = max([best, *on_ladder], key=lambda entry: entry[0])
     if evidence < chance + CONVINCED:
         return None
-    fits = {place: _anchored(column, k) for place, column in columns.items()}
+    fits, left = {}, WORK
+    for place, column in columns.items():
+        left -= 250 * len(column.level_logs)  # of which 216 are anchors
+        if left >= 0:
+            fits[place] = _anchored(column, k)
+    if len(fits) < len(columns):
+        ledger.untried.append(f"{len(fits):,} of {len(columns):,} columns were read with that k")
     confidence = -math.expm1(chance - evidence)
     counts = {name: np.full(array.shape, NOTHING, np.int64) for name, array in views.counts.items()}
     certainty = {name: np.zeros(array.shape) for name, array in views.counts.items()}
@@ -458,24 +510,34 @@ def _nearest(sorted_values: Float, x: Float) -> npt.NDArray[np.int64]:
 
 
 class _Odds:
-    """ln of the odds of two published columns, value by value, and the differences of all pairs."""
+    """ln of the odds of two published columns, value by value, and the differences of pairs of them."""
 
-    def __init__(self, array: Any, c: int, d: int, most_pairs: int) -> None:
-        self.classes = c, d
-        logs = logarithms(array[:, [c, d]])
-        logs = logs[np.isfinite(logs).all(axis=1)]
-        self.rows = np.flatnonzero((array[:, [c, d]] > 0).all(axis=1))
-        self.z = logs[:, 0] - logs[:, 1]
-        self.sd = np.hypot(*_errors(logs).T)
-        i, j = np.triu_indices(len(self.z), 1)
-        step = max(1, -(-len(i) // most_pairs))
-        i, j = i[::step], j[::step]
-        size, sd = np.abs(self.z[i] - self.z[j]), np.hypot(self.sd[i], self.sd[j])
+    def __init__(self, logs: Float, classes: tuple[int, int], most_pairs: int) -> None:
+        both = logs[:, classes]
+        self.rows = np.flatnonzero(np.isfinite(both).all(axis=1))
+        levels, first, self.level, times = np.unique(
+            both[self.rows], axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        z, sd = levels[:, 0] - levels[:, 1], np.hypot(*_errors(levels).T)
+        self.z, self.sd, self.first, self.times = z, sd, first, times
+        if len(self.rows) * (len(self.rows) - 1) // 2 <= most_pairs:
+            z, sd = z[self.level], sd[self.level]  # of many values each level counts once
+        i, j = _some_pairs(len(z), most_pairs)
+        size, sd = np.abs(z[i] - z[j]), np.hypot(sd[i], sd[j])
         apart = size > 5 * sd  # equal levels are equal for every k
         self.size, self.pair_sd = size[apart], sd[apart]
         # From here on fewer than FEW_PAIRS pairs could be told from chance.
         few = np.sort(self.pair_sd)[FEW_PAIRS - 1] if len(self.size) >= FEW_PAIRS else math.inf
         self.most_k = CHANCE / (6 * DENSITY * float(few))
+
+
+def _some_pairs(n: int, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Pairs i < j of n things, evenly from all of them: none of the others is ever made."""
+    number = n * (n - 1) // 2
+    places = np.arange(0, number, max(1, -(-number // most)))
+    starts = np.cumsum(np.arange(n - 1, 0, -1)) - np.arange(n - 1, 0, -1)  # where the pairs of each i begin
+    i = np.searchsorted(starts, places, side="right") - 1
+    return i, places - starts[i] + i + 1
 
 
 def _ks() -> Iterator[float]:
@@ -502,18 +564,26 @@ def _hits(odds: _Odds, k: float, table: Float) -> tuple[int, float]:
     return int(hits.sum()), float(chance[clear].sum())
 
 
-def _cross_attack(views: Viewset, progress: Progress | None) -> Inversion | None:
+def _cross_attack(views: Viewset, progress: Progress | None, ledger: _Ledger) -> Inversion | None:
     n_classes = len(views.classes)
     pairs = [(c, d) for c in range(n_classes) for d in range(c + 1, n_classes)]
     if len(pairs) > 10:
         pairs = [(c, c + 1) for c in range(n_classes - 1)]
     most = max(200, MOST_PAIRS // max(1, len(pairs) * len(views.attributes)))
-    odds = {(name, pair): _Odds(array, *pair, most) for name, array in views.counts.items() for pair in pairs}
+    logs = {name: logarithms(array) for name, array in views.counts.items()}
+    odds = {(name, pair): _Odds(array, pair, most) for name, array in logs.items() for pair in pairs}
     odds = {place: own for place, own in odds.items() if len(own.size) >= FEW_PAIRS}
     table, _ = _quotients(RATIONALS, both=False)
     tellers = sorted(odds.values(), key=lambda own: -len(own.size))[:MOST_ODDS]
     most_k = max((own.most_k for own in tellers), default=0.0)
     ks = [k for k in _ks() if k <= most_k]
+    if not ks:
+        return None
+    ledger.tried.append("cross-ratio")
+    if len(tellers) < len(odds):
+        ledger.untried.append(
+            f"cross ratios were looked for in {len(tellers):,} of {len(odds):,} pairs of columns"
+        )
     best, best_k = 0.0, 0.0
     for done, k in enumerate(ks):
         total = 0.0
@@ -526,14 +596,25 @@ def _cross_attack(views: Viewset, progress: Progress | None) -> Inversion | None
         if total > best:
             best, best_k = total, k
         if progress is not None and done % 64 == 0:
-            progress(done, len(ks))
+            progress(done, 2 * len(ks))
     if best < CROSS_EVIDENCE:
         return None
     # Pairs share values, so their hits are not independent: the square root is kept of what they say.
     confidence = -math.expm1(math.log(len(ks)) - 2 * math.sqrt(best))
     counts = {name: np.full(array.shape, NOTHING, np.int64) for name, array in views.counts.items()}
     certainty = {name: np.zeros(array.shape) for name, array in views.counts.items()}
-    found = [(place, _reconstructed(own, best_k)) for place, own in odds.items()]
+    found, starts, all_starts = [], 0, 0
+    for done, (place, own) in enumerate(odds.items()):
+        reconstruction, tried, there = _reconstructed(own, best_k, WORK // len(odds))
+        found.append((place, reconstruction))
+        starts += tried
+        all_starts += there
+        if progress is not None:
+            progress(len(ks) + len(ks) * done // len(odds), 2 * len(ks))
+    if starts < all_starts:
+        ledger.untried.append(
+            f"{starts:,} of {all_starts:,} starting points of the reconstruction were tried"
+        )
     for (name, pair), (gain, numbers, sure) in sorted(found, key=lambda entry: -entry[1][0]):
         rows = odds[name, pair].rows
         both = np.array(pair)
@@ -547,17 +628,25 @@ def _cross_attack(views: Viewset, progress: Progress | None) -> Inversion | None
     )
 
 
-def _reconstructed(odds: _Odds, k: float) -> tuple[float, npt.NDArray[np.int64], Float]:
+Reconstruction = tuple[float, npt.NDArray[np.int64], Float]
+
+
+def _reconstructed(odds: _Odds, k: float, work: int) -> tuple[Reconstruction, int, int]:
     """Pairs of counts in lowest terms: the constant for which most values have small ones.
 
-    The prior of a count n is 1 / (n (n + 1)).
+    The prior of a count n is 1 / (n (n + 1)). Also how many constants were tried, for which `work` numbers
+    were looked up, and how many there are: one for each level as each pair of the smallest counts. Those of
+    the levels that most values have come first.
     """
     table, numbers = _quotients(SMALL, both=True)
     log_prior = -np.log(numbers * (numbers + 1)).sum(axis=1)
     x, sd = k * odds.z, np.maximum(k * odds.sd, 1e-12)
     anchors = table[(numbers <= 8).all(axis=1)]
-    constants = (x[:, np.newaxis] - anchors).ravel()
-    levels = np.unique(np.rint(odds.z / (6 * odds.sd.max())), return_index=True)[1]
+    most = max(1, work // len(x))
+    order = np.lexsort((odds.first, -odds.times))[: -(-most // len(anchors))]
+    constants = (x[order, np.newaxis] - anchors).ravel()[:most]
+    alike = np.rint(odds.z / (6 * odds.sd.max()))
+    levels = np.unique(alike, return_index=True)[1]
     precision = np.zeros(len(x))
     precision[levels] = np.log(8 / (6 * sd[levels]))  # equal levels say it once
     best, chosen = -math.inf, 0.0
@@ -567,12 +656,13 @@ def _reconstructed(odds: _Odds, k: float) -> tuple[float, npt.NDArray[np.int64],
         shifted = x - some[:, np.newaxis]
         places = _nearest(table, shifted)
         near = np.abs(table[places] - shifted) < 3 * sd
-        worth = np.where(near, log_prior[places] + precision, 0.0).sum(axis=1)
+        worth = np.where(near, odds.times * log_prior[places] + precision, 0.0).sum(axis=1)
         if worth.max() > best:
             best, chosen = float(worth.max()), float(some[worth.argmax()])
     places = _nearest(table, x - chosen)
     near = np.abs(table[places] - (x - chosen)) < 3 * sd
     odds_of_chance = np.exp(-np.minimum(log_prior[places] + np.log(8 / (6 * sd)), 50))
-    result = np.where(near[:, np.newaxis], numbers[places], NOTHING)
-    sure = np.where(near, COPRIME / (1 + odds_of_chance), 0.0)
-    return best - math.log(len(constants)), result, sure
+    result = np.where(near[:, np.newaxis], numbers[places], NOTHING)[odds.level]
+    sure = np.where(near, COPRIME / (1 + odds_of_chance), 0.0)[odds.level]
+    gain = best - math.log(len(constants))
+    return (gain, result, sure), len(constants), len(x) * len(anchors)
