@@ -9,6 +9,7 @@ import pytest
 
 import nbcfast
 from nbcfast import attack, closeness
+from nbcfast.attack import inverting
 from nbcfast.release import Certificate, Release, load
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
@@ -102,7 +103,7 @@ class TestAttack:
         code, printed, errors = run("attack", release, "--against", members, "--holdout", others)
         assert (code, errors) == (0, "")
         assert "private counts recovered by inversion" in printed
-        assert "0 of 62 (nothing found)" in printed
+        assert "0 of 62 (no powers of counts found)" in printed
         assert "membership in the private table, AUC" in printed
         answer = found("attack", release, "--against", members, "--holdout", others)
         assert (answer["inversion"]["recovered"], answer["inversion"]["positive"]) == (0, 62)
@@ -267,6 +268,44 @@ class TestAttack:
 
 
 class TestPublish:
+    def test_is_written_before_it_is_attacked(self, run, tmp_path, monkeypatch):
+        """Whoever ends a long attack has the release, and is told that."""
+        out, table = tmp_path / "out", tmp_path / "synthetic.csv"
+        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments += ("--dataset", table)
+
+        def ended(*_, **__):
+            assert nbcfast.verify(out).exit_code == 0
+            assert table.stat().st_size > 0
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(attack, "invert", ended)
+        code, printed, errors = run(*arguments)
+        assert (code, printed) == (130, "")
+        assert errors == (
+            f"nbcfast: {out / 'certificate.json'}, {table}: written, but not judged or attacked to the end\n"
+        )
+
+    def test_what_was_not_tried_is_said(self, run, found, tmp_path, monkeypatch):
+        out = tmp_path / "out"
+        monkeypatch.setattr(inverting, "WORK", 1_000)
+        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        left_out = "k was looked for in 1 of 14 columns"
+        code, printed, errors = run(*arguments)
+        assert (code, errors) == (0, "")
+        assert "0 of 62 (no powers of counts found; not all was tried)" in printed
+        assert f"- Inversion is capped by counted work: {left_out}." in printed
+        printed = run("attack", out)[1]
+        assert "no powers of counts found; not all was tried" in printed
+        assert f"not tried          {left_out}" in printed
+        assert found("attack", out)["inversion"]["untried"] == [left_out]
+
+    def test_where_nothing_was_tried_nothing_is_said_to_be_not_found(self, run, tmp_path):
+        views = nbcfast.Viewset([3, 3], {"x": [[1, 2], [2, 1]], "y": [[1, 2], [2, 1]]})
+        Release(views, Certificate(amplification=8, tuples=4)).save(tmp_path / "out")
+        line = next(line for line in run("attack", tmp_path / "out")[1].splitlines() if "inversion" in line)
+        assert line.endswith("not tried: too few different counts")
+
     def test_says_what_adversaries_find(self, run, tmp_path):
         out = tmp_path / "out"
         arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
@@ -274,7 +313,7 @@ class TestPublish:
         assert (code, errors) == (0, "")
         assert "largest ratio of posteriors, one particular row" in printed
         assert "largest ratio of posteriors, average over worlds" in printed
-        assert "0 of 62 (nothing found)" in printed
+        assert "0 of 62 (no powers of counts found)" in printed
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert line.endswith("not measured")
 

@@ -152,12 +152,16 @@ class Adversaries:
         found = self.inversion
         if self.of_table and found.attack is None:
             return "nothing to undo; those of a private table leave as they are"
-        if found.recovered is None:
-            if found.attack is None:
-                return "nothing found"
-            return f"{found.claimed:,} counts claimed by the {found.attack} attack"
-        how = "nothing found" if found.attack is None else f"{found.attack} attack"
-        return f"{found.recovered:,} of {found.positive:,} ({how})"
+        how = "no powers of counts found" if found.attack is None else f"{found.attack} attack"
+        if not found.tried:
+            how = "not tried: too few different counts"
+        if found.untried:
+            how += "; not all was tried"
+        if found.recovered is not None:
+            return f"{found.recovered:,} of {found.positive:,} ({how})" if found.tried else how
+        if found.attack is None:
+            return how
+        return f"{found.claimed:,} counts claimed by the {how}"
 
     @property
     def membership_text(self) -> str:
@@ -171,6 +175,11 @@ class Adversaries:
         if membership:
             grid.add_row("membership in the private table, AUC", self.membership_text)
         return grid
+
+    @property
+    def untried(self) -> list[str]:
+        """What the inversion left out, for people."""
+        return [f"Inversion is capped by counted work: {text}." for text in self.inversion.untried]
 
     def to_dict(self) -> dict[str, object]:
         inversion = self.inversion.to_dict()
@@ -392,6 +401,7 @@ def attack_verb(
     if found.inversion.attack is not None and found.inversion.k is not None:
         said = f"k = {found.inversion.k:.6g}, confidence {found.inversion.confidence:.4g}"
         rows.append(("inversion", said))
+    rows.extend(("not tried", text) for text in found.inversion.untried)
     if crossing is not None:
         rows.append(("breach", printable(crossing.text)))
     show(*parts, pairs(rows))

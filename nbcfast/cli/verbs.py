@@ -625,28 +625,6 @@ def publish(
                 file=sys.stderr,
             )
         return 1
-    with progress("judging") as report:
-        before = Standing.of(views, table, class_name, report)
-    with progress("judging") as report:
-        after = Standing.of(release.views, table, class_name, report)
-    leak = None
-    if chosen.canonical and public is None:
-        leak = leaks(views, table, class_name, preserve, bits is not None, intervals)
-    adversaries = Adversaries.of(release, views, table, others, class_name)
-    # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
-    nothing = NOTHING_LEFT * math.log(len(views.classes))
-    alternative = None
-    if (
-        preserve == "order"
-        and not chosen.canonical
-        and len(views.classes) > 1
-        and after.quality.log_loss >= nothing
-    ):
-        try:
-            alternative = evaluate(transform("label").views, table, class_name)
-        except Infeasible:
-            alternative = None
-
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
@@ -666,6 +644,28 @@ def publish(
         raise
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
+    with already_written(files):
+        with progress("judging") as report:
+            before = Standing.of(views, table, class_name, report)
+        with progress("judging") as report:
+            after = Standing.of(release.views, table, class_name, report)
+        leak = None
+        if chosen.canonical and public is None:
+            leak = leaks(views, table, class_name, preserve, bits is not None, intervals)
+        adversaries = Adversaries.of(release, views, table, others, class_name)
+        # Nothing is left of a log-loss near ln C: with fewer demands there may be more.
+        nothing = NOTHING_LEFT * math.log(len(views.classes))
+        alternative = None
+        if (
+            preserve == "order"
+            and not chosen.canonical
+            and len(views.classes) > 1
+            and after.quality.log_loss >= nothing
+        ):
+            try:
+                alternative = evaluate(transform("label").views, table, class_name)
+            except Infeasible:
+                alternative = None
 
     warnings = [*certificate.warnings, *certificate.notes, *release.remarks]
     if alternative is not None and len(views.classes) == 2:
@@ -678,6 +678,7 @@ def publish(
         )
     if leak is not None:
         warnings.append(leak.verdict)
+    warnings.extend(adversaries.untried)
     warnings.extend(singular(views))
     warnings.extend(more(views, release, after))
     if as_json:
@@ -744,6 +745,17 @@ def publish(
         written,
     )
     return 0
+
+
+@contextmanager
+def already_written(files: list[Path]) -> Iterator[None]:
+    """What is measured of a release comes after it is written; where that ends early, it is there."""
+    try:
+        yield
+    except BaseException:
+        names = ", ".join(printable(str(path)) for path in files)
+        print(f"nbcfast: {names}: written, but not judged or attacked to the end", file=sys.stderr)
+        raise
 
 
 def names_people(values: int, rows: int) -> bool:
