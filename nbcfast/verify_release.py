@@ -1,6 +1,6 @@
 """Check a published release from its certificate.json alone: Python's standard library, this one file.
 
-    python verify_release.py DIR
+    python verify_release.py DIR [--ignore-extra]
 
 prints each check ("yes", "NO", or "?" where it is not made here), then what the publisher claims and no file
 can show, then the verdict, and leaves with
@@ -31,7 +31,8 @@ is the same, that counts are powers or artificial, which values were declared) i
 
 Where the folder holds a table.csv that is checked too: its sha256, that its values are those that the
 certificate lists, and that its rows are sorted (unless they were shuffled) so that nothing is left of the
-order of the data. A table.parquet beside it is not checked here: `nbcfast verify` does that. Then, of
+order of the data. Of a table.parquet that the certificate names the sha256 is checked here, and nothing else:
+that leaves "not fully checked", as `nbcfast verify` alone can compare it with the table. Then, of
 
     a partition (a table in which groups of people share generalised values), from the groups of equal rows,
     every demand of the certificate: that all points (l, k, m, confidence) of the skyline are strictly safe,
@@ -42,7 +43,12 @@ order of the data. A table.parquet beside it is not checked here: `nbcfast verif
     value is the confidence that is stated, and not above the limit;
 
     disguised answers that the scheme hides what the certificate says, and which columns it does not hide at
-    all. That the coins were thrown, no file can show: that is a claim.
+    all, and that scheme.json and cuts.json beside them are those of the certificate. That the coins were
+    thrown, no file can show: that is a claim.
+
+Nothing else may be in the folder, which is meant too where the path of its certificate is given: files and
+folders that the certificate does not name, hidden ones too, are listed, and fail the check unless
+--ignore-extra is given. Pipes, devices and links out of the folder always do, and are never opened.
 """
 
 from __future__ import annotations
@@ -54,13 +60,14 @@ import io
 import json
 import os
 import re
+import stat
 import sys
 from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from math import factorial, gcd, ldexp
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,6 +83,8 @@ if TYPE_CHECKING:
 NAME = "certificate.json"
 TABLE = "table.csv"
 PARQUET = "table.parquet"
+SCHEME = "scheme.json"
+CUTS = "cuts.json"
 FORMAT = 1
 MOST_PEOPLE = 2**61  # of a table, less than this
 NOTHING_TOLD = Fraction(1, 10**9)  # what less than this is left of by coins, no estimate brings back
@@ -107,7 +116,10 @@ FIELDS = {
 CLOSENESS_FIELDS = {"prior", "r"}
 METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides, where this is the method
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
+POINT = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9]|/[1-9][0-9]*)?"
+LONGEST_POINT = 1024
 VERSION = r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6}){0,3}"
+MOST_NAMED = 20  # files that a message names
 SOME_NAMES = 5  # attributes that a warning names
 MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
@@ -367,6 +379,7 @@ class Form:
     """
 
     names: ClassVar[set[str]]  # of its fields
+    may_have: ClassVar[set[str]] = set()  # names of others, of files that are not always written
     choices: ClassVar[dict[str, tuple[str, ...]]]  # of texts that are a few
     flags: ClassVar[tuple[str, ...]] = ()  # that are true or false
     lists: ClassVar[tuple[str, ...]] = ("notes", "warnings")  # of texts
@@ -402,6 +415,8 @@ class Form:
             if fields[name] is not None and type(fields[name]) is not str:
                 raise Refused(f"field {name!r}: expected a text or null, got {shown(fields[name])}")
         for name in self.hashes:
+            if name not in fields:
+                continue
             if type(fields[name]) is not str or not re.fullmatch(r"[0-9a-f]{64}", fields[name]):
                 raise Refused(
                     f"field {name!r}: expected 64 hexadecimal digits, got {shown(fields[name], 80)}"
@@ -411,7 +426,12 @@ class Form:
 
     def expected(self, fields: dict[str, Any]) -> set[str]:
         """The names of all fields that a certificate with these must have."""
-        return self.names
+        return self.names | (self.may_have & set(fields))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that are checked with the certificate, where they stand beside it."""
+        return ()
 
     def read(self, fields: dict[str, Any]) -> None:
         """Check and keep the fields that are of this kind alone."""
@@ -805,13 +825,63 @@ def number_text(number: Fraction) -> str:
 
 
 def location(path: str) -> str:
-    """The file that `path`, a folder or the file itself, names."""
+    """The file that `path`, a folder or the file itself, names. Of a file its folder is checked with it."""
     return os.path.join(path, NAME) if os.path.isdir(path) else path
+
+
+OUTSIDE = "a link to something outside its folder"
+
+
+def special(mode: int) -> str | None:
+    """What a thing with this mode is, if it is no regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    kinds = (
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    return next((text for test, text in kinds if test(mode)), "something else")
+
+
+def leads_out(path: str) -> bool:
+    """Whether a name is a link to something outside the folder that the name is in."""
+    if not os.path.islink(path):
+        return False
+    folder = os.path.realpath(os.path.dirname(path) or os.curdir)
+    return not os.path.realpath(path).startswith(os.path.join(folder, ""))
+
+
+def regular(path: str) -> IO[bytes]:
+    """A published file, opened to be read; Refused, and not opened, where it is no regular one of its folder.
+
+    Opening a pipe may wait for ever, and opening a device do anything. What was put in the place of the file
+    since is found out without waiting.
+    """
+    what = special(os.stat(path).st_mode)
+    if what is None and leads_out(path):
+        what = OUTSIDE
+    if what is None:
+        flags = ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK")
+        wanted = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags)
+        handle = os.open(os.path.realpath(path), wanted)
+        what = special(os.fstat(handle).st_mode)
+        if what is None:
+            return os.fdopen(handle, "rb")
+        os.close(handle)
+    raise Refused(f"{quoted(os.path.basename(path))} is {what}: expected a regular file")
+
+
+def quoted(name: str) -> str:
+    """The name of a file as a piece of a message: in quotes, so that it ends where it ends."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def content(path: str) -> bytes:
     """The bytes of a certificate; FileNotFoundError where the file is something else that needs one."""
-    with open(path, "rb") as file:
+    with regular(path) as file:
         first = file.read(1)
         if first and first != b"{" and os.path.basename(path) != NAME:
             beside = os.path.exists(os.path.join(os.path.dirname(path), NAME))
@@ -1292,7 +1362,15 @@ class TableForm(Form):
     """
 
     flags = ("seeded",)
-    hashes = ("sha256", "table_sha256")
+    hashes = ("sha256", "table_sha256", "parquet_sha256")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (TABLE, PARQUET) if "parquet_sha256" in self.fields else (TABLE,)
+
+    def beside(self, folder: str) -> Judged:
+        """What is found of the other files of the folder, but for the table's copy."""
+        return []
 
     def read(self, fields: dict[str, Any]) -> None:
         self.rows = whole(fields["rows"], "field 'rows'")
@@ -1400,16 +1478,101 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
         )
         if fault is not None:
             return rows, results
+        results += document.beside(folder)
     return rows, results + KINDS[document.fields["kind"]].judge(document, rows)
+
+
+def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[str, bool, str]:
+    """Whether the folder of the certificate at `path` holds regular files that it names, and nothing else.
+
+    Other files and folders may be ignored. What is no file that can be copied (a pipe, a device, a link that
+    leads out of the folder) may not, and nothing of it all is opened.
+    """
+    folder, own = os.path.split(path)
+    extra, strange = [], []
+    for name in sorted(os.listdir(folder or os.curdir)):
+        place = os.path.join(folder, name)
+        named = name == own or name in document.files
+        try:
+            what = OUTSIDE if leads_out(place) else special(os.stat(place).st_mode)
+        except OSError:
+            what = "a link to nothing" if os.path.islink(place) else "not to be looked at"
+        if what is not None and (named or what != "a folder"):
+            strange.append(f"{quoted(name)} is {what}")
+        elif not named:
+            extra.append(quoted(name) if what is None else f"{quoted(name)} ({what})")
+    if strange:
+        return "folder", False, f"expected regular files: {_some(strange)}"
+    if extra and ignore_extra:
+        return "folder", True, f"ignored as asked, and covered by nothing: {_some(extra)}"
+    if extra:
+        return "folder", False, f"not named by the certificate (--ignore-extra ignores it): {_some(extra)}"
+    return "folder", True, "holds nothing that the certificate does not name"
+
+
+def _some(texts: list[str]) -> str:
+    more = len(texts) - MOST_NAMED
+    return ", ".join([*texts[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+def copy_of(entry: Any) -> bytes:
+    """A part of a certificate as a file of its own."""
+    return (json.dumps(entry, indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def _judge_copy(path: str, entry: Any, what: str) -> tuple[bool, str]:
+    """Whether a file says what the certificate does: byte for byte, as readers of JSON differ in the rest."""
+    name = os.path.basename(path)
+    expected = copy_of(entry)
+    try:
+        with regular(path) as file:
+            same = file.read(len(expected) + 1) == expected
+    except OSError as error:
+        return False, f"{name}: {error.strerror}"
+    except Refused as error:
+        return False, str(error)
+    if same:
+        return True, f"{name} is {what} of the certificate"
+    return False, f"{name} is not {what} of the certificate: do not answer by it"
+
+
+def judge_parquet(document: Form, folder: str) -> Judged:
+    """The check of the table's copy, of which there is more than a sha256 only in `nbcfast verify`."""
+    if PARQUET not in document.files:
+        return []
+    try:
+        with regular(os.path.join(folder, PARQUET)) as file:
+            return [("parquet", *copy_hash(document, file))]
+    except FileNotFoundError:
+        return [("parquet", True, f"the certificate names a {PARQUET}, and there is none to check")]
+    except OSError as error:
+        return [("parquet", False, f"{PARQUET}: {error.strerror}")]
+    except Refused as error:
+        return [("parquet", False, str(error))]
+
+
+def copy_hash(document: Form, file: IO[bytes]) -> tuple[bool | None, str]:
+    """Whether a file has the sha256 of the table's copy: False, or None because that alone shows little."""
+    total = hashlib.sha256()
+    for block in iter(lambda: file.read(1 << 20), b""):
+        total.update(block)
+    if total.hexdigest() != document.fields["parquet_sha256"]:
+        return False, f"the sha256 of {PARQUET} does not match: it was changed"
+    return None, (
+        f"the sha256 of {PARQUET} matches; that it is {TABLE}, and holds nothing more, is not checked here: "
+        f"nbcfast verify does that, or delete it and rely on {TABLE}"
+    )
 
 
 def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
     """Count the rows of the table; a sentence about what is wrong with it, or None."""
     total = hashlib.sha256()
     try:
-        data = open(path, "rb")  # noqa: SIM115
+        data = regular(path)
     except OSError as error:
         return f"{path}: {error.strerror}"
+    except Refused as error:
+        return str(error)
     # Opened once: what is hashed is what is read.
     with data, io.TextIOWrapper(data, encoding="utf-8", newline="") as file:
         while True:
@@ -1513,6 +1676,7 @@ class PartitionDocument(TableForm):
         "warnings",
         "weights",
     }
+    may_have: ClassVar[set[str]] = {"parquet_sha256"}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "kind": ("partition",),
         "method": ("mondrian",),
@@ -1974,6 +2138,7 @@ class DisclosureDocument(TableForm):
         "warnings",
         "weights",
     }
+    may_have: ClassVar[set[str]] = {"parquet_sha256"}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "kind": ("disclosure",),
         "method": ("top-down disclosure",),
@@ -2104,6 +2269,7 @@ class DisguisedDocument(TableForm):
         "version",
         "warnings",
     }
+    may_have: ClassVar[set[str]] = {"cuts"}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "kind": ("disguised",),
         "method": ("randomised response",),
@@ -2125,7 +2291,42 @@ class DisguisedDocument(TableForm):
                 raise Refused(f"field 'scheme': {name!r} is no column of the table")
             if found[name] != typed:
                 raise Refused(f"field 'scheme': the domain of {name!r} is not that of the column")
+        if "cuts" in fields:
+            self._check_cuts(fields["cuts"])
         return [(name, _texts(cells)) for name, cells in self.columns]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (TABLE, SCHEME, CUTS) if "cuts" in self.fields else (TABLE, SCHEME)
+
+    def beside(self, folder: str) -> Judged:
+        copies = [(SCHEME, self.fields["scheme"], "the scheme"), (CUTS, self.fields.get("cuts"), "the cuts")]
+        return [
+            (name.partition(".")[0], *_judge_copy(os.path.join(folder, name), entry, what))
+            for name, entry, what in copies
+            if name in self.files and os.path.lexists(os.path.join(folder, name))
+        ]
+
+    def _check_cuts(self, entry: Any) -> None:
+        """Where columns of the scheme were made two-valued: a number, or a place in a list of values."""
+        where = "field 'cuts'"
+        if type(entry) is not dict or not entry:
+            raise Refused(f"{where}: expected a point and values of each column, got {shown(entry)}")
+        for name, cut in entry.items():
+            if self.declared.get(name) != [("int", 0), ("int", 1)]:
+                raise Refused(f"{where}: expected columns of the scheme with values 0 and 1, got {name!r}")
+            if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
+                raise Refused(f"{where}: expected a point and values of {name!r}, got {shown(cut)}")
+            point, values = cut["point"], cut["values"]
+            # No middle of two numbers of a table is longer.
+            if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
+                raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
+            kinds = {type(one) for one in values}
+            if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
+                raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
+            places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
+            if values and point not in places:
+                raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
 
     @staticmethod
     def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
@@ -2183,7 +2384,11 @@ class DisguisedDocument(TableForm):
     )
 
     def claims(self, decided: Decided) -> list[str]:
-        return [] if self.fields["seeded"] else [COINS]
+        found = [] if self.fields["seeded"] else [COINS]
+        if "cuts" in self.fields:
+            names = listing(sorted(self.fields["cuts"]))
+            found.append(f"Before they were disguised, {names} were cut in two at the points of {CUTS}.")
+        return found
 
     def warned(self) -> list[str]:
         """What the certificate has to warn of: all columns without a coin, and groups without an epsilon."""
@@ -2330,28 +2535,28 @@ def main(arguments: list[str]) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+    ignore_extra = "--ignore-extra" in arguments
+    paths = [text for text in arguments if text != "--ignore-extra"]
+    if len(paths) != 1 or paths[0] in ("-h", "--help"):
         print((__doc__ or "python verify_release.py DIR").strip())  # python -OO has no texts
-        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+        return 0 if paths and paths[0] in ("-h", "--help") else 2
     try:
-        path = location(arguments[0])
-        data = content(path)
-    except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
-        _complain(f"{arguments[0]}: {getattr(error, 'strerror', None) or error}")
-        return 2
-    try:
-        document = parse_any(data)
+        path = location(paths[0])
+        document = parse_any(content(path))
     except Refused as error:
         _say(f"NO   file           {error}")
         _say(verdict([False], 0))
         return 1
+    except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
+        _complain(f"{paths[0]}: {getattr(error, 'strerror', None) or error}")
+        return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
-    results = judge_any(document, os.path.dirname(path))[1]
+    folder = os.path.dirname(path)
+    results = [judge_folder(document, path, ignore_extra), *judge_any(document, folder)[1]]
+    results += judge_parquet(document, folder)
     for name, holds, text in results:
         said = "yes" if holds else "?  " if holds is None else "NO "
         _say(f"{said}  {name:<13}  {text}")
-    if os.path.exists(os.path.join(os.path.dirname(path), PARQUET)) and isinstance(document, TableForm):
-        _say(f"     {PARQUET}  not checked here: nbcfast verify compares it, and {TABLE} is what holds")
     claims = document.claims({name: holds for name, holds, _ in results})
     for text in claims:
         _say(f"{CLAIMED} {text}")

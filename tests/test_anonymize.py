@@ -449,6 +449,7 @@ def test_a_saved_partition_verifies_and_loads(partition, saved):
     assert found.ok
     assert [check.name for check in found.checks] == [
         "file",
+        "folder",
         "table",
         "words",
         "groups",

@@ -122,7 +122,7 @@ def test_anonymize_writes_what_verify_verifies(run, people, tmp_path):
     (out / "table.csv").write_text((out / "table.csv").read_text() + "x\n")
     code, said, _ = run("verify", out)
     assert code == 1
-    assert "NO   table  the sha256 of table.csv does not match" in said
+    assert "NO   table   the sha256 of table.csv does not match" in said
 
 
 def test_anonymize_as_json(run, people, tmp_path):

@@ -480,7 +480,7 @@ def test_what_is_saved_can_be_loaded_and_verified(found, tmp_path, options):
     found.save(tmp_path / "out", **options)
     checked = nbcfast.verify(tmp_path / "out")
     assert checked.ok, checked
-    assert [check.name for check in checked.checks] == ["file", "table", "rows", "template 1"]
+    assert [check.name for check in checked.checks] == ["file", "folder", "table", "rows", "template 1"]
     loaded = nbcfast.load(tmp_path / "out")
     assert loaded.table == found.collapsed
     assert loaded.confidences == found.confidences

@@ -338,28 +338,6 @@ def test_a_parquet_of_another_table_does_not_stay(kind, tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["certificate.json", "table.csv"]
 
 
-@pytest.mark.parametrize("weights", [None, "n"])
-def test_verify_compares_a_parquet_that_is_there(tmp_path, capsys, monkeypatch, weights):
-    pytest.importorskip("pyarrow")
-    from nbcfast.release import tables
-
-    disclosure().save(tmp_path, parquet=True, weights=weights, order="shuffled")
-    assert nbcfast.verify(tmp_path).ok
-    path = tmp_path / "table.parquet"
-    less = {**PEOPLE, "job": ["cook", "cook", "clerk", None, "spy", "cook"] * 2}
-    tables.write_parquet(nbcfast.Table(less).collapse(), path)
-    found = nbcfast.verify(tmp_path)
-    assert (found.ok, found.checks[-1].text) == (False, "table.parquet holds other rows than table.csv")
-    tables.write_parquet(nbcfast.Table({"job": ["x"]}).collapse(), path)
-    assert "expected the columns" in nbcfast.verify(tmp_path).checks[-1].text
-    path.write_bytes(b"no parquet")
-    assert nbcfast.verify(tmp_path).checks[-1].passed is False
-    assert verify_release.main([str(tmp_path)]) == 0
-    assert "table.parquet  not checked here" in capsys.readouterr().out
-    monkeypatch.setattr(tables, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    assert nbcfast.verify(tmp_path).checks[-1].passed is None
-
-
 @pytest.mark.parametrize("kind", ["partition", "disclosure"], indirect=True)
 @pytest.mark.parametrize(
     ("weights", "error"), [("", ValueError), (5, TypeError), (True, TypeError), ([], TypeError)]

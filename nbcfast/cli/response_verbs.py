@@ -32,13 +32,11 @@ from nbcfast.cli.verbs import (
     verbs,
 )
 from nbcfast.release import load
-from nbcfast.release.files import written
+from nbcfast.release.files import published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.table.values import plain
 
-SCHEME = "scheme.json"
-CUTS = "cuts.json"
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
 
 
@@ -258,14 +256,10 @@ def disguise(
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("disguising") as report:
         told = response.disguise(table, scheme, rng, progress=report)
-    told.save(out)
+    told.save(out, cuts=points)
     made = told.scheme
     assert isinstance(made, (Scheme, KaryScheme))
-    made.save(out / SCHEME)
     cuts_found = {name: cut.to_dict() for name, cut in points.items()}
-    if points:
-        with written(out / CUTS) as file_out:
-            file_out.write((json.dumps(cuts_found, indent=2, sort_keys=True) + "\n").encode("ascii"))
     load(out)  # reads and checks what was written
 
     if as_json:
@@ -306,9 +300,10 @@ def cut_text(cut: Cut) -> str:
 
 
 def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
-    """The cuts of these columns in a cuts.json."""
+    """The cuts of these columns in a cuts.json; that of published answers must be their own."""
+    data = published_copy(file, form.CUTS)
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads((file.read_bytes() if data is None else data).decode())
         cuts = {name: Cut.from_dict(cut) for name, cut in found.items() if name in columns}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"--cuts {file}: not cuts as they were written ({error})") from None

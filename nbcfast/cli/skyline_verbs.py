@@ -462,11 +462,9 @@ def save(partition: skyline.Partition, out: Path, shuffle: bool, counts: str | N
     if ending == ".csv":
         write_csv(partition.counted, out, order=order, weights=counts)
         return [out]
-    partition.save(out, order=order, weights=counts)
-    files = [out / name for name in PUBLISHED[: 2 if partition.path is None else 3]]
-    if partition.path is not None:
-        os.replace(partition.path, files[-1])
-    return files
+    on_disk = partition.path is not None
+    partition.save(out, order=order, weights=counts, parquet=on_disk)
+    return [out / name for name in PUBLISHED[: 3 if on_disk else 2]]
 
 
 def show_partition(

@@ -946,6 +946,9 @@ def same_line(release: Release) -> str:
     type=click.Path(path_type=Path),
     help="The public list of tuples that a canonical release keeps its answers on.",
 )
+@click.option(
+    "--ignore-extra", is_flag=True, help="Pass over files in DIR that the certificate does not name."
+)
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
 def verify(
@@ -957,6 +960,7 @@ def verify(
     delimiter: str | None,
     texts: tuple[str, ...],
     listed: Path | None,
+    ignore_extra: bool,
     as_json: bool,
 ) -> int:
     """Check what is published in DIR, a release or a table, from its own files alone.
@@ -965,7 +969,8 @@ def verify(
     those of some table, that Lambda keeps the limit and a canonical one is what its answers give, and with
     --against also what it says about the private classifier; of a partition that its table keeps every
     demand, of a disclosure every template; of disguised answers that their scheme hides what the certificate
-    says.
+    says. Nothing else may be in the folder: what the certificate does not name, or is no regular file, is
+    named and fails. The path of a certificate.json stands for its folder.
 
     What the publisher claims and no file can show is printed as a claim, and is no check. Leaves with 0 if
     every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
@@ -991,9 +996,9 @@ def verify(
         if against is not None and class_name is not None:
             views = private_views(published, against, class_name, weights, nulls, delimiter, texts)
         with progress("comparing") as report:
-            found = verified(folder, views, tuples=public, progress=report)
+            found = verified(folder, views, tuples=public, ignore_extra=ignore_extra, progress=report)
     else:
-        found = verified(folder)
+        found = verified(folder, ignore_extra=ignore_extra)
         for option, given in (("--against", against), ("--tuples", listed)):
             if given is not None and found.kind not in (None, "release"):
                 raise ValueError(

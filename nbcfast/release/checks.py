@@ -164,23 +164,30 @@ def verify(
     against: Viewset | Table | None = None,
     *,
     tuples: Any = None,
+    ignore_extra: bool = False,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
     A partition or a disclosure is checked from its certificate and its table: every demand or template,
-    exactly. So are disguised answers; whether their coins were thrown nobody can see from them. A
-    table.parquet beside the table must hold the same rows, for which pyarrow is needed.
+    exactly. So are disguised answers, with their scheme.json and cuts.json; whether their coins were thrown
+    nobody can see from them. A table.parquet that the certificate names must be what is written for the
+    table, byte for byte, for which pyarrow is needed.
+
+    Nothing else may be in the folder: other files and folders are named, hidden ones too, and fail. What is
+    no regular file (a pipe, a device, a link out of the folder) fails always, and is never opened.
 
     Parameters
     ----------
     path : str or path
-        The folder that `save` wrote, or the certificate.json in it.
+        The folder that `save` wrote, or the certificate.json in it, which stands for its folder.
     against : Viewset or Table, optional
         The private views, or the table that they count; their attributes, values and classes may stand in
         another order. A value of the release that they do not have counts 0.
     tuples : Table, or anything that Table takes, optional
         The public list that a canonical release keeps its answers on, which is not in its file.
+    ignore_extra : bool
+        Pass over regular files and folders that the certificate does not name; they are still listed.
     progress : callable, optional
         Called as progress(done, total) while the classifiers are compared.
 
@@ -215,23 +222,25 @@ def verify(
 
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
+    if not isinstance(ignore_extra, bool):
+        raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
     where = form.location(os.fsdecode(path))
-    data = form.content(where)
     try:
-        document = form.parse_any(data)
+        document = form.parse_any(form.content(where))
+        checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+        checks.append(Check(*form.judge_folder(document, where, ignore_extra)))
         if not isinstance(document, form.Document):
-            return _table(document, where, against)
+            return _table(document, where, against, checks)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         return Verification(where, (Check("file", False, str(error)),))
-    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
     fault = form.unpositive(document)
     checks.append(Check("positive", fault is None, fault or "no count is 0"))
     fault = form.unrealistic(document)
     checks.append(
         Check("realistic", fault is None, fault or "for every attribute they add up to the class counts")
     )
-    if all(check.passed for check in checks):
+    if checks[-1].passed and checks[-2].passed:  # what is beside the file changes nothing of it
         views, made = release.views, release.certificate
         safe = at_most(views, made.limit)
         sign, limit = "<=" if safe else ">", limit_text(made.limit)
@@ -275,7 +284,9 @@ def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -
         yield Check("scorecard", *alike)
 
 
-def _table(document: form.Form, where: str, against: Viewset | Table | None) -> Verification:
+def _table(
+    document: form.Form, where: str, against: Viewset | Table | None, checks: list[Check]
+) -> Verification:
     """The checks of a thing that has a table in its folder."""
     from nbcfast.release.files import published
 
@@ -284,21 +295,22 @@ def _table(document: form.Form, where: str, against: Viewset | Table | None) -> 
         raise TypeError(
             f"against is for releases: kind {kind!r} is checked from its own files alone, got a private table"
         )
-    rows, results = form.judge_any(document, os.path.dirname(where))
-    checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
+    folder = os.path.dirname(where)
+    rows, results = form.judge_any(document, folder)
     checks += [Check(*result) for result in results]
-    copy = os.path.join(os.path.dirname(where), form.PARQUET)
-    if results[0][1] and os.path.lexists(copy):
-        from nbcfast.release.tables import parquet_check
-
-        assert isinstance(document, form.TableForm)
-        checks.append(Check("parquet", *parquet_check(copy, document, rows)))
     read = None
     if results[0][1]:
         try:
             read = published(document, rows, where)
         except (ValueError, TypeError) as error:  # a demand of so many people that no Partition takes it, say
             checks.append(Check("read", False, str(error)))
+    assert isinstance(document, form.TableForm)
+    copy = form.judge_parquet(document, folder)
+    if copy and copy[0][1] is None and read is not None:
+        from nbcfast.release.tables import parquet_check
+
+        copy = [("parquet", *parquet_check(folder, document, read))]
+    checks += [Check(*result) for result in copy]
     return Verification(where, tuple(checks), kind, read, _claims(document, checks))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.release import tables
 from nbcfast.release.files import _domain, _number, _rational
+from nbcfast.response.binary import Cut
 from nbcfast.response.disguising import Disguised
 from nbcfast.response.schemes import from_dict
 from nbcfast.table import Column, Table
@@ -20,15 +22,28 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import DisguisedDocument
 
 
-def save(disguised: Disguised, path: str | os.PathLike[str]) -> None:
+def save(disguised: Disguised, path: str | os.PathLike[str], cuts: Mapping[str, Cut] | None) -> None:
     """Write the folder; see `Disguised.save`."""
     if not disguised.n_rows:
         raise ValueError("not saved: no rows")
+    cuts = {} if cuts is None else cuts
+    for name, cut in cuts.items():
+        if not isinstance(cut, Cut):
+            raise TypeError(f"cuts: expected a Cut for {name!r}, got {type(cut).__name__}")
     lines = tables.Lines(disguised.collapse())
-    tables.save(path, lines, lambda digest: _document(disguised, digest))
+    fields = _document(disguised)
+    copies = {form.SCHEME: fields["scheme"]}
+    if cuts:
+        fields["cuts"] = {name: cut.to_dict() for name, cut in cuts.items()}
+        copies[form.CUTS] = fields["cuts"]
+        try:
+            form.DisguisedDocument({**fields, "sha256": "0" * 64, "table_sha256": "0" * 64})
+        except form.Refused as error:
+            raise ValueError(f"not saved: {error}") from None
+    tables.save(path, lines, lambda digest: {**fields, "table_sha256": digest}, copies=copies)
 
 
-def _document(disguised: Disguised, table_sha256: str) -> dict[str, Any]:
+def _document(disguised: Disguised) -> dict[str, Any]:
     privacy = disguised.scheme.privacy()
     groups = [(group.columns, None if group.is_ldp else group.text) for group in privacy.groups]
     warnings = form.disguised_warnings(disguised.untouched, groups)
@@ -44,7 +59,6 @@ def _document(disguised: Disguised, table_sha256: str) -> dict[str, Any]:
         "rows": _number(disguised.n_rows),
         "scheme": disguised.scheme.to_dict(),
         "seeded": disguised.seeded,
-        "table_sha256": table_sha256,
         "version": __version__,
         "warnings": warnings,
     }

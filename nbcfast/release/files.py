@@ -294,11 +294,35 @@ def published(document: form.Form, rows: form.Rows, where: str) -> Any:
 def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
     """The file, and what it says; ValueError if it is not as it was written."""
     where = form.location(os.fsdecode(path))
-    data = form.content(where)
     try:
-        return where, form.parse_any(data)
+        return where, form.parse_any(form.content(where))
     except form.Refused as error:
         raise ValueError(f"{where}: {error}") from None
+
+
+def published_copy(path: str | os.PathLike[str], name: str) -> bytes | None:
+    """The bytes of a file of this name that repeats a part of the certificate beside it, if it is one.
+
+    ValueError where it is another than the certificate says, where there is one of disguised answers.
+    """
+    place = os.fsdecode(path)
+    folder = os.path.dirname(place)
+    if os.path.basename(place) != name or not os.path.lexists(os.path.join(folder, form.NAME)):
+        return None
+    where, document = read(os.path.join(folder, form.NAME))
+    if not isinstance(document, form.DisguisedDocument):
+        return None
+    if name not in document.files:
+        raise ValueError(f"{place}: the certificate beside it, {where}, names no {name}")
+    try:
+        with form.regular(place) as file:
+            data = file.read()
+    except form.Refused as error:
+        raise ValueError(f"{place}: {error}") from None
+    part = document.fields[name.partition(".")[0]]
+    if data != form.copy_of(part):
+        raise ValueError(f"{place}: expected the {name} of the certificate beside it, byte for byte")
+    return data
 
 
 def release_of(document: Document, where: str) -> Release:

@@ -39,14 +39,14 @@ def save(
         raise ValueError(f"not saved: {fault[0]}")
     lines = tables.Lines(partition.counted, weights)
     own = os.path.join(os.fsdecode(path), form.PARQUET)
+    # One that was split on disk may have its table there, and keeps it.
+    split_there = partition.path is not None and os.path.realpath(partition.path) == os.path.realpath(own)
     tables.save(
         path,
         lines,
         lambda digest: _document(partition, digest, order, rng is not None, weights),
         generator=generator,
-        parquet=parquet,
-        # One that was split on disk may have its table there.
-        keep_parquet=partition.path is not None and os.path.realpath(partition.path) == os.path.realpath(own),
+        parquet=parquet or split_there,
     )
 
 

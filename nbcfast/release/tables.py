@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import IO, Any
@@ -15,11 +17,16 @@ import numpy as np
 from nbcfast import verify_release as form
 from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
 from nbcfast.release.files import _typed, written
-from nbcfast.table import SUPPRESSED, Column, Domain, Table, read_parquet
+from nbcfast.table import SUPPRESSED, Column, Domain, Table
+from nbcfast.table.arrow import one_line
+from nbcfast.table.encode import code_dtype
 
 BLOCK_ROWS = 1 << 18
 MOST_SHUFFLED = 1 << 31  # rows
 MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
+LONGEST_FOOTER = 1 << 26  # bytes of what Parquet files say of themselves that are compared
+WRITER = re.compile(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})")
+LONGEST_NAME = 40  # bytes of that
 
 
 def save(
@@ -29,19 +36,24 @@ def save(
     *,
     generator: np.random.Generator | None = None,
     parquet: bool = False,
-    keep_parquet: bool = False,
+    copies: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv.
 
-    A table.parquet that was there is of another table, and goes, unless it is to be kept.
+    `copies` are names of other files, and what of the certificate they repeat. A table.parquet that was there
+    is of another table, and cuts.json that were there are of other answers: they go.
     """
-    names = [form.TABLE, *([form.PARQUET] if parquet else []), form.NAME]
-    gone = [] if parquet or keep_parquet else [form.PARQUET]
-    with together(os.fsdecode(path), names, gone) as files:
+    names = [form.TABLE, *([form.PARQUET] if parquet else []), *(copies or {}), form.NAME]
+    ours = [form.PARQUET] if copies is None else [form.PARQUET, form.CUTS]
+    with together(os.fsdecode(path), names, [name for name in ours if name not in names]) as files:
         digest = lines.write(files[form.TABLE], generator)
-        if parquet:
-            _write_parquet(lines.table, files[form.PARQUET], lines.weights)
         fields = document(digest)
+        if parquet:
+            hashed = Hashed(files[form.PARQUET])
+            _write_parquet(lines.table, hashed, lines.weights)
+            fields["parquet_sha256"] = hashed.total.hexdigest()
+        for name, entry in (copies or {}).items():
+            files[name].write(form.copy_of(entry))
         fields["sha256"] = form.digest(fields)
         files[form.NAME].write((form.canonical(fields) + "\n").encode("ascii"))
 
@@ -278,45 +290,191 @@ def write_parquet(table: Table, path: str | os.PathLike[str], *, weights: str | 
         _write_parquet(table, file, weights)
 
 
-def _write_parquet(table: Table, file: IO[bytes], weights: str | None) -> None:
+def _write_parquet(table: Table, file: IO[bytes] | io.RawIOBase, weights: str | None) -> None:
+    """Row groups of BLOCK_ROWS rows; uncompressed, as the bytes of codecs depend on how pyarrow was built."""
     from pyarrow import parquet
 
     writer = None
     try:
-        for block in [table] if weights is not None else repeated(table):
-            arrow_table = block.to_arrow(weights)
+        for block in arrow_blocks(table, weights):
             if writer is None:
-                writer = parquet.ParquetWriter(file, arrow_table.schema)
-            writer.write_table(arrow_table)
+                writer = parquet.ParquetWriter(file, block.schema, compression="none")
+            writer.write_table(block)
     finally:
         if writer is not None:
             writer.close()
 
 
-def parquet_check(path: str, document: form.TableForm, rows: form.Rows) -> tuple[bool | None, str]:
-    """Whether a table.parquet has the rows of the table.csv beside it (None: not decided), and a sentence."""
+def arrow_blocks(table: Table, weights: str | None) -> Iterator[Any]:
+    """The row groups of a Parquet file, which follow from rows and domains alone: the widths of codes too."""
+    columns = {}
+    for name in table.names:
+        column = table.column(name)
+        codes = column.codes.astype(code_dtype(len(column.domain)), copy=False)
+        columns[name] = Column(codes, column.domain)
+    table = Table._of(columns, table.weights, table.n_rows)
+    if weights is None:
+        yield from (block.to_arrow() for block in repeated(table, BLOCK_ROWS))
+        return
+    whole = table.to_arrow(weights)
+    for start in range(0, table.n_rows, BLOCK_ROWS):
+        yield whole.slice(start, BLOCK_ROWS)
+
+
+class Hashed(io.RawIOBase):
+    """A file to write to that knows the sha256 of what was written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.total = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.total.update(data)
+        return self.file.write(data)
+
+
+class Compared(io.RawIOBase):
+    """Takes what would be written, and compares it with a file that is there.
+
+    Nothing is kept of what is equal; of the rest, from the first write that differs, the last bytes.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.equal = 0  # bytes
+        self.rest = b""
+        self.is_cut = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        data = bytes(data)
+        if not self.rest and self.file.read(len(data)) == data:
+            self.equal += len(data)
+        elif data:
+            self.is_cut |= len(self.rest) + len(data) > LONGEST_FOOTER
+            self.rest = (self.rest + data)[-LONGEST_FOOTER:]
+        return len(data)
+
+    def version(self) -> str | None:
+        """The pyarrow that wrote the file, if that is all that differs; "" if nothing does, None if more."""
+        if not self.rest:
+            return None if self.file.read(1) else ""
+        # A footer, its length in 4 bytes, and PAR1; the name of its writer is the last text in it.
+        length = int.from_bytes(self.rest[-8:-4], "little")
+        names = list(WRITER.finditer(self.rest))
+        if self.is_cut or len(self.rest) != length + 8 or not names:
+            return None
+        self.file.seek(self.equal)
+        found = self.file.read(len(self.rest) + LONGEST_NAME)
+        others = list(WRITER.finditer(found))
+        if not others:
+            return None
+        own, other = names[-1], others[-1]
+        head, tail = self.rest[: own.start() - 1], self.rest[own.end() : -8]
+        length += len(other[0]) - len(own[0])
+        footer = b"".join([head, bytes([len(other[0])]), other[0], tail])
+        return other[1].decode() if found == footer + length.to_bytes(4, "little") + b"PAR1" else None
+
+
+def parquet_check(folder: str, document: form.TableForm, published: Any) -> tuple[bool | None, str]:
+    """Whether a table.parquet is what is written for the table.csv beside it, and a sentence.
+
+    That is decided by its bytes, of which the version of the pyarrow that wrote it may be another. A file of
+    another version that differs otherwise too must have the same rows, in their order, and the same schema:
+    that its bytes hold nothing else is then not decided (None).
+    """
+    name = form.PARQUET
     try:
         import_module("pyarrow")
     except ImportError:
-        return None, f"{form.PARQUET} is there, and takes pyarrow to compare: pip install pyarrow"
+        return None, f"the sha256 of {name} matches; more takes pyarrow: pip install pyarrow"
+    table = published.counted if document.fields["kind"] == "partition" else published.collapsed
+    with form.regular(os.path.join(folder, name)) as file:
+        holds, text = form.copy_hash(document, file)  # of what is compared
+        if holds is False:
+            return holds, text
+        file.seek(0)
+        compared = Compared(file)
+        _write_parquet(table, compared, document.weights)
+        version = compared.version()
+        if version is not None:
+            by = f", by pyarrow {version}" if version else ""
+            return True, f"{name} is what is written for {form.TABLE}, byte for byte{by}"
+        file.seek(0)
+        return _other_bytes(file, table, document.weights)
+
+
+def _other_bytes(file: IO[bytes], table: Table, weights: str | None) -> tuple[bool | None, str]:
+    """What can be said of a table.parquet that differs from what is written here."""
+    import pyarrow
+    from pyarrow import parquet
+
+    name = form.PARQUET
     try:
-        table = read_parquet(path)
-        if document.weights in table.names:
-            table = read_parquet(path, weights=document.weights)
-        expected = document.header[: len(document.places)]
-        if sorted(table.names) != sorted(expected):
-            names = form.shown(list(table.names))
-            return False, f"{form.PARQUET}: expected the columns {form.shown(expected)}, got {names}"
-        table = table.select(expected).collapse()
-    except (ValueError, TypeError, OSError) as error:
-        return False, f"{form.PARQUET}: {error}"
-    codes = []
-    for name, places in zip(expected, document.places, strict=True):
-        texts = ["" if value is None else str(value) for value in table.domain(name)]
-        places_of = np.array([places.get(text, -1) for text in texts], np.int64)
-        codes.append(places_of[table.codes(name)].tolist())
+        with parquet.ParquetFile(file) as found:
+            fault = _other_content(found, table, weights)
+            made_by = found.metadata.created_by
+    except (pyarrow.ArrowException, ValueError, TypeError, OSError, OverflowError) as error:
+        return False, f"{name}: {one_line(error)}"
+    if fault is not None:
+        return False, f"{name} {fault}"
+    version = WRITER.fullmatch(made_by.encode()) if isinstance(made_by, str) else None
+    here = pyarrow.__version__
+    if version is None or version[1].decode() == here:
+        return False, f"{name} has the rows of {form.TABLE}, but other bytes than are written for them"
+    other = version[1].decode()
+    return None, (
+        f"{name} has the rows of {form.TABLE}, in their order, and their schema; what else its bytes hold is "
+        f"not known to pyarrow {here}, as {other} wrote them: pip install pyarrow=={other}"
+    )
+
+
+def _other_content(found: Any, table: Table, weights: str | None) -> str | None:
+    """What a Parquet file holds that is not written for a table, or None; it may yet hold more."""
+    groups = [found.metadata.row_group(i) for i in range(found.metadata.num_row_groups)]
     assert table.weights is not None
-    found = dict(zip(zip(*codes, strict=True), table.weights.tolist(), strict=True))
-    if found != rows:
-        return False, f"{form.PARQUET} holds other rows than {form.TABLE}"
-    return True, f"{form.PARQUET} holds the rows of {form.TABLE}"
+    total = table.n_rows if weights is not None else int(table.weights.sum())
+    sizes = [min(BLOCK_ROWS, total - start) for start in range(0, total, BLOCK_ROWS)]
+    # All this is known before rows are read: few bytes may claim, or unpack to, more than there is room for.
+    if [group.num_rows for group in groups] != sizes:
+        rows = f"{sum(group.num_rows for group in groups):,} rows in {len(groups)} row groups"
+        return f"has {rows}, expected {total:,} in {len(sizes)}"
+    if any(
+        group.column(i).compression != "UNCOMPRESSED" for group in groups for i in range(group.num_columns)
+    ):
+        return "is compressed, and that of a table is not"
+    if set(found.metadata.metadata or {}) - {b"ARROW:schema"}:
+        return "has metadata, and that of a table has none"
+    for i, expected in enumerate(arrow_blocks(table, weights)):
+        if not i and not found.schema_arrow.equals(_read_back(expected.schema), check_metadata=True):
+            return f"has another schema than is written for {form.TABLE}, or metadata"
+        rows = found.read_row_group(i)
+        for one, other in zip(rows.columns, expected.columns, strict=True):
+            if _decoded(one) != _decoded(other):
+                return f"holds other rows than {form.TABLE}, or in another order"
+    return None
+
+
+def _read_back(schema: Any) -> Any:
+    """A schema as it is read from a file: dictionaries of numbers are numbers there."""
+    from pyarrow import parquet
+
+    with io.BytesIO() as file:
+        parquet.write_table(schema.empty_table(), file)
+        return parquet.read_schema(file)
+
+
+def _decoded(column: Any) -> Any:
+    """A column without its dictionary, in one piece."""
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(column.type):
+        column = pyarrow.chunked_array(
+            [chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type
+        )
+    return column.combine_chunks()

@@ -18,6 +18,7 @@ from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
+    from nbcfast.response.binary import Cut
 
 BLOCK_ROWS = 1 << 20  # a multiple of 64 * 512: no coin is thrown away between two blocks
 
@@ -54,8 +55,9 @@ class Disguised(Table):
         """The columns outside the scheme, which stand here as they are."""
         return tuple(name for name in self.names if self.scheme.group_of(name) is None)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a folder: table.csv with its rows sorted, and certificate.json, against which it is checked.
+    def save(self, path: str | os.PathLike[str], *, cuts: Mapping[str, Cut] | None = None) -> None:
+        """Write a folder: table.csv with its rows sorted, certificate.json, against which it is checked, and
+        scheme.json, which repeats the scheme for devices and for `estimate`.
 
         Nobody can tell from files that the coins were thrown; what `nbcfast.verify` checks is that the table
         is the one of the certificate, and that the scheme hides what the certificate says.
@@ -64,15 +66,19 @@ class Disguised(Table):
         ----------
         path : str or path
             The folder, made if need be.
+        cuts : mapping of name -> Cut, optional
+            Where columns of the scheme were made two-valued before: written into the certificate, and into
+            cuts.json.
 
         Raises
         ------
         ValueError
-            If there are no rows, or CSV cannot hold a value.
+            If there are no rows, CSV cannot hold a value, or the cuts are not of columns of the scheme with
+            the values 0 and 1.
         """
         from nbcfast.release.disguises import save
 
-        save(self, path)
+        save(self, path, cuts)
 
 
 @overload

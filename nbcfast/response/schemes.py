@@ -624,13 +624,35 @@ def from_json(text: str, where: str = "scheme") -> Scheme | KaryScheme:
 
 
 def load_scheme(path: str | os.PathLike[str]) -> Scheme | KaryScheme:
-    """The scheme in a JSON file that `save` wrote."""
+    """The scheme in a JSON file that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, or a folder with a scheme.json.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    ValueError
+        If it is no scheme, or that of published answers and not the scheme of their certificate: who answered
+        by it would hide something else than was said, or nothing.
+    """
+    from nbcfast import verify_release as form
+    from nbcfast.release.files import published_copy
+
     name = os.fsdecode(path)
-    with open(name, encoding="utf-8") as file:
-        try:
-            text = file.read()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{name}: not JSON ({error})") from None
+    if os.path.isdir(name):
+        name = os.path.join(name, form.SCHEME)
+    data = published_copy(name, form.SCHEME)
+    if data is None:
+        with open(name, "rb") as file:
+            data = file.read()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: not JSON ({error})") from None
     return from_json(text, name)
 
 
