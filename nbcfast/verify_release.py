@@ -621,6 +621,8 @@ class Document(Form):
         where = "field 'canonical'"
         if type(entry) is not dict or set(entry) != CANONICAL_FIELDS:
             raise Refused(f"{where}: expected {', '.join(sorted(CANONICAL_FIELDS))}; got {shown(entry)}")
+        if not self.attributes:
+            raise Refused(f"{where}: expected at least one attribute, as no points are made of none")
         width = len(self.classes) - 1
         constants = signed_list(entry["constants"], width, f"{where}, constants")
         rows = entry["points"]
@@ -2160,6 +2162,9 @@ class DisclosureDocument(TableForm):
         if type(fields["templates"]) is not list or not fields["templates"]:
             raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
         self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
+        seen = {(one.quasi, one.attribute, one.value, one.limit) for one in self.templates}
+        if len(seen) < len(self.templates):
+            raise Refused("field 'templates': expected distinct templates, got one twice")
         known = {name for template in self.templates for name in template.quasi}
         kept = {fields["target"], *(template.attribute for template in self.templates)}
         masked = [name for name in columns if name in known and name not in kept]

@@ -253,3 +253,49 @@ def test_a_flat_release_is_no_matter_of_its_certificate(tmp_path):
     assert any("nearly flat" in text for text in flat.remarks)
     flat.save(tmp_path)
     assert "nearly flat" not in (tmp_path / "certificate.json").read_text()
+
+
+class TestStrangeShapes:
+    """Certificates that nothing writes, and that are refused in words."""
+
+    def test_a_canonical_release_of_no_attribute(self, tmp_path, capsys):
+        canonical.release(VIEWS, 4).save(tmp_path)
+
+        def change(fields):
+            fields.update(attributes=[], tuples=1)
+            fields["canonical"].update(points=[], constants=[-1])
+
+        rewritten(tmp_path, change)
+        code, printed = said(tmp_path, capsys)
+        assert (code, nbcfast.verify(tmp_path).exit_code) == (1, 1)
+        assert "field 'canonical': expected at least one attribute" in printed
+        assert "field 'canonical': expected at least one attribute" in repr(nbcfast.verify(tmp_path))
+
+    @pytest.mark.parametrize("differing", [None, 1])
+    def test_one_class_that_is_decided_otherwise(self, tmp_path, capsys, differing):
+        one = Viewset([50], {"job": [[20], [30]]}, classes=["ill"], domains={"job": ["a", "b"]})
+        canonical.release(one, 4, bits=1).save(tmp_path)
+        assert nbcfast.verify(tmp_path)
+
+        def change(fields):
+            fields["differing_tuples"] = differing
+            fields["equivalence"] = "none" if differing is None else "interval"
+            equal = None if differing is None else False
+            fields["notes"] = list(verify_release.canonical_notes(False, equal, 1))
+            fields["warnings"] = list(
+                verify_release.canonical_warnings([], None, differing, fields["preserve"], True)
+            )
+
+        rewritten(tmp_path, change)
+        found = nbcfast.verify(tmp_path)
+        assert [(check.name, check.passed) for check in found.checks if check.passed is not True] == [
+            ("canonical", False)
+        ]
+        assert said(tmp_path, capsys)[0] == 3
+
+    def test_a_template_twice(self, tmp_path, capsys):
+        PUBLISHED["disclosure"]().save(tmp_path)
+        rewritten(tmp_path, lambda fields: fields["templates"].extend(fields["templates"]))
+        code, printed = said(tmp_path, capsys)
+        assert (code, nbcfast.verify(tmp_path).exit_code) == (1, 1)
+        assert "field 'templates': expected distinct templates, got one twice" in printed
