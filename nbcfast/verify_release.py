@@ -1581,6 +1581,8 @@ def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
             block = data.read(1 << 20)
             if not block:
                 break
+            if b"\0" in block:  # which csv refuses in Pythons before 3.11, and reads in later ones
+                return f"{TABLE}: line contains NUL"
             total.update(block)
         if total.hexdigest() != document.fields["table_sha256"]:
             return f"the sha256 of {TABLE} does not match: it was changed"

@@ -1,5 +1,6 @@
 """`anonymize` and what it publishes: demands, hierarchies, files, disk, measures, the deFinetti attack."""
 
+import hashlib
 import json
 import math
 import os
@@ -722,6 +723,26 @@ def test_a_file_is_put_back_where_files_have_no_second_names(partition, saved, m
             other.save(saved)
     assert (saved / "table.csv").read_bytes() == before
     assert sorted(os.listdir(saved)) == ["certificate.json", "table.csv"]
+
+
+@pytest.mark.parametrize("where", ["ill", "name"])
+def test_zero_bytes_are_not_saved(tmp_path, where, capsys):
+    """Python reads them in CSV from 3.11 on, and refuses the file before."""
+    name = "a\0b" if where == "name" else "job"
+    made = anonymize({name: ["a", "b"], "ill": ["c", "a\0b" if where == "ill" else "d"]}, [name], "ill", k=1)
+    with pytest.raises(ValueError, match=r"has a zero byte, which table.csv cannot have: 'a\\x00b'"):
+        made.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    anonymize({"job": ["a", "b"], "ill": ["c", "d"]}, ["job"], "ill", k=1).save(tmp_path / "out")
+    (tmp_path / "out" / "table.csv").write_bytes(b"job,ill\na,c\nb,d\0\n")
+    fields = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    fields["table_sha256"] = hashlib.sha256(b"job,ill\na,c\nb,d\0\n").hexdigest()
+    fields["sensitive"]["values"][1] = ["d\0", [["text", "d\0"]]]
+    fields["sha256"] = verify_release.digest(fields)
+    (tmp_path / "out" / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    assert "table.csv: line contains NUL" in repr(nbcfast.verify(tmp_path / "out"))
+    assert verify_release.main([str(tmp_path / "out")]) == 1
+    assert "table.csv: line contains NUL" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("where", ["quasi", "ill", "name"])

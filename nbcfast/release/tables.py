@@ -229,6 +229,8 @@ class Lines:
 
 def _readable(text: str, where: str) -> None:
     """Refuse what readers of CSV files, Python's among them, take no field of."""
+    if "\0" in text:
+        raise ValueError(f"a {where} has a zero byte, which table.csv cannot have: {text[:40]!r}")
     if len(text) > MOST_CHARACTERS:
         raise ValueError(
             f"a {where} has {len(text):,} characters in table.csv, where readers take {MOST_CHARACTERS:,}: "

@@ -1,0 +1,407 @@
+"""The two verifiers say the same of every file, and nothing raw: thousands of mutated folders of all kinds.
+
+The mutants are those of `mutants`, each of a number; what neither verifier refuses is judged once more by
+`plain_judge`, which shares no line with them. NBCFAST_MUTANTS says how many the thorough profile tries.
+"""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from itertools import zip_longest
+from pathlib import Path
+
+import mutants
+import plain_judge
+import pytest
+
+import nbcfast
+from nbcfast import verify_release
+from nbcfast.release.files import text_of
+
+FAST = 500
+THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
+LONGEST = 60  # seconds for one mutant, which takes some milliseconds: what takes that long is a hang
+SAID = {"yes": True, "NO": False, "?": None}
+
+# What only one of the verifiers checks, or leaves open, and why.
+LIBRARY_ALONE = {
+    "parquet": "takes pyarrow; the script says that it does not look",
+}
+OPEN_IN_SCRIPT = {
+    "canonical": "takes a solver, to make the release again",
+    "scorecard": "of large domains, and of lists",
+}
+OPEN_IN_LIBRARY = {
+    "canonical": "of other versions, of lists, of answers that rounding changed",
+    "scorecard": "of points that its kernels do not add up, and of lists",
+}
+# The script goes on where counts are those of no table, or points decide otherwise; the library does not.
+AFTER_A_FAULT = {
+    "positive": ("amplification", "closeness", "canonical", "scorecard"),
+    "realistic": ("amplification", "closeness", "canonical", "scorecard"),
+    "scorecard": ("canonical",),
+}
+# What `load` takes, though `verify` does not: simulations, which say so, and what it does not look at.
+LOADED = {"canonical", "coins", "hidden", "parquet"}
+
+
+CHECKS = (
+    *(
+        "amplification",
+        "canonical",
+        "closeness",
+        "diversity",
+        "file",
+        "groups",
+        "hidden",
+        "k",
+        "parquet",
+        "point",
+    ),
+    *("positive", "privacy", "realistic", "rows", "scorecard", "table", "template", "untouched", "words"),
+)
+
+
+class Verdict:
+    """What one of them found: the exit code, (name, verdict) of each check, claims, and all that it says."""
+
+    def __init__(self, code, checks, claims, text):
+        self.code, self.checks, self.claims, self.text = code, checks, claims, text
+
+    def of(self, name):
+        return [holds for one, holds in self.checks if one == name]
+
+
+def by_script(folder):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = verify_release.main([str(folder)])
+    return printed(code, out.getvalue(), err.getvalue())
+
+
+def printed(code, out, err):
+    """The verdict that the script printed."""
+    checks, claims = [], []
+    for line in out.split("\n"):
+        said, _, rest = line.partition(" ")
+        if said in SAID and rest.startswith(" "):
+            checks.append((rest.strip().split("  ")[0], SAID[said]))
+        elif line.startswith(verify_release.CLAIMED):
+            claims.append(line.removeprefix(verify_release.CLAIMED).strip())
+    return Verdict(code, checks, claims, out + err)
+
+
+def by_library(folder):
+    try:
+        found = nbcfast.verify(folder)
+    except OSError as error:
+        return Verdict(2, [], [], verify_release.printable(str(error))), None
+    checks = [(check.name, check.passed) for check in found.checks]
+    claims = [verify_release.printable(text).strip() for text in found.claims]
+    return Verdict(found.exit_code, checks, claims, repr(found)), found
+
+
+def disagreements(script, library):
+    """Sentences about what one says and the other does not."""
+    if 2 in (script.code, library.code):
+        if script.code != library.code:
+            yield f"the script leaves with {script.code}, the library with {library.code}"
+        return
+    left_out = {
+        name for fault, names in AFTER_A_FAULT.items() if False in library.of(fault) for name in names
+    }
+    for name in dict.fromkeys(name for name, _ in [*script.checks, *library.checks]):
+        if not script.of(name):
+            if name not in LIBRARY_ALONE:
+                yield f"only the library checks {name!r}"
+        elif not library.of(name):
+            if name not in left_out:
+                yield f"only the script checks {name!r}"
+        else:
+            for one, other in zip_longest(script.of(name), library.of(name), fillvalue="nothing"):
+                unsaid = (one is None and name in OPEN_IN_SCRIPT) or (
+                    other is None and name in OPEN_IN_LIBRARY
+                )
+                if one is not other and not unsaid:
+                    yield f"{name}: {one} says the script, {other} the library"
+    for verdict in (script, library):
+        given = verify_release.outcome(holds for _, holds in verdict.checks)
+        if verify_release.VERDICTS[given][1] != verdict.code:
+            yield f"{verdict.code} is not what the checks give: {verdict.checks}"
+    codes = {script.code, library.code}
+    refused = {name for name, holds in library.checks if holds is False}
+    if codes == {0, 1} and (script.code == 1 or not refused <= set(LIBRARY_ALONE)):
+        yield f"the script leaves with {script.code}, the library with {library.code}"
+    if not script.of("canonical") and 1 not in codes and script.claims != library.claims:
+        yield f"the script prints the claims {script.claims}, the library {library.claims}"
+
+
+def raw(text):
+    """Lines that a terminal does not show as they are, or that are forged."""
+    for line in text.split("\n"):
+        if not line.isprintable():
+            yield f"prints {line!r}"
+        if line.lstrip().startswith("yes  audited"):
+            yield f"lets a file say {line!r}"
+
+
+def own(made, found, folder):
+    """What of a folder that verify does not refuse is another way than the library would write it."""
+    fields = json.loads(made.files[mutants.CERTIFICATE])
+    if found.release is not None:
+        if text_of(found.release).encode() != made.files[mutants.CERTIFICATE]:
+            yield "the library would write another certificate"
+        return
+    options = {} if found.kind == "disguised" else {"weights": fields["weights"]}
+    found.published.save(folder, **options)
+    again = json.loads(Path(folder, mutants.CERTIFICATE).read_bytes())
+    free = {"version", "sha256"}  # of who wrote it, and of all that
+    if fields.get("order") == "shuffled":
+        free |= {"order", "seeded", "table_sha256"}
+    if found.kind in ("partition", "disclosure"):
+        free.add("seeded")
+    other = [name for name in again if name not in free and again[name] != fields[name]]
+    if other:
+        yield f"the library would write another {', '.join(other)}"
+
+
+def faults(made, place):
+    """What is wrong with the verdicts on a mutant, which is written to a place; and both of them."""
+    folder, again = Path(place, "mutant"), Path(place, "again")
+    for one in (folder, again):
+        one.mkdir(exist_ok=True)
+        mutants.clear(one)
+    mutants.write(made, folder)
+    script = by_script(folder)
+    library, found = by_library(folder)
+    wrong = [*raw(script.text), *raw(library.text), *disagreements(script, library)]
+    for verdict in (script, library):
+        if verdict.code in (0, 3):
+            wrong += plain_judge.faults(made.files, verdict.checks)
+    if library.code in (0, 3):
+        wrong += own(made, found, again)
+    try:
+        loaded = nbcfast.load(folder) is not None
+    except OSError:
+        loaded = None
+    except ValueError as error:
+        loaded, text = False, str(error)
+        wrong += [f"load: {text}" for _ in [0] if not text]
+    refused = any(holds is False and name not in LOADED for name, holds in library.checks)
+    if loaded is not (None if library.code == 2 else not refused):
+        wrong.append(f"verify says {library.checks}, load gives {loaded}")
+    return wrong, script, library
+
+
+@contextlib.contextmanager
+def limited(seconds):
+    """Fail after so many seconds, which nothing here comes near."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(number, frame):
+        raise TimeoutError(f"a verifier takes more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def judged(numbers, folders, place):
+    """The verdicts on the mutants of these numbers; AssertionError at the first that is wrong."""
+    for number in numbers:
+        made = mutants.mutant(folders, number)
+        try:
+            with limited(LONGEST):
+                wrong, script, library = faults(made, place)
+        except Exception as error:
+            raise AssertionError(f"mutant {number}, {made}: {type(error).__name__}: {error}") from error
+        assert not wrong, f"mutant {number}, {made}: {'; '.join(wrong)}"
+        yield made, script, library
+
+
+@pytest.fixture(scope="module")
+def folders():
+    return mutants.corpus()
+
+
+@pytest.mark.parametrize("name", mutants.MAKERS)
+def test_the_folders_that_are_changed_hold(name, folders, tmp_path):
+    made = mutants.Mutant(name, folders[name], None, folders)
+    wrong, script, library = faults(made, tmp_path)
+    assert not wrong
+    assert (script.code, library.code) in ((0, 0), (3, 0), (3, 3)), script.text + library.text
+
+
+def test_mutants_are_those_of_their_numbers(folders):
+    for number in range(50):
+        one, other = (mutants.mutant(folders, number) for _ in range(2))
+        assert (one.files, one.links, str(one)) == (other.files, other.links, str(other))
+    assert len({str(mutants.mutant(folders, number)) for number in range(50)}) > 40
+
+
+def _agree(count, folders, place):
+    """How often so many mutants give (check, verdict), and (exit codes of script and library)."""
+    checks, codes = Counter(), Counter()
+    for _, script, library in judged(range(count), folders, place):
+        codes[script.code, library.code] += 1
+        for name, holds in {*script.checks, *library.checks}:
+            checks["point" if name.startswith("(") else name.rstrip(" 123456789"), holds] += 1
+    assert codes.total() == count
+    return checks, codes
+
+
+def test_they_agree(folders, tmp_path):
+    checks, codes = _agree(FAST, folders, tmp_path)
+    assert codes[0, 0] > FAST / 20
+    assert codes[1, 1] > FAST / 20
+    assert {"amplification", "table", "template", "privacy", "k", "point", "scorecard"} <= {
+        name for name, _ in checks
+    }
+    assert checks["file", True] > FAST / 5
+
+
+@pytest.mark.thorough
+def test_they_agree_on_thousands(folders, tmp_path):
+    checks, codes = _agree(THOROUGH, folders, tmp_path)
+    assert all(codes[pair] for pair in [(0, 0), (3, 0), (3, 3), (1, 1), (2, 2)]), codes
+    # What has never been seen both ways has not been compared.
+    for name in CHECKS:
+        assert checks[name, True], (name, checks)
+        assert checks[name, False], (name, checks)
+    assert {name for name, _ in checks} == {*CHECKS, "coins"}
+    assert checks["coins", False]
+
+
+def _every_template(document, rows):
+    return [
+        verify_release._judge_rows(document, rows),
+        *((f"template {number + 1}", True, "") for number in range(len(document.templates))),
+    ]
+
+
+ALWAYS = (True, "")
+# What is made to lie, of which folders it is noticed, and how: (where, name, in its place) each.
+LIES = {
+    "Lambda by the script": ("release", [(verify_release, "excess", lambda *_: (None, False))]),
+    "Lambda by both": (
+        "release",
+        [
+            (verify_release, "excess", lambda *_: (None, False)),
+            (nbcfast.safety, "at_most", lambda *_: True),
+        ],
+    ),
+    "odds": ("est", [(nbcfast.closeness.reached, "within", lambda *_: True)]),
+    "sums": ("release", [(verify_release, "unrealistic", lambda *_: None)]),
+    "scorecard": ("canonical", [(verify_release, "_places_in_halves", lambda *_: ([], []))]),
+    "diversity": ("partition", [(verify_release, "_diverse", lambda *_: ALWAYS)]),
+    "closeness": ("partition", [(verify_release, "_close", lambda *_: ALWAYS)]),
+    "points": ("partition", [(verify_release._Statistics, "judge", lambda *_: ALWAYS)]),
+    "rows": ("disclosure", [(verify_release, "_judge_rows", lambda *_: ("rows", *ALWAYS))]),
+    "templates": (
+        "disclosure",
+        [
+            (
+                verify_release,
+                "KINDS",
+                {
+                    **verify_release.KINDS,
+                    "disclosure": verify_release.KINDS["disclosure"]._replace(judge=_every_template),
+                },
+            )
+        ],
+    ),
+    "exposed": ("disguised", [(verify_release, "exposed", lambda *_: False)]),
+    "epsilon": ("disguised", [(verify_release.DisguisedDocument, "odds", lambda self: self.privacy)]),
+    "names": ("disguised", [(verify_release, "printable", lambda text: text)]),
+    "a crash": ("partition", [(verify_release, "_natural", lambda *_: 1 / 0)]),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_verifier_that_lies_is_found(lie, folders, tmp_path, monkeypatch):
+    kind, changes = LIES[lie]
+    for change in changes:
+        monkeypatch.setattr(*change)
+    some = {name: files for name, files in folders.items() if name.startswith(kind)}
+    with pytest.raises(AssertionError, match=r"mutant [0-9]+, "):
+        for _ in judged(range(4 * FAST), some, tmp_path):
+            pass
+
+
+def test_the_command_line_says_what_they_say(folders, tmp_path, run):
+    """Of a sample: the same exit code and the same verdict, and nothing raw."""
+    for number in range(0, FAST, 10):
+        made = mutants.mutant(folders, number)
+        folder = tmp_path / str(number)
+        mutants.write(made, folder)
+        library, found = by_library(folder)
+        code, out, err = run("verify", folder)
+        assert code == library.code, made
+        assert not [*raw(out), *raw(err)], made
+        assert (found is None) == (code == 2), made
+        if found is not None:
+            assert verify_release.printable(found.conclusion) in out, made
+
+
+EACH = """
+import io, json, runpy, sys
+script = runpy.run_path(sys.argv[1])
+found = []
+for folder in sys.argv[2:]:
+    sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
+    try:
+        code = script["main"]([folder])
+    except BaseException as error:
+        code = repr(error)
+    found.append((code, sys.stdout.getvalue(), sys.stderr.getvalue()))
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+print(json.dumps(found))
+"""
+
+
+def other_pythons():
+    """The newest of each version from 3.8 on that pyenv has here, and this one."""
+    found = {Path(sys.executable).name: sys.executable}
+    for version in range(8, 20):
+        for python in sorted(Path.home().glob(f".pyenv/versions/3.{version}.*/bin/python")):
+            found[f"3.{version}"] = str(python)
+    return found
+
+
+@pytest.mark.parametrize("version", ["here", *(f"3.{number}" for number in range(8, 14))])
+def test_the_script_says_the_same_on_every_python(version, folders, tmp_path):
+    python = sys.executable if version == "here" else other_pythons().get(version)
+    if python is None:
+        pytest.skip(f"no Python {version} among pyenv's versions")
+    places, expected = [], []
+    for number in range(-len(folders), 200):
+        if number < 0:
+            name = sorted(folders)[number]
+            made = mutants.Mutant(name, folders[name], None, folders)
+        else:
+            made = mutants.mutant(folders, number)
+        places.append(str(tmp_path / str(number)))
+        mutants.write(made, places[-1])
+        expected.append(by_script(places[-1]))
+    done = subprocess.run(
+        [python, "-I", "-S", "-c", EACH, verify_release.__file__, *places],
+        capture_output=True,
+        check=True,
+        timeout=300,
+    )
+    for place, (code, out, err), script in zip(places, json.loads(done.stdout), expected, strict=True):
+        other = printed(
+            code, out, err
+        )  # what JSON and CSV are refused for, every version says in its own words
+        assert (other.code, other.checks, other.claims) == (script.code, script.checks, script.claims), place
