@@ -110,9 +110,9 @@ LARGE = _views(
 )
 WIDE = Viewset(
     [60, 40],
-    {f"q{i}": [[20 + i, 15], [40 - i, 25]] for i in range(12)},
+    {f"q{i}": [[20 + i, 15], [40 - i, 25]] for i in range(9)},
     classes=["ill", "well"],
-    domains={f"q{i}": [False, True] for i in range(12)},
+    domains={f"q{i}": [False, True] for i in range(9)},
 )
 THREE = _views(
     [40, 60, 30],
@@ -410,6 +410,8 @@ STRUCTURAL = (replace, replace, nudge, nudge, nudge, transplant, delete, duplica
 
 
 def _number(entry):
+    if type(entry) not in (int, str):
+        raise TypeError(entry)
     return int(entry, 16) if isinstance(entry, str) else entry
 
 
@@ -467,7 +469,7 @@ def scale(mutant):
     fields = mutant.fields
     for row in [fields["class_counts"], *(row for one in fields["attributes"] for row in one["counts"])]:
         row[:] = [_text_of(_number(number) * factor) for number in row]
-    return f"scale by {factor}"
+    return f"scale by about 2^{factor.bit_length() - 1}"
 
 
 def _of_classes(fields):

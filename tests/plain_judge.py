@@ -71,10 +71,16 @@ def _release(fields, checks):
     limit = ratio(fields["amplification"]) / worlds
     prior = [ratio(entry) for entry in fields["prior"]] if fields["method"] == "est" else None
     made = fields.get("canonical")
+    # P_c^(1-n) for each class, times what makes them whole numbers; without attributes a score is P_c.
+    powers = [
+        math.prod(of_class[d] for d in classes if d != c) ** (len(attributes) - 1)
+        if attributes
+        else of_class[c]
+        for c in classes
+    ]
     for places in product(*(range(len(rows)) for rows in attributes)):
         scores = [
-            Fraction(of_class[c]) ** (1 - len(attributes))
-            * math.prod(rows[place][c] for rows, place in zip(attributes, places, strict=True))
+            powers[c] * math.prod(rows[place][c] for rows, place in zip(attributes, places, strict=True))
             for c in classes
         ]
         if max(scores) > limit * min(scores):

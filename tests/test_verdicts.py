@@ -271,6 +271,20 @@ class TestStrangeShapes:
         assert "field 'canonical': expected at least one attribute" in printed
         assert "field 'canonical': expected at least one attribute" in repr(nbcfast.verify(tmp_path))
 
+    @pytest.mark.parametrize("kind", ["canonical", "bits"])
+    def test_more_rows_than_can_be_asked_for(self, tmp_path, capsys, kind):
+        PUBLISHED[kind]().save(tmp_path)
+
+        def change(fields):
+            lists = [fields["class_counts"], *(row for one in fields["attributes"] for row in one["counts"])]
+            for row in lists:
+                row[:] = [hex(number * 10**300) for number in row]
+
+        rewritten(tmp_path, change)
+        found = nbcfast.verify(tmp_path)
+        assert [check.name for check in found.checks if check.passed is False] == ["canonical"]
+        assert said(tmp_path, capsys)[0] == 3
+
     @pytest.mark.parametrize("differing", [None, 1])
     def test_one_class_that_is_decided_otherwise(self, tmp_path, capsys, differing):
         one = Viewset([50], {"job": [[20], [30]]}, classes=["ill"], domains={"job": ["a", "b"]})
