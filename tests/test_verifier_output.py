@@ -1,20 +1,36 @@
 """What the verifiers print, whatever names a file holds, and how they leave, whatever stands in their way."""
 
+import importlib
+import inspect
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import associations, canonical, closeness, response, safety, skyline, verify_release
+from nbcfast import (
+    associations,
+    attack,
+    canonical,
+    closeness,
+    response,
+    safety,
+    skyline,
+    transform,
+    verify_release,
+)
+from nbcfast.canonical.large import PairsBox
 from nbcfast.cli import printable
 from nbcfast.templates import Template, disclose, violations
 
-HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u2028\x9b"
+HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"
 FORGED = "yes  audited"
 
 
@@ -123,48 +139,110 @@ class TestHostileNames:
             calm(str(thing))
 
 
-def test_no_object_prints_names_raw(published):
+def printed_things(published):
+    """One object of every class that writes its own repr, of hostile names and values where it has any."""
     table, private = nbcfast.Table(PEOPLE), views()
+    everybody = nbcfast.Table(
+        {**PEOPLE, JOB: [evil("nobody") if one is None else one for one in PEOPLE[JOB]]}
+    )
+    counted = nbcfast.count(table, ILL)
     template = Template([JOB], (ILL, evil("yes")), "3/4")
     groups = skyline.group(table, by=[JOB, SHARE], sensitive=ILL)
     reports = skyline.check(groups, [(1, 1, 1, "1/2")])
+    statistics = skyline.Statistics([0, 1])
+    yield statistics
+    statistics.update(groups)
     found = disclose(table, [template], OK)
     disguised = response.disguise(PEOPLE, scheme())
+    binary = response.Scheme("2/3", [[OK, ILL]])
+    bits = response.pack(table.select([OK, ILL]))
+    estimated = response.estimate(disguised, scheme(), OK)
+    learned = response.classifier(estimated)
     risk = associations.risk(PEOPLE, views=[(JOB, SHARE), (SHARE, ILL)], identity=JOB, attribute=ILL)
-    card = canonical.release(private, 4).scorecard()
-    things = [
+    splits = associations.advise(everybody, JOB, ILL, [SHARE, OK])
+    made = canonical.release(private, 4, class_name=evil("class"))
+    card = made.scorecard()
+    prior = {evil("ill"): "1/2", evil("well"): "1/2"}
+    tilted = {evil("ill"): "9/10", evil("well"): "1/10"}
+    filled = transform.fill_zeros(private)
+    scaled = transform.scale(filled, 4)
+    box = canonical.box(private)
+    solution = canonical.solve(box)
+    three = nbcfast.count(everybody, JOB)
+    yield from (
         table,
         table.domain(JOB),
+        table.column(JOB),
+        table.column(JOB).domain,
         private,
+        nbcfast.SUPPRESSED,
+    )
+    yield nbcfast.Interval(0, 1)
+    yield from (
         groups,
+        statistics,
         reports,
         reports[0],
         reports[0].attack,
-        template,
-        *violations(table, [Template([JOB], (ILL, evil("yes")), "1/100")]),
-        found,
-        *found.steps,
-        scheme(),
-        scheme().privacy(),
-        disguised,
-        response.estimate(disguised, scheme(), OK),
-        risk,
-        risk.worst(3),
-        risk.of(evil("cook"), evil("yes")),
-        card,
-        card.text(),
-        safety.amplification(private),
-        safety.check(private, 4),
-        closeness.achieved(private, {evil("ill"): "1/2", evil("well"): "1/2"}),
-        nbcfast.compare(private, private),
-        nbcfast.margin(private),
-        nbcfast.attack.posterior(private, {JOB: evil("a")}),
-        nbcfast.attack.worst(private),
-        published["canonical"].certificate,
-    ]
-    for thing in things:
+        skyline.Point(1, 1, 1, Fraction(1, 2)),
+    )
+    yield from (skyline.frontier_table(skyline.find(groups, 1)), found.templates, *found.steps, found)
+    yield skyline.SetGroups([0, 0, 1], [[evil("a")], [], [evil("b")]])
+    yield from (template, *violations(table, [Template([JOB], (ILL, evil("yes")), "1/100")]))
+    yield from (scheme(), scheme().privacy(), binary, binary.privacy(), bits, disguised, estimated, learned)
+    yield response.accuracy(learned, disguised, scheme(), OK)
+    yield from (risk, risk.worst(3), risk.of(evil("cook"), evil("yes")), splits, *splits)
+    yield from (made, made.certificate, card, card.text(), card.markdown(), made.views)
+    yield from (box, canonical.box(three), canonical.box(three, tuples=[[0, 0, 0]]), solution)
+    yield from (canonical.integers(box, solution), canonical.leak(private))
+    yield PairsBox((2, 2), (0, 1), 3, "order", np.zeros((3, 2), np.int64), np.zeros((3, 2), np.int64))
+    yield from (safety.amplification(private), safety.check(private, 4))
+    yield from (closeness.achieved(private, prior), closeness.achieved(private, prior).definition5)
+    yield from (closeness.lower_bound(private, tilted), closeness.best(private, prior))
+    yield from (nbcfast.compare(private, private), nbcfast.margin(private))
+    yield nbcfast.compare(
+        private, nbcfast.safety_transform(private, 4, rows=30, allow_differences=True).views
+    )
+    yield from (filled, scaled, transform.adjust(scaled))
+    yield from (attack.posterior(private, {JOB: evil("a")}), attack.worst(private), attack.worlds(counted))
+    yield from (attack.breach(private, "1/10", "1/2"), attack.breach(private, "1/10", "999/1000"))
+    yield from (attack.invert(made), attack.invert(private, truth=private))
+    yield attack.membership(nbcfast.count(table, ILL), table, table.take([0, 1, 2, 3]), ILL)
+    yield attack.definetti(table, found, ILL)
+    yield published["partition"].demands
+    with pytest.raises(nbcfast.Infeasible) as refused:
+        skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
+    yield refused.value
+
+
+def own_words():
+    """The classes of the package whose repr or str is written by hand."""
+    for info in pkgutil.walk_packages(nbcfast.__path__, "nbcfast."):
+        if info.name.endswith("__main__") or ".reference" in info.name or "._" in info.name:
+            continue
+        module = importlib.import_module(info.name)
+        for name, kind in vars(module).items():
+            if not inspect.isclass(kind) or kind.__module__ != info.name:
+                continue
+            for method in ("__repr__", "__str__"):
+                written = vars(kind).get(method)
+                # Those of data classes and named tuples are Python's own, which escape.
+                if getattr(written, "__module__", None) == info.name and not hasattr(written, "__wrapped__"):
+                    yield f"{info.name}.{name}"
+
+
+def test_no_object_prints_names_raw(published, tmp_path):
+    published["partition"].save(tmp_path)
+    calm(repr(nbcfast.verify(tmp_path)))
+    seen = {"nbcfast.release.checks.Verification"}
+    for thing in printed_things(published):
         calm(repr(thing))
         calm(str(thing))
+        seen |= {f"{kind.__module__}.{kind.__name__}" for kind in type(thing).__mro__}
+    for made in published.values():
+        calm(repr(made))
+        seen |= {f"{kind.__module__}.{kind.__name__}" for kind in type(made).__mro__}
+    assert set(own_words()) - seen == set()
 
 
 def test_printable_escapes_what_steers_a_terminal():
