@@ -650,6 +650,11 @@ class Document(Form):
             )
         if not self.fields["gauge"]:
             raise Refused(f"{where}: expected gauge true, as every value is equally frequent; got false")
+        if self.differing_rows is not None:
+            raise Refused(
+                "field 'differing_rows': expected null, as a canonical release is made of answers and not of "
+                f"rows; got {short(self.differing_rows)}"
+            )
         listed = entry["listed"]
         if listed is not None:
             if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:

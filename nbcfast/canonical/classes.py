@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
 
 MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
+SHORTENED = 6  # scales, the last some 3/4 of the first, at which points of so many bits may give all labels
 MANY = 250  # unknowns: from here on the rows that will bind are looked for first
 
 
@@ -258,13 +259,34 @@ def integers(
     assert card is not None
     if bits is None or card.bits <= bits:
         return card
+    return shortened(box, found, solution, Fraction((1 << bits) - 1))
+
+
+def shortened(box: ManyBox, found: Problem, solution: Solution, most: Fraction) -> Scorecard:
+    """Points of weights that are not all equal, no number above `most`.
+
+    The first of a few scales that changes no answer, the later class winning ties as it does in every total;
+    or the largest one and the constants that go with it, and how many answers these change.
+    """
     spread = max(max(column) - min(column) for rows in solution.scores for column in zip(*rows, strict=True))
-    scale = Fraction((1 << bits) - 1) / spread
-    points, true = _rounded(solution, scale)
-    known = _constants(found, points, true, scale)
-    if known is not None:
-        return _scorecard(box, points, known[0], scale, known[1], 0)
-    return _scorecard(box, points, true, scale, None, _changed(box, found, points, true))
+    largest = most / spread
+    for step in range(SHORTENED):
+        scale = largest * Fraction(15, 16) ** step
+        points, true = _rounded(solution, scale)
+        known = _constants(found, points, true, scale)
+        if known is not None:
+            return _scorecard(box, points, known[0], scale, known[1], 0)
+        least = _least(found, points, true)
+        tied = _settled(least, true, {(w, d): int(w < d) for w, d in least})
+        if tied is not None:
+            return _scorecard(box, points, tied, scale, None, 0)
+    points, true = _rounded(solution, largest)
+    return _scorecard(box, points, true, largest, None, _changed(box, found, points, true))
+
+
+def differing(box: ManyBox, card: Scorecard) -> int:
+    """How many tuples points decide otherwise than a box."""
+    return _changed(box, problem(box), list(card.points), [*card.constants, 0])
 
 
 def _scales() -> Iterator[Fraction]:
@@ -305,31 +327,36 @@ def _of_levels(found: Problem, points: Points) -> Points:
     return result
 
 
-def _constants(
-    found: Problem, points: Points, true: list[int], scale: Fraction
-) -> tuple[list[int], int] | None:
-    """Constants with the largest least margin, and that margin; None where no constants give every label."""
+def _least(found: Problem, points: Points, true: list[int]) -> dict[Pair, int]:
+    """Of each pair of classes the least lead of points where the first must beat the second."""
     f = _of_levels(found, points)
     most = max(int(abs(rows).max(initial=0)) for rows in f)
     if 4 * len(f) * most + max(map(abs, true)) >= SMALL:
         raise Infeasible("points would need more than 62 bits", {"points": most})
-    least = found.demands.least_of_pairs([rows.astype(np.int64) for rows in f])
+    return found.demands.least_of_pairs([rows.astype(np.int64) for rows in f])
+
+
+def _constants(
+    found: Problem, points: Points, true: list[int], scale: Fraction
+) -> tuple[list[int], int] | None:
+    """Constants with the largest least margin, and that margin; None where no constants give every label."""
+    least = _least(found, points, true)
     # More than the scale would only stretch what is on one side of every other class anyway.
     for gap in range(max(1, math.ceil(scale)), 0, -1):
-        constants = _settled(least, true, gap)
+        constants = _settled(least, true, dict.fromkeys(least, gap))
         if constants is not None:
             return constants, gap
     return None
 
 
-def _settled(least: dict[Pair, int], true: list[int], gap: int) -> list[int] | None:
-    """Constants k with least + k_w - k_d >= gap for all pairs: shortest ways (Bellman, Ford)."""
+def _settled(least: dict[Pair, int], true: list[int], gaps: dict[Pair, int]) -> list[int] | None:
+    """Constants k with least + k_w - k_d >= the gap of each pair: shortest ways (Bellman, Ford)."""
     k = list(true)
     for _ in range(len(k) + 1):
         same = True
         for (w, d), low in least.items():
-            if low + k[w] - k[d] < gap:
-                k[d], same = low + k[w] - gap, False
+            if low + k[w] - k[d] < gaps[w, d]:
+                k[d], same = low + k[w] - gaps[w, d], False
         if same:
             return [x - k[-1] for x in k]
     return None

@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,12 +15,13 @@ from nbcfast import safety
 from nbcfast import verify_release as form
 from nbcfast.canonical.box import MOST_TUPLES, box
 from nbcfast.canonical.boxes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.checks import expect_progress, table_of
+from nbcfast.canonical.decided import answers
 from nbcfast.canonical.large import PairsBox, SweptBox
-from nbcfast.canonical.rounding import SEARCHED, Same, Work, all_totals
+from nbcfast.canonical.rounding import SEARCHED, Same, Work
 from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
-from nbcfast.canonical.sides import SweptSides
 from nbcfast.canonical.solve import solve
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.equivalence.lines import unravelled
@@ -81,8 +81,8 @@ def release(
         A public list of tuples, one a row: the answers are kept there, and may change elsewhere. Lambda
         keeps its limit on the whole domain.
     bits : int, optional
-        Round the points to so many bits. The certificate has the exact number of tuples whose class changes;
-        no equivalence is promised.
+        Round the points to so many bits, so that they are what rounding gives for their own answers. The
+        certificate has the exact number of tuples whose class changes; no equivalence is promised.
     rows : {"smallest", "proven"} or int
         How many rows are published: the fewest found, as many as largest remainder always does with, or
         exactly so many. On small domains the fewest often have a Lambda well below the limit, and flatter
@@ -181,10 +181,14 @@ def _published(
         scores = Scores.single(asked.sizes)
     else:
         solution = solve(asked, progress=progress)
-        card = integers(asked, solution, bits, progress=progress)
-        # Small points are for people. Counts take longer ones, which keep further from the threshold.
-        exact_card = card if bits is not None else integers(asked, solution, within=WITHIN, progress=progress)
-        scores, points = Scores.of(exact_card), _Points(card, solution.reproducible, bits)
+        if bits is None:
+            card, reproducible = integers(asked, solution, progress=progress), solution.reproducible
+            # Small points are for people. Counts take longer ones, which keep further from the threshold.
+            longer = integers(asked, solution, within=WITHIN, progress=progress)
+        else:
+            card, reproducible = budgeted(asked, solution, bits, progress=progress)
+            longer = card
+        scores, points = Scores.of(longer), _Points(card, reproducible, bits)
         if card.changed:
             target = answers(card, asked)
     codes = asked.codes if isinstance(asked, ListedBox) else None
@@ -194,13 +198,9 @@ def _published(
 
     def wrapped(rounded: Rounded, points: _Points) -> Release:
         equivalence, differing, listed = rounded.equivalence, rounded.differing, None
-        if target is not asked:  # what was rounded to are the answers of rounded points
-            found = difference(asked, boxed(rounded.views)) if differing else None
-            if found is None:
-                assert points.card is not None
-                differing = points.card.changed
-            else:
-                differing, equivalence = found.differing, found.method
+        if target is not asked:  # what was rounded to are the answers of rounded points, all of them
+            assert points.card is not None
+            differing = points.card.changed
         if codes is not None:
             assert differing is not None
             listed = PublicList(len(codes), listed_digest(names, codes), differing)
@@ -230,8 +230,11 @@ def _published(
         return wrapped(work.rounded(rows, False), points)
     except _Short as short:
         best: dict[str, object] = dict(short.best)
-        found = short.rounded or work.rounded("smallest", False)
-        best["release"] = wrapped(found, _points_of(boxed(found.views)) if found.differing else points)
+        found = short.rounded
+        # Counts that decide otherwise than their points come with points of their own, which no bits limit.
+        if found is None or (bits is not None and found.differing != 0):
+            found = work.rounded("smallest", False)
+        best["release"] = wrapped(found, points if found.differing == 0 else _points_of(boxed(found.views)))
         best["rows"] = found.views.n_rows
         raise Infeasible(short.why, best) from None
 
@@ -268,43 +271,6 @@ def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
         return of.flat()
     codes = unravelled(np.arange(of.tuples), of.sizes)
     return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
-
-
-def answers(card: Scorecard, like: AnyBox) -> AnyBox:
-    """The box of what a scorecard says, of the same kind as `like`."""
-    scores = Scores.of(card)
-    if isinstance(like, EnumeratedBox | ListedBox):
-        totals = all_totals(scores, like.codes if isinstance(like, ListedBox) else None)
-        backwards = np.argsort(totals, axis=1, kind="stable")[:, ::-1]  # of equal ones the later class first
-        labels = (backwards if like.labels.ndim > 1 else backwards[:, 0]).astype(np.int8)
-        if isinstance(like, ListedBox):
-            return ListedBox(like.sizes, like.n_classes, like.mode, like.codes, labels)
-        return EnumeratedBox(like.sizes, like.n_classes, like.mode, labels)
-    halves = []
-    for half in (0, 1):
-        total = np.zeros((1, like.n_classes), np.int64)
-        for i in like.attributes(half):
-            rows = np.array(scores.points[i], np.int64)
-            total = (total[:, np.newaxis] + rows).reshape(-1, like.n_classes)
-        halves.append(total)
-    a, b = halves[0] + np.array(scores.base, np.int64), halves[1]
-    pairs = list(combinations(range(like.n_classes), 2))
-    ahead = [(a[:, c] - a[:, d], b[:, c] - b[:, d]) for c, d in pairs]
-    # c before d where the sum is above 0.
-    above = [np.searchsorted(np.sort(two), -one, side="right") for one, two in ahead]
-    if isinstance(like, SweptBox):
-        places = np.stack(above, axis=1).astype(np.int32), np.empty((len(b), len(pairs)), np.int32)
-        for p, (_, two) in enumerate(ahead):
-            places[1][np.argsort(two, kind="stable"), p] = np.arange(len(b), dtype=np.int32)
-        counts = SweptSides(*places).counts()
-        return SweptBox(like.sizes, like.half, like.n_classes, like.mode, *counts, places)
-    K = np.stack([len(b) - one for one in above]).astype(np.int64)
-    L = np.stack(
-        [len(a) - np.searchsorted(np.sort(one), -two, side="right").astype(np.int64) for one, two in ahead]
-    )
-    if isinstance(like, Box):
-        return Box(like.sizes, like.half, like.n_classes, like.mode, K[0], L[0])
-    return PairsBox(like.sizes, like.half, like.n_classes, like.mode, K, L)
 
 
 def nameless_counts(views: Viewset) -> Viewset:

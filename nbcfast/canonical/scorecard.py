@@ -112,14 +112,45 @@ def integers(
     if best is not None:  # right, though not within
         return best
     assert bits is not None
-    scale = ((1 << bits) - 1) / most
+    return _shortened(oracle, steps, base, Fraction((1 << bits) - 1))
+
+
+def shortened(box: AnyBox, solution: Solution, most: Fraction) -> Scorecard:
+    """The points nearest to weights that are not all equal with no number above `most`, right or not."""
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
+        from nbcfast.canonical import classes
+
+        return classes.shortened(box, classes.problem(box), solution, most)
+    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    return _shortened(oracle, *lowered(oracle, solution), most)
+
+
+def _shortened(
+    oracle: Levels | Listed, steps: list[Fraction], base: Fraction, longest: Fraction
+) -> Scorecard:
+    """The same, with the threshold that changes fewest tuples."""
+    scale = longest / max(steps)
     points = [int(scale * g + HALF) for g in steps]
     at = int(-(scale * base // 1))  # where the unrounded score is 0
-    reach = len(box.sizes) // 2 + 1
+    reach = oracle.width // 2 + 1
     around = sorted(range(at - reach, at + reach + 1), key=lambda threshold: (abs(threshold - at), threshold))
     changed = {threshold: oracle.changed(points, threshold) for threshold in around}
     threshold = min(around, key=changed.__getitem__)
     return _card(oracle, points, Totals.of(oracle, points), threshold, scale, changed[threshold])
+
+
+def differing(box: AnyBox, card: Scorecard) -> int:
+    """How many tuples points decide otherwise than a box; they tell no values apart that it does not."""
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
+        from nbcfast.canonical import classes
+
+        return classes.differing(box, card)
+    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    points = [0] * len(oracle.weights)
+    for levels, rows in zip(oracle.levels(), card.points, strict=True):
+        for level, (number,) in zip(levels, rows.tolist(), strict=True):
+            points[level] = int(number)
+    return oracle.changed(points, card.threshold)
 
 
 class Totals(NamedTuple):

@@ -14,6 +14,7 @@ from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.errors import Infeasible
 from nbcfast.release.certificate import Canonical, Release
+from nbcfast.release.files import text_of
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SHORT_BITS = 61  # of totals that the kernels add up
 
 Judgement = tuple[bool | None, str]
 TOO_LONG = "not checked here: the points are too long"
+UNSOLVED = "not checked here: its domain is beyond what this version solves"
 NO_LIST = "not checked here: answers are kept on a list of tuples, which is not in the file"
 
 
@@ -48,7 +50,7 @@ def codes_of(release: Release, tuples: Any) -> Codes:
 def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
     """Whether the points decide every tuple (or those listed) as the counts do; None if that is not known."""
     from nbcfast.canonical.box import box
-    from nbcfast.canonical.publish import answers
+    from nbcfast.canonical.decided import answers
 
     made, views = release.certificate.canonical, release.views
     assert made is not None
@@ -72,43 +74,75 @@ def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
 
 def again(
     release: Release, codes: Codes | None = None, tuples: Any = None, private: Viewset | None = None
-) -> Judgement:
-    """Whether the release is what its own answers give; None if that is not known.
+) -> Iterator[tuple[str, *Judgement]]:
+    """Whether the release is what answers give, as checks by name; None where that is not known.
 
-    Whatever is published canonically is a function of answers and public parameters, and has these answers:
-    made from them once more it is the same. Where it has others, and says so, `private` views are needed.
+    Whatever is published canonically is a function of answers and public parameters, and where it has these
+    answers, it is the same made from them once more. Where it has others, and says so, its points still are
+    those of their own answers, and its counts those of its points. What else it may hold, and whose answers
+    it was computed from, only the `private` views tell.
     """
     certificate = release.certificate
     made = certificate.canonical
     assert made is not None
-    if made.listed is not None and codes is None:
-        return None, NO_LIST
-    if len(release.views.classes) > 2 and codes is None and certificate.tuples > MOST_AGAIN:
-        return None, f"not checked here: that is done up to {MOST_AGAIN:,} tuples for more than two classes"
+    reason = _not_again(release, codes)
+    if reason is not None:
+        yield "canonical", None, reason
+        return
     kept = certificate.equal if made.listed is None else not made.listed.differing
     kept = kept or len(release.views.classes) == 1  # which has the same answer everywhere
-    views = release.views if kept else private
-    if views is None:
-        return _from_points(release, made, codes)
-    whose = "its own" if kept else "the private"
+    if kept:
+        yield "canonical", *_whole(release, release.views, tuples, "its own")
+        return
+    if private is None:
+        text = "that it was made of the private classifier's answers is for the private views to show"
+        whole: Judgement = None, text
+    else:
+        whole = _whole(release, private, tuples, "the private")
+    if not whole[0]:
+        yield from _own_points(release, tuples)
+    yield "canonical", *whole
+
+
+def _not_again(release: Release, codes: Codes | None) -> str | None:
+    """Why nothing is made again."""
+    certificate = release.certificate
+    if certificate.canonical is not None and certificate.canonical.listed is not None and codes is None:
+        return NO_LIST
+    if len(release.views.classes) > 2 and codes is None and certificate.tuples > MOST_AGAIN:
+        return f"not checked here: that is done up to {MOST_AGAIN:,} tuples for more than two classes"
+    return None
+
+
+def _whole(release: Release, views: Viewset, tuples: Any, whose: str) -> Judgement:
+    """Whether the release is byte for byte that of the answers of `views`."""
     known = False
-    for found in _releases(release, views, tuples):
+    for rows, found in _releases(release, views, tuples):
         known = True
-        if _same(found, release):
-            return True, f"made again from {whose} answers, the release is this one"
-    text = f"made again from {whose} answers, the release is another"
+        of_version = replace(found.certificate, version=release.certificate.version)
+        if text_of(replace(found, certificate=of_version)) == text_of(release):
+            return True, f"made again from {whose} answers{_how_many(rows)}, the release is this one"
+    if not known:
+        return None, UNSOLVED
+    return _another(release, f"made again from {whose} answers, the release is another")
+
+
+def _another(release: Release, text: str) -> Judgement:
+    """That something is not what it should be, or may be so for a reason."""
+    certificate = release.certificate
     if certificate.version != __version__:
         return None, f"{text}; it was made by version {certificate.version}, and this is {__version__}"
-    if not made.reproducible:
+    if certificate.canonical is not None and not certificate.canonical.reproducible:
         return None, f"{text}, as it may be on another machine"
-    if not kept and made.bits is None:
-        return None, f"{text}; whether points were rounded before the rows fell short is not in the file"
-    return (
-        (False, text) if known else (None, "not checked here: its domain is beyond what this version solves")
-    )
+    return False, text
 
 
-def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[Release]:
+def _how_many(rows: Any) -> str:
+    """That a number of rows is one more thing that a publisher chose."""
+    return f" with {form.short(rows)} rows, as the publisher chose" if isinstance(rows, int) else ""
+
+
+def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[tuple[Any, Release]]:
     """The releases of the answers of `views` in all ways of choosing rows."""
     from nbcfast.canonical.publish import release as publish
 
@@ -116,20 +150,23 @@ def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[Release
     assert made.canonical is not None
     for rows in _rows(release):
         try:
-            yield publish(
-                views,
-                made.amplification,
-                preserve=made.preserve,
-                tuples=tuples,
-                bits=made.canonical.bits,
-                rows=rows,
-                attacker=made.attacker,
-                class_name=release.class_name,
+            yield (
+                rows,
+                publish(
+                    views,
+                    made.amplification,
+                    preserve=made.preserve,
+                    tuples=tuples,
+                    bits=made.canonical.bits,
+                    rows=rows,
+                    attacker=made.attacker,
+                    class_name=release.class_name,
+                ),
             )
         except Infeasible as error:
             best = error.best.get("release")
             if isinstance(best, Release):
-                yield best
+                yield rows, best
 
 
 def _rows(release: Release) -> tuple[Any, ...]:
@@ -137,48 +174,56 @@ def _rows(release: Release) -> tuple[Any, ...]:
     from nbcfast.transform.publish import MOST_ROWS
 
     asked = [release.views.n_rows] if release.views.n_rows <= MOST_ROWS else []
-    return "smallest", *asked, "proven"
+    return "smallest", "proven", *asked
 
 
-def _same(found: Release, release: Release) -> bool:
-    from nbcfast.release.files import text_of
+def _own_points(release: Release, tuples: Any) -> Iterator[tuple[str, *Judgement]]:
+    """Whether points are those of their own answers, and counts those of the points.
 
-    of_version = replace(found.certificate, version=release.certificate.version)
-    return text_of(replace(found, certificate=of_version)) == text_of(release)
+    Both would else have room for whatever a publisher wants to tell.
+    """
+    made = release.certificate.canonical
+    assert made is not None
+    to = "" if made.bits is None else f", rounded to {made.bits} bit{'s' if made.bits > 1 else ''}"
+    same = None
+    for rows, found in _releases(release, release.views, tuples):
+        its = found.certificate.canonical
+        assert its is not None
+        if same is None:
+            same = (its.points, its.constants) == (made.points, made.constants)
+            if not same:
+                yield "points", *_another(release, f"the points are not those that their answers give{to}")
+                return
+            yield "points", True, f"the points are those that their own answers give{to}"
+            if made.bits is None:
+                yield "counts", None, "not checked here: what was rounded to so few rows is not in the file"
+                return
+        if text_of(_as_stated(found, release)) == text_of(release):
+            yield "counts", True, f"the counts are those that the points give{_how_many(rows)}"
+            return
+    if same is None:
+        yield "points", None, UNSOLVED
+    else:
+        yield "counts", *_another(release, "the counts are not those that the points give")
 
 
-def _from_points(release: Release, made: Canonical, codes: Codes | None) -> Judgement:
-    """The same where points were rounded: which answers they were before is not in the file."""
-    from nbcfast.canonical.box import box
-    from nbcfast.canonical.publish import SHARPEST, difference, nameless_counts
-    from nbcfast.canonical.rounding import Same, Work
-    from nbcfast.canonical.shares import Scores
-    from nbcfast.transform.publish import _Short
-
-    certificate = release.certificate
-    if made.bits is None:
-        return None, "not checked here: what was rounded to so few rows is not in the file"
-    card = _card(made)
-    if card is None:
-        return None, TOO_LONG
-    target = box(release.views, mode=certificate.preserve, tuples=codes)
-
-    def same(published: Viewset) -> Same:
-        return difference(target, box(published, mode=certificate.preserve, tuples=codes))
-
-    limit = min(certificate.limit, Fraction(SHARPEST))
-    names = nameless_counts(release.views)
-    work = Work(Scores.of(card), names, limit, same, codes, certificate.preserve, None)
-    for rows in _rows(release):
-        try:
-            if work.rounded(rows, False).views == release.views:
-                return True, "its counts are those that its points give, which were rounded"
-        except (Infeasible, _Short):
-            continue
-    text = "its counts are not those that its points give"
-    if certificate.version != __version__:
-        return None, f"{text}; it was made by version {certificate.version}, and this is {__version__}"
-    return False, text
+def _as_stated(found: Release, release: Release) -> Release:
+    """What its own answers give, with what the certificate says of other answers."""
+    stated, certificate = release.certificate, found.certificate
+    made, listed = certificate.canonical, None
+    assert made is not None
+    assert stated.canonical is not None
+    if made.listed is not None and stated.canonical.listed is not None:
+        listed = made.listed._replace(differing=stated.canonical.listed.differing)
+    made = replace(made, reproducible=stated.canonical.reproducible, listed=listed)
+    certificate = replace(
+        certificate,
+        differing_tuples=stated.differing_tuples,
+        version=stated.version,
+        canonical=made,
+        warnings=None,  # type: ignore[arg-type]  # those that go with the fields
+    )
+    return replace(found, certificate=certificate)
 
 
 def _card(made: Canonical) -> Scorecard | None:

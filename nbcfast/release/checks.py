@@ -279,7 +279,8 @@ def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -
             with suppress(ValueError):  # the check of equivalence says what these lack
                 private = aligned(_counted(release, against), release.views)
         listed = None if codes is None else tuples
-        yield Check("canonical", *answers.again(release, codes, listed, private))
+        for result in answers.again(release, codes, listed, private):
+            yield Check(*result)
     if len(release.views.classes) > 1:
         yield Check("scorecard", *alike)
 

@@ -1,0 +1,54 @@
+"""`budgeted`: points of few bits that are those of their own answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from nbcfast.canonical.decided import answers
+from nbcfast.canonical.scorecard import differing, integers, shortened
+from nbcfast.canonical.solve import AnyBox, solve
+from nbcfast.canonical.types import Scorecard, Solution
+
+if TYPE_CHECKING:
+    from nbcfast._threads import Progress
+
+SHORTER = Fraction(3, 4)
+
+
+def budgeted(
+    box: AnyBox, solution: Solution, bits: int, *, progress: Progress | None = None
+) -> tuple[Scorecard, bool]:
+    """Points of at most so many bits which are what `integers` makes of their own answers, to these bits.
+
+    Where the bits are too few for the answers of the box, `integers` changes some. What it makes of the
+    changed answers may be other points again, and then nobody could tell from a file whether its points are
+    rounded or were chosen to say something else. So a rounding is taken only for its answers: the first whose
+    answers the bits are enough for, where one after another is shorter by a quarter. The last has points of 0
+    alone, and those are enough for themselves, so this ends; it needs no memory of what it has tried.
+
+    All of it is a function of the box and of public parameters, as everything that the theorem on canonical
+    releases asks for: who has the answers makes the same points, and who has the points knows their answers.
+
+    Returns
+    -------
+    Scorecard
+        `changed` are the tuples that it decides otherwise than the box.
+    bool
+        Whether every machine comes to it.
+    """
+    card = integers(box, solution, bits, progress=progress)
+    reproducible, most = solution.reproducible, Fraction((1 << bits) - 1)
+    if not card.changed:
+        return card, reproducible
+    rough = card
+    while True:
+        own = answers(rough, box)
+        its = solve(own, progress=progress)
+        reproducible = reproducible and its.reproducible
+        card = integers(own, its, bits, progress=progress)
+        if not card.changed:
+            return replace(card, changed=differing(box, card)), reproducible
+        most *= SHORTER
+        rough = shortened(box, solution, most)
