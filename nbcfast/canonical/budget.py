@@ -14,7 +14,7 @@ from nbcfast.canonical.types import Scorecard, Solution
 if TYPE_CHECKING:
     from nbcfast._threads import Progress
 
-SHORTER = Fraction(3, 4)
+SHORTER = Fraction(7, 8)
 
 
 def budgeted(
@@ -25,7 +25,7 @@ def budgeted(
     Where the bits are too few for the answers of the box, `integers` changes some. What it makes of the
     changed answers may be other points again, and then nobody could tell from a file whether its points are
     rounded or were chosen to say something else. So a rounding is taken only for its answers: the first whose
-    answers the bits are enough for, where one after another is shorter by a quarter. The last has points of 0
+    answers the bits are enough for, where one after another is shorter by an eighth. The last has points of 0
     alone, and those are enough for themselves, so this ends; it needs no memory of what it has tried.
 
     All of it is a function of the box and of public parameters, as everything that the theorem on canonical
