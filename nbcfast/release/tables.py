@@ -341,14 +341,13 @@ class Hashed(io.RawIOBase):
 class Compared(io.RawIOBase):
     """Takes what would be written, and compares it with a file that is there.
 
-    Nothing is kept of what is equal; of the rest, from the first write that differs, the last bytes.
+    Nothing is kept of what is equal; of the rest, from the first write that differs, no more than a footer.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.equal = 0  # bytes
-        self.rest = b""
-        self.is_cut = False
+        self.rest = bytearray()
 
     def writable(self) -> bool:
         return True
@@ -357,9 +356,8 @@ class Compared(io.RawIOBase):
         data = bytes(data)
         if not self.rest and self.file.read(len(data)) == data:
             self.equal += len(data)
-        elif data:
-            self.is_cut |= len(self.rest) + len(data) > LONGEST_FOOTER
-            self.rest = (self.rest + data)[-LONGEST_FOOTER:]
+        elif len(self.rest) < LONGEST_FOOTER:
+            self.rest += data
         return len(data)
 
     def version(self) -> str | None:
@@ -369,7 +367,7 @@ class Compared(io.RawIOBase):
         # A footer, its length in 4 bytes, and PAR1; the name of its writer is the last text in it.
         length = int.from_bytes(self.rest[-8:-4], "little")
         names = list(WRITER.finditer(self.rest))
-        if self.is_cut or len(self.rest) != length + 8 or not names:
+        if len(self.rest) != length + 8 or not names:
             return None
         self.file.seek(self.equal)
         found = self.file.read(len(self.rest) + LONGEST_NAME)
