@@ -1734,6 +1734,14 @@ class PartitionDocument(TableForm):
             (self.sensitive, _texts(self.values)),
         ]
 
+    def claims(self, decided: Decided) -> list[str]:
+        found = super().claims(decided)
+        kinds = {kind for _, (kind, _) in self.values}
+        ordered = self.closeness is not None and self.closeness[1] == "ordered"
+        if ordered and len(self.values) > 2 and kinds & {"text", "bool"}:
+            found.append(f"The values of {self.sensitive} have this order: {_listed_order(self.values)}.")
+        return found
+
     def _pair(self, name: str) -> tuple[Any, Any]:
         entry = self.fields[name]
         if type(entry) is not list or len(entry) != 2:
@@ -1887,6 +1895,11 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
     return most <= t, f"t = {number_text(most)} {sign} {number_text(t)}, {distance} distances"
 
 
+def _listed_order(values: list[tuple[str, Typed]]) -> str:
+    more = ", .." if len(values) > SOME_NAMES else ""
+    return ", ".join(spelled(typed) for _, typed in values[:SOME_NAMES]) + more
+
+
 def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) -> str:
     """That distances rest on an order which only the certificate says: texts have none of their own."""
     assert document.closeness is not None
@@ -1895,9 +1908,8 @@ def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) ->
         return ""
     kinds = {document.values[place][1][0] for place in present}
     if kinds & {"text", "bool"}:
-        listed = ", ".join(spelled(document.values[place][1]) for place in present[:SOME_NAMES])
-        more = ", .." if len(present) > SOME_NAMES else ""
-        return f"; the order of the values is the publisher's claim: {listed}{more}"
+        listed = _listed_order([document.values[place] for place in present])
+        return f"; the order of the values is the publisher's claim: {listed}"
     return "; a missing value is taken for the largest" if kinds & {"null", "suppressed"} else ""
 
 

@@ -1165,6 +1165,7 @@ def test_ordered_distances_take_the_order_of_numbers(tmp_path, kind, null):
     report = nbcfast.verify(tmp_path)
     (check,) = (check for check in report.checks if check.name == "closeness")
     assert report.ok
+    assert report.claims == ()
     assert check.text.endswith("; a missing value is taken for the largest" if null else "ordered distances")
     if shuffled is not None:
         table = Table(rows, domains={"ill": [*shuffled, *tail]})
@@ -1198,6 +1199,7 @@ def test_the_order_of_texts_is_said_to_be_a_claim(tmp_path, capsys):
     anonymize(table, ["a"], "ill", k=2, closeness=(1, "ordered")).save(tmp_path)
     claim = "; the order of the values is the publisher's claim: low, mid, high"
     (check,) = (check for check in nbcfast.verify(tmp_path).checks if check.name == "closeness")
+    assert nbcfast.verify(tmp_path).claims == ("The values of ill have this order: low, mid, high.",)
     assert check.passed
     assert check.text.endswith(claim)
     assert verify_release.main([str(tmp_path)]) == 0
