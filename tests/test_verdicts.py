@@ -117,6 +117,65 @@ class TestWords:
         assert Certificate(amplification=4, tuples=2).warnings == (verify_release.UNKNOWN,)
 
 
+MANY = {  # each with two notes or warnings at least, so that one can be removed, and two can change places
+    "undeclared": lambda: canonical.release(nbcfast.count(Table(PEOPLE).select(["job", "ill"]), "ill"), 4),
+    "partition": lambda: skyline.anonymize(Table(PEOPLE), ["job"], "ill", k=1, diversity=(2, 1), closeness=1),
+    "disguised": lambda: response.disguise(
+        {"a": [0, 1] * 4, "b": [0, 1] * 4, "c": [1, 0] * 4, "d": [1, 0] * 4, "e": ["x"] * 8},
+        response.Scheme("0.8", [["a", "b"], ["c", "d"]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+class TestSeveralWords:
+    """Where there are several sentences, none may be left out, moved, doubled or put into the other list."""
+
+    @pytest.fixture
+    def folder(self, kind, tmp_path):
+        MANY[kind]().save(tmp_path)
+        return tmp_path
+
+    def test_as_they_were_written_they_hold(self, folder, capsys):
+        found = nbcfast.verify(folder)
+        assert all(check.passed is not False for check in found.checks), found
+        assert said(folder, capsys)[0] in (0, 3)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda texts: texts[1:],
+            lambda texts: texts[:-1],
+            lambda texts: texts[::-1],
+            lambda texts: [*texts[:1], *texts],
+            lambda texts: [*texts[:1], "Nothing to see here.", *texts[1:]],
+            lambda texts: [" ".join(texts)],
+            lambda texts: [],
+        ],
+    )
+    def test_others_are_refused(self, folder, capsys, change):
+        path = folder / "certificate.json"
+        before = path.read_text()
+        fields = json.loads(before)
+        names = [name for name in ("notes", "warnings") if len(fields[name]) > 1]
+        assert names
+        for name in names:
+            path.write_text(before)
+            assert change(fields[name]) != fields[name]
+            rewritten(folder, lambda found, name=name: found.update({name: change(found[name])}))
+            assert nbcfast.verify(folder).exit_code == 1
+            assert said(folder, capsys)[0] == 1
+            with pytest.raises(ValueError, match=r"expected|says in words|words"):
+                nbcfast.load(folder)
+
+    def test_notes_are_no_warnings(self, folder, capsys):
+        def change(fields):
+            fields["notes"], fields["warnings"] = fields["warnings"], fields["notes"]
+
+        rewritten(folder, change)
+        assert (nbcfast.verify(folder).exit_code, said(folder, capsys)[0]) == (1, 1)
+
+
 class TestClaims:
     """What no file can show is a claim, and no check."""
 
