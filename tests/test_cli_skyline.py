@@ -231,6 +231,10 @@ def test_on_disk(run, people, tmp_path):
         if files:
             assert nbcfast.verify(out).ok
             assert pq.read_table(out / "table.parquet").num_rows == 400
+            options = ("--memory-limit", "50MB", "--counts", "n", "--shuffle", "--out", tmp_path / "counted")
+            assert run("skyline", "anonymize", people, *ANONYMIZE, "--k", 5, *options)[0] == 0
+            assert nbcfast.verify(tmp_path / "counted").ok
+            assert "n" in pq.read_schema(tmp_path / "counted" / "table.parquet").names
         else:
             assert pq.read_table(out).num_rows == 400
 

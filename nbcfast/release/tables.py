@@ -18,7 +18,6 @@ from nbcfast import verify_release as form
 from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
 from nbcfast.release.files import _typed, written
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
-from nbcfast.table.arrow import one_line
 from nbcfast.table.encode import code_dtype
 
 BLOCK_ROWS = 1 << 18
@@ -27,6 +26,7 @@ MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
 LONGEST_FOOTER = 1 << 26  # bytes of what Parquet files say of themselves that are compared
 WRITER = re.compile(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})")
 LONGEST_NAME = 40  # bytes of that
+LONGEST_TAIL = 1 << 20  # bytes behind which that is looked for
 
 
 def save(
@@ -364,33 +364,40 @@ class Compared(io.RawIOBase):
         """The pyarrow that wrote the file, if that is all that differs; "" if nothing does, None if more."""
         if not self.rest:
             return None if self.file.read(1) else ""
-        # A footer, its length in 4 bytes, and PAR1; the name of its writer is the last text in it.
+        # A footer, its length in 4 bytes, and PAR1.
         length = int.from_bytes(self.rest[-8:-4], "little")
-        names = list(WRITER.finditer(self.rest))
-        if len(self.rest) != length + 8 or not names:
+        own = written_by(self.rest)
+        if len(self.rest) != length + 8 or own is None:
             return None
         self.file.seek(self.equal)
         found = self.file.read(len(self.rest) + LONGEST_NAME)
-        others = list(WRITER.finditer(found))
-        if not others:
+        other = written_by(found)
+        if other is None:
             return None
-        own, other = names[-1], others[-1]
         head, tail = self.rest[: own.start() - 1], self.rest[own.end() : -8]
         length += len(other[0]) - len(own[0])
         footer = b"".join([head, bytes([len(other[0])]), other[0], tail])
         return other[1].decode() if found == footer + length.to_bytes(4, "little") + b"PAR1" else None
 
 
-def parquet_check(folder: str, document: form.TableForm, published: Any) -> tuple[bool | None, str]:
-    """Whether a table.parquet is what is written for the table.csv beside it, and a sentence.
+def written_by(data: bytes | bytearray) -> re.Match[bytes] | None:
+    """The name of the pyarrow that wrote a footer, which is the last text in it, behind its length."""
+    names = [
+        name for name in WRITER.finditer(data) if name.start() and data[name.start() - 1] == len(name[0])
+    ]
+    return names[-1] if names else None
 
-    That is decided by its bytes, of which the version of the pyarrow that wrote it may be another. A file of
-    another version that differs otherwise too must have the same rows, in their order, and the same schema:
-    that its bytes hold nothing else is then not decided (None).
+
+def parquet_check(folder: str, document: form.TableForm, published: Any) -> tuple[bool | None, str]:
+    """Whether a table.parquet is what is written for the table.csv beside it (None: not decided), and a
+    sentence.
+
+    That is decided by its bytes alone, of which the version of the pyarrow that wrote it may be another.
+    pyarrow does not read it: some files abort it, and the interpreter with it.
     """
     name = form.PARQUET
     try:
-        import_module("pyarrow")
+        pyarrow = import_module("pyarrow")
     except ImportError:
         return None, f"the sha256 of {name} matches; more takes pyarrow: pip install pyarrow"
     table = published.counted if document.fields["kind"] == "partition" else published.collapsed
@@ -405,76 +412,13 @@ def parquet_check(folder: str, document: form.TableForm, published: Any) -> tupl
         if version is not None:
             by = f", by pyarrow {version}" if version else ""
             return True, f"{name} is what is written for {form.TABLE}, byte for byte{by}"
-        file.seek(0)
-        return _other_bytes(file, table, document.weights)
-
-
-def _other_bytes(file: IO[bytes], table: Table, weights: str | None) -> tuple[bool | None, str]:
-    """What can be said of a table.parquet that differs from what is written here."""
-    import pyarrow
-    from pyarrow import parquet
-
-    name = form.PARQUET
-    try:
-        with parquet.ParquetFile(file) as found:
-            fault = _other_content(found, table, weights)
-            made_by = found.metadata.created_by
-    except (pyarrow.ArrowException, ValueError, TypeError, OSError, OverflowError) as error:
-        return False, f"{name}: {one_line(error)}"
-    if fault is not None:
-        return False, f"{name} {fault}"
-    version = WRITER.fullmatch(made_by.encode()) if isinstance(made_by, str) else None
+        file.seek(max(0, file.seek(0, os.SEEK_END) - LONGEST_TAIL))
+        writer = written_by(file.read())
     here = pyarrow.__version__
-    if version is None or version[1].decode() == here:
-        return False, f"{name} has the rows of {form.TABLE}, but other bytes than are written for them"
-    other = version[1].decode()
+    if writer is None or writer[1].decode() == here:
+        return False, f"{name} is not what is written for {form.TABLE}"
+    other = writer[1].decode()
     return None, (
-        f"{name} has the rows of {form.TABLE}, in their order, and their schema; what else its bytes hold is "
-        f"not known to pyarrow {here}, as {other} wrote them: pip install pyarrow=={other}"
+        f"the sha256 of {name} matches; pyarrow {other} wrote it, and {here} writes other bytes for "
+        f"{form.TABLE}: pip install pyarrow=={other} to compare it, or delete it and rely on {form.TABLE}"
     )
-
-
-def _other_content(found: Any, table: Table, weights: str | None) -> str | None:
-    """What a Parquet file holds that is not written for a table, or None; it may yet hold more."""
-    groups = [found.metadata.row_group(i) for i in range(found.metadata.num_row_groups)]
-    assert table.weights is not None
-    total = table.n_rows if weights is not None else int(table.weights.sum())
-    sizes = [min(BLOCK_ROWS, total - start) for start in range(0, total, BLOCK_ROWS)]
-    # All this is known before rows are read: few bytes may claim, or unpack to, more than there is room for.
-    if [group.num_rows for group in groups] != sizes:
-        rows = f"{sum(group.num_rows for group in groups):,} rows in {len(groups)} row groups"
-        return f"has {rows}, expected {total:,} in {len(sizes)}"
-    if any(
-        group.column(i).compression != "UNCOMPRESSED" for group in groups for i in range(group.num_columns)
-    ):
-        return "is compressed, and that of a table is not"
-    if set(found.metadata.metadata or {}) - {b"ARROW:schema"}:
-        return "has metadata, and that of a table has none"
-    for i, expected in enumerate(arrow_blocks(table, weights)):
-        if not i and not found.schema_arrow.equals(_read_back(expected.schema), check_metadata=True):
-            return f"has another schema than is written for {form.TABLE}, or metadata"
-        rows = found.read_row_group(i)
-        for one, other in zip(rows.columns, expected.columns, strict=True):
-            if _decoded(one) != _decoded(other):
-                return f"holds other rows than {form.TABLE}, or in another order"
-    return None
-
-
-def _read_back(schema: Any) -> Any:
-    """A schema as it is read from a file: dictionaries of numbers are numbers there."""
-    from pyarrow import parquet
-
-    with io.BytesIO() as file:
-        parquet.write_table(schema.empty_table(), file)
-        return parquet.read_schema(file)
-
-
-def _decoded(column: Any) -> Any:
-    """A column without its dictionary, in one piece."""
-    import pyarrow
-
-    if pyarrow.types.is_dictionary(column.type):
-        column = pyarrow.chunked_array(
-            [chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type
-        )
-    return column.combine_chunks()

@@ -3,6 +3,8 @@
     from device import disguise_record
     disguise_record({"smokes": "yes", "ill": "no"}, json.load(open("scheme.json")))
 
+Verify the folder that scheme.json came in first: by another scheme a device may tell the truth.
+
 What leaves the device is disguised already. Coins come from the operating system and have exactly the
 probability that the scheme names. Nothing is kept: who answers the same question twice throws new coins, and
 tells more.
