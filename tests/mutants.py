@@ -28,11 +28,10 @@ import nbcfast
 from nbcfast import Interval, Table, Viewset, canonical, closeness, response, skyline
 from nbcfast import verify_release as form
 from nbcfast.reference import skyline as reference
-from nbcfast.release import tables
 from nbcfast.templates import Template, disclose
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\u2028\x9b\ud800"
-CERTIFICATE, TABLE, PARQUET, SCHEME = form.NAME, form.TABLE, form.PARQUET, "scheme.json"
+CERTIFICATE, TABLE, PARQUET, SCHEME, CUTS = form.NAME, form.TABLE, form.PARQUET, form.SCHEME, form.CUTS
 LONG = f"0x1{'0' * 83_048}"  # 10^5 decimal digits
 
 # What a node of a certificate is replaced by.
@@ -134,19 +133,17 @@ ODD = {
 BINARY = {"ill": ["y", "n", "n", "y", "n", "y"], "job": ["a", "a", "b", "b", "a", "c"], "sex": list("fmfmfm")}
 
 
-def _answers(scheme, people=BINARY, parquet=False):
+def _answers(scheme, people=BINARY, at=None):
     """Answers that a seed disguised, without the word of it: so they are the same each time."""
 
     def save(folder):
-        made = response.disguise(Table(people), scheme, np.random.default_rng(5))
-        made.save(folder)
-        made.scheme.save(Path(folder, SCHEME))
+        cuts = {} if at is None else response.cuts(people, scheme.columns, at=at)
+        table = response.binarise(Table(people), cuts)
+        response.disguise(table, scheme, np.random.default_rng(5)).save(folder, cuts=cuts)
         path = Path(folder, CERTIFICATE)
         fields = json.loads(path.read_text())
         fields["seeded"] = False
         path.write_text(signed(fields))
-        if parquet:
-            tables.write_parquet(made.collapse(), Path(folder, PARQUET))
 
     return save
 
@@ -216,7 +213,12 @@ MAKERS = {
         order="shuffled",
         parquet=True,
     ),
-    "disguised": _answers(response.Scheme.per_attribute("0.8", ["ill", "sex"], **_ILL), parquet=True),
+    "disguised": _answers(response.Scheme.per_attribute("0.8", ["ill", "sex"], **_ILL)),
+    "disguised cuts": _answers(
+        response.Scheme.per_attribute("0.8", ["ill", "age"]),
+        {**BINARY, "age": [3, 1, 4, 1, 5, 9]},
+        at="midrange",
+    ),
     "disguised group": _answers(response.Scheme("1/3", [["ill", "sex"]], **_ILL)),
     "disguised k-ary": _answers(response.KaryScheme("2/3", KARY, groups=[["ill", "job"]], lie="tuple")),
     "disguised each": _answers(response.KaryScheme("3/4", KARY)),
@@ -972,9 +974,9 @@ def other_files(mutant):
     if how == "missing":
         del files[name]
     elif how == "extra":
-        files[random.choice(["private.csv", "README", ".hidden", "x\nyes  audited", PARQUET, SCHEME])] = (
-            b"x\n"
-        )
+        files[
+            random.choice(["private.csv", "README", ".hidden", "x\nyes  audited", PARQUET, SCHEME, CUTS])
+        ] = b"x\n"
     elif how == "empty":
         files[name] = b""
     elif how == "foreign":
@@ -987,6 +989,8 @@ def other_files(mutant):
         del files[name]
     elif how == "scheme" and SCHEME in files:
         files[SCHEME] = files[SCHEME].replace(b"4/5", b"1/1").replace(b"1/3", b"2/3")
+        if CUTS in files:
+            files[CUTS] = files[CUTS].replace(b"5", b"6")
     elif how == "parquet" and PARQUET in files:
         files[PARQUET] = _parquet(mutant)
     return f"files: {how} {name}"
@@ -1066,7 +1070,7 @@ def _confide(mutant):
 
 def _sign(mutant):
     """Hashes that belong to what they are of."""
-    for name, of in (("table_sha256", TABLE), ("parquet_sha256", PARQUET), ("scheme_sha256", SCHEME)):
+    for name, of in (("table_sha256", TABLE), ("parquet_sha256", PARQUET)):
         if type(mutant.fields.get(name)) is str and mutant.files.get(of) is not None:
             mutant.fields[name] = hashlib.sha256(mutant.files[of]).hexdigest()
     mutant.files[CERTIFICATE] = signed(mutant.fields).encode("ascii")

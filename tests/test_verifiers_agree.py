@@ -29,11 +29,10 @@ LONGEST = 60  # seconds for one mutant, which takes some milliseconds: what take
 SAID = {"yes": True, "NO": False, "?": None}
 
 # What only one of the verifiers checks, or leaves open, and why.
-LIBRARY_ALONE = {
-    "parquet": "takes pyarrow; the script says that it does not look",
-}
+LIBRARY_ALONE: dict[str, str] = {}
 OPEN_IN_SCRIPT = {
     "canonical": "takes a solver, to make the release again",
+    "parquet": "takes pyarrow, but for the sha256",
     "scorecard": "of large domains, and of lists",
 }
 OPEN_IN_LIBRARY = {
@@ -47,7 +46,7 @@ AFTER_A_FAULT = {
     "scorecard": ("canonical",),
 }
 # What `load` takes, though `verify` does not: simulations, which say so, and what it does not look at.
-LOADED = {"canonical", "coins", "hidden", "parquet"}
+LOADED = {"canonical", "coins", "folder", "hidden", "parquet"}
 
 
 CHECKS = (
@@ -55,15 +54,28 @@ CHECKS = (
         "amplification",
         "canonical",
         "closeness",
+        "cuts",
         "diversity",
         "file",
+        "folder",
         "groups",
         "hidden",
         "k",
         "parquet",
         "point",
     ),
-    *("positive", "privacy", "realistic", "rows", "scorecard", "table", "template", "untouched", "words"),
+    *(
+        "positive",
+        "privacy",
+        "realistic",
+        "rows",
+        "scheme",
+        "scorecard",
+        "table",
+        "template",
+        "untouched",
+        "words",
+    ),
 )
 
 

@@ -364,7 +364,7 @@ class Partition:
             The name of a column that says how many people a row stands for, each distinct row being written
             once. Without it there is a row for each person.
         parquet : bool
-            Write ``table.parquet`` as well. Needs pyarrow.
+            Write ``table.parquet`` as well, and its sha256 into the certificate. Needs pyarrow.
 
         Raises
         ------

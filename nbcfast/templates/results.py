@@ -223,7 +223,7 @@ class Disclosure:
         weights : str, optional
             Write each distinct row once, with how many people it stands for in a column of this name.
         parquet : bool
-            Write ``table.parquet`` too.
+            Write ``table.parquet`` as well, and its sha256 into the certificate. Needs pyarrow.
 
         Raises
         ------
