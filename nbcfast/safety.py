@@ -142,7 +142,7 @@ class Report:
         return (
             f"Report({'safe' if self.safe else 'unsafe'}, attacker {self.attacker!r}: amplification "
             f"{self.amplification.text} {sign} {allowed}, {c!r} over {d!r} at {_tuple_text(self.witness)}; "
-            f"condition (10) says {would}; smallest class {self.smallest_class})"
+            f"condition (10) says {would}; smallest class {number_text(self.smallest_class)})"
         )
 
 

@@ -8,6 +8,7 @@ import pkgutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -192,7 +193,15 @@ def printed_things(published):
     yield from (scheme(), scheme().privacy(), binary, binary.privacy(), bits, disguised, estimated, learned)
     yield response.accuracy(learned, disguised, scheme(), OK)
     yield from (risk, risk.worst(3), risk.of(evil("cook"), evil("yes")), splits, *splits)
-    yield from (made, made.certificate, card, card.text(), card.markdown(), made.views)
+    yield from (
+        made,
+        made.certificate,
+        made.certificate.canonical,
+        card,
+        card.text(),
+        card.markdown(),
+        made.views,
+    )
     yield from (box, canonical.box(three), canonical.box(three, tuples=[[0, 0, 0]]), solution)
     yield from (canonical.integers(box, solution), canonical.leak(private))
     yield PairsBox((2, 2), (0, 1), 3, "order", np.zeros((3, 2), np.int64), np.zeros((3, 2), np.int64))
@@ -381,6 +390,32 @@ def test_long_l_k_and_m(tmp_path, capsys, run):
     assert verify_release.main([str(tmp_path)]) == 1
     assert "about 2^332192" in capsys.readouterr().out
     assert run("verify", tmp_path)[0] == 1
+
+
+def test_long_numbers_of_a_release(tmp_path):
+    """Python refuses to print integers of more than 4300 digits."""
+    nbcfast.safety_transform(nbcfast.Viewset([3, 4], {"job": [[1, 3], [2, 1]]}), 4).save(tmp_path)
+    certificate = tmp_path / "certificate.json"
+    fields = json.loads(certificate.read_text())
+    fields["amplification"] = f"0x1{'0' * 83_048}/1"
+    for row in [fields["class_counts"], *fields["attributes"][0]["counts"]]:
+        row[:] = [hex(number << 40_000) for number in row]
+    fields["sha256"] = verify_release.digest(fields)
+    certificate.write_text(verify_release.canonical(fields) + "\n")
+    made = nbcfast.load(tmp_path)
+    assert "amplification=about 2^332192, " in repr(made.certificate)
+    assert "amplification <= about 2^332192" in repr(made)
+    assert "smallest class about 2^40" in repr(safety.check(made.views, 4))
+    assert verify_release.main([str(tmp_path)]) == 0
+
+
+def test_long_numbers_of_demands(tmp_path):
+    skyline.anonymize(PEOPLE, [JOB, SHARE], ILL, [(0, 0, 0, 1)], k=2).save(tmp_path)
+    made = nbcfast.load(tmp_path)
+    long = replace(made.demands, k=16**4000, points=(skyline.Point(1, 16**4000, 0, Fraction(1, 2)),))
+    assert "k=about 2^16000" in repr(long)
+    assert "k = about 2^16000" in str(long)
+    assert repr(made.demands) == "Demands(points=((0, 0, 0, 1),), k=2, diversity=None, closeness=None)"
 
 
 def pythons():

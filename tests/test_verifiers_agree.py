@@ -7,6 +7,7 @@ The mutants are those of `mutants`, each of a number; what neither verifier refu
 import contextlib
 import io
 import json
+import operator
 import os
 import signal
 import subprocess
@@ -195,6 +196,9 @@ def faults(made, place):
     for verdict in (script, library):
         if verdict.code in (0, 3):
             wrong += plain_judge.faults(made.files, verdict.checks)
+    for name in ("published", "published.certificate", "published.demands", "published.views"):
+        with contextlib.suppress(AttributeError):
+            wrong += raw(repr(operator.attrgetter(name)(found)))
     if library.code in (0, 3):
         wrong += own(made, found, again)
     try:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.table import Table
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, fields_text, number_text
 from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
 from nbcfast.views import Viewset
 
@@ -55,7 +55,7 @@ class PublicList(NamedTuple):
     differing: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Canonical:
     """What the certificate of a canonical release says besides.
 
@@ -83,6 +83,9 @@ class Canonical:
     bits: int | None = None
     listed: PublicList | None = None
 
+    def __repr__(self) -> str:
+        return fields_text(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as they are."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -109,7 +112,7 @@ class Canonical:
         return f"undeclared must be attributes, got {strange[0]!r}" if strange else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Certificate:
     """What is claimed about a published viewset.
 
@@ -290,6 +293,9 @@ class Certificate:
                 found.undeclared, listed, self.differing_tuples, self.preserve, found.reproducible
             )
         )
+
+    def __repr__(self) -> str:
+        return fields_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as they are."""

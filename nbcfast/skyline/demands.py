@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.points import MOST_PEOPLE, Point, as_amount, as_points
-from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast.table.values import exact, exact_share, fields_text, number_text
 from nbcfast.verify_release import partition_warnings
 
 Distance = Literal["equal", "ordered"]
@@ -21,7 +21,7 @@ Distance = Literal["equal", "ordered"]
 EXACT_M = 1000  # breaches of more pieces are shown as floats: their fractions have thousands of digits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Demands:
     """What every group must keep.
 
@@ -76,6 +76,9 @@ class Demands:
             "diversity": None if self.diversity is None else [_text(self.diversity[0]), self.diversity[1]],
             "closeness": None if self.closeness is None else [_text(self.closeness[0]), self.closeness[1]],
         }
+
+    def __repr__(self) -> str:
+        return fields_text(self)
 
     def __str__(self) -> str:
         parts = [repr(point) for point in self.points]

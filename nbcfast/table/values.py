@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import total_ordering
@@ -88,6 +89,22 @@ def exact_share(number: Any, where: str) -> int | Fraction:
 
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:76]}.."
+
+
+def fields_text(made: Any) -> str:
+    """The repr of a data class whose numbers may be too long for Python to print."""
+    shown = ", ".join(f"{field.name}={_field_text(getattr(made, field.name))}" for field in fields(made))
+    return f"{type(made).__name__}({shown})"
+
+
+def _field_text(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        if isinstance(value, (int, Fraction)):
+            return number_text(value)
+        listed = ", ".join(map(_field_text, value))
+        return f"[{listed}]" if isinstance(value, list) else f"({listed}{',' * (len(value) == 1)})"
 
 
 def number_text(number: int | Fraction) -> str:
