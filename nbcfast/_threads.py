@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +16,7 @@ Result = TypeVar("Result")
 Progress = Callable[[int, int], object]
 
 ONE_THREAD_BYTES = 2_000_000  # less work than this is done before a second thread has woken up
+NO_THREAD = "no thread can be started: a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
 MOST_ROWS = 1 << 20  # a chunk takes milliseconds, so Ctrl-C is answered and no core waits long
 
 _pool: tuple[int, ThreadPoolExecutor] | None = None
@@ -37,6 +39,38 @@ def n_threads(threads: int | None, n_bytes: int) -> int:
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
     return threads
+
+
+def startable(most: int) -> int:
+    """How many more threads the process can have at once, of as many as `most`."""
+    end = threading.Event()
+    before = _running()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(most):
+            thread = threading.Thread(target=end.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # "can't start new thread"
+        pass
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+    if len(started) < most:
+        # A thread that was joined counts until the system has cleared it away.
+        deadline = time.monotonic() + 1
+        while _running() > before and time.monotonic() < deadline:
+            time.sleep(0.001)
+    return len(started)
+
+
+def _running() -> int:
+    """The threads of this process as the system counts them, or 0 where it does not say."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 0
 
 
 def over_rows(

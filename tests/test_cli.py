@@ -1,5 +1,6 @@
 """The command line, against numbers counted by hand."""
 
+import builtins
 import gzip
 import importlib.metadata
 import json
@@ -13,6 +14,7 @@ import pytest
 
 import nbcfast
 from nbcfast.cli import main
+from nbcfast.cli.verbs import verbs
 
 # Class a twice, class b four times. X(red, 1) = (2*1/2, 2*2/4) and X(red, 2) = (2*1/2, 2*2/4) are ties;
 # blue and the null never occur with a.
@@ -408,17 +410,122 @@ def test_a_reader_that_has_left(file, options):
 
 @pytest.mark.skipif(os.name == "nt", reason="no such descriptors")
 def test_a_closed_stdout_is_said_before_the_work(file, tmp_path):
-    verbs = ["inspect", "publish"]
-    for verb in verbs:
-        arguments = [verb, str(file), "--class", "label"]
-        if verb == "publish":
-            arguments += ["--identity", "--out", str(tmp_path / "new")]
-        done = elsewhere(*arguments, preexec_fn=lambda: os.close(1))
-        assert (done.returncode, done.stderr) == (
-            2,
-            "nbcfast: stdout is closed: give it a file, or /dev/null\n",
-        )
+    arguments = ["publish", str(file), "--class", "label", "--identity", "--out", str(tmp_path / "new")]
+    done = elsewhere(*arguments, preexec_fn=lambda: os.close(1))
+    assert (done.returncode, done.stderr) == (2, CLOSED)
     assert not (tmp_path / "new").exists()
+
+
+CLOSED = "nbcfast: stdout is closed: give it a file, or /dev/null\n"
+VERBS = [
+    *("attack", "check", "closeness", "disclose", "disguise", "estimate", "inspect", "publish"),
+    *("risk", "verify", "skyline anonymize", "skyline check", "skyline find", "response plan"),
+]
+
+
+def names_of(command, above=()):
+    """The verbs of a group of click's, with their subcommands."""
+    if not hasattr(command, "commands"):
+        return [" ".join(above)]
+    return [name for sub, one in command.commands.items() for name in names_of(one, (*above, sub))]
+
+
+def test_all_verbs_are_listed_here(run):
+    assert run("--help")[0] == 0  # which loads them
+    assert sorted(names_of(verbs)) == sorted(VERBS)
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+@pytest.mark.parametrize("options", [[], ["--help"]])
+def test_every_verb_says_that_stdout_is_closed(verb, options, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr("nbcfast.cli.verbs.run", None)
+    with pytest.raises(SystemExit) as left:
+        main([*verb.split(), *options])
+    assert (left.value.code, capsys.readouterr().err) == (2, CLOSED)
+
+
+def no_threads():
+    """A stack so large that no thread finds room for its own."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 36, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 33, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+@pytest.fixture(scope="module")
+def without_threads():
+    """Run the command line where it can start no thread."""
+    if sys.platform != "linux":
+        pytest.skip("limits as Linux keeps them")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("OPENBLAS_NUM_THREADS", "1")
+        program = "import threading; threading.Thread(target=print).start()"
+        done = subprocess.run(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, check=False, preexec_fn=no_threads
+        )
+        assert b"can't start new thread" in done.stderr
+        yield lambda *arguments: elsewhere(*arguments, stdout=subprocess.PIPE, preexec_fn=no_threads)
+
+
+BY_SIZE = ["--by", "size", "--sensitive", "label"]
+IN_LITTLE_MEMORY = [
+    *("--quasi", "size", "--sensitive", "label", "--k", "2"),
+    *("--memory-limit", "64MB", "--out", "new.parquet"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ending", "arguments"),
+    [
+        ("csv", ["inspect", "FILE", "--class", "label"]),
+        ("parquet", ["inspect", "FILE", "--class", "label"]),
+        ("parquet", ["skyline", "check", "FILE", *BY_SIZE, "--point", "0,0,0,1"]),
+        ("csv", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
+    ],
+    ids=lambda part: part if isinstance(part, str) else " ".join(part[:2]),
+)
+def test_a_limit_of_threads_is_named_in_one_line(
+    without_threads, file, tmp_path, monkeypatch, ending, arguments
+):
+    monkeypatch.chdir(tmp_path)
+    if ending == "parquet":
+        table = nbcfast.read_csv(file)
+        file = file.with_suffix(".parquet")
+        pq.write_table(pa.table(table.to_arrow()), file)
+    done = without_threads(*[str(file) if part == "FILE" else part for part in arguments])
+    assert (done.returncode, done.stdout) == (2, "")
+    limits = "a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
+    assert done.stderr == f"nbcfast: no thread can be started: {limits}\n"
+    assert [path.name for path in tmp_path.iterdir() if "small" not in path.name] == []
+
+
+def test_what_needs_no_file_of_rows_needs_no_thread(without_threads, run, tmp_path):
+    views = nbcfast.Viewset([30, 30], {"x": [[10, 20], [20, 10]], "y": [[10, 20], [20, 10]]})
+    nbcfast.safety_transform(views, 3).save(tmp_path / "new")
+    code, out, _ = run("verify", tmp_path / "new")
+    done = without_threads("verify", tmp_path / "new")
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, "")
+    assert code == 0
+
+
+def test_a_package_that_cannot_be_loaded_is_not_called_missing(refused, file, monkeypatch):
+    def broken():
+        raise ImportError("libarrow.so: failed to map segment", name="pyarrow.lib")
+
+    monkeypatch.setattr("nbcfast.cli.verbs.load_pyarrow", broken)
+    assert refused("inspect", file, "--class", "label") == "libarrow.so: failed to map segment"
+    monkeypatch.undo()
+    load = builtins.__import__
+
+    def importing(name, *arguments):
+        if name == "pyarrow":
+            broken()
+        return load(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    said = refused("inspect", file, "--class", "label")
+    assert said == "pyarrow cannot be loaded: libarrow.so: failed to map segment"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such descriptors")

@@ -20,7 +20,7 @@ from nbcfast import Table, Viewset, _threads, skyline
 from nbcfast._threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
 from nbcfast.equivalence.lines import both
 from nbcfast.skyline import growing
-from nbcfast.table import Column, Domain
+from nbcfast.table import Column, Domain, arrow
 
 
 def in_a_process(script, timeout=60):
@@ -292,6 +292,41 @@ def test_where_no_thread_can_be_started_the_others_do_the_work(monkeypatch, begu
     table = nbcfast.Table({"x": list(range(3000)) * 2, "ill": list("ab") * 3000})
     alone = skyline.anonymize(table, ["x"], "ill", k=3, threads=1)
     assert (skyline.anonymize(table, ["x"], "ill", k=3, threads=4).group_ids == alone.group_ids).all()
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 9])
+def test_how_many_threads_can_be_started(monkeypatch, most):
+    start, started = threading.Thread.start, []
+
+    def limited(thread):
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    assert _threads.startable(5) == len(started) == min(most, 5)
+    assert not any(thread.is_alive() for thread in started)
+
+
+@pytest.mark.parametrize(
+    ("room", "told", "reads"), [(0, 2, False), (1, 2, False), (2, 2, True), (10**6, 0, True)]
+)
+def test_pyarrow_is_told_how_few_threads_there_are(monkeypatch, room, told, reads):
+    pa = pytest.importorskip("pyarrow")
+    seen = []
+    monkeypatch.setattr(arrow, "_room", None)
+    monkeypatch.setattr(arrow, "startable", lambda most: min(room, most))
+    monkeypatch.setattr(pa, "set_cpu_count", seen.append)
+    monkeypatch.setattr(pa, "set_io_thread_count", seen.append)
+    monkeypatch.setenv("JE_ARROW_MALLOC_CONF", "")
+    assert arrow.load_pyarrow() is pa
+    assert seen == [1] * told
+    if reads:
+        assert arrow.load_readers() is pa
+    else:
+        with pytest.raises(OSError, match="no thread can be started: a limit of processes"):
+            arrow.load_readers()
 
 
 def test_an_error_in_a_helper_is_raised_by_its_caller(monkeypatch):

@@ -66,7 +66,7 @@ def _open_streams() -> bool:
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, ImportError) and error.name and error.name.split(".")[0] in EXTRA:
+    if isinstance(error, ModuleNotFoundError) and error.name and error.name.split(".")[0] in EXTRA:
         missing = error.name.split(".")[0]
         return f"the command line needs {missing}, which is missing: pip install {' '.join(EXTRA)}"
     if isinstance(error, OSError) and error.strerror:
@@ -76,9 +76,9 @@ def _one_line(error: Exception) -> str:
         return "not enough memory"
     text = " ".join(str(error).split())
     if isinstance(error, RuntimeError) and text.startswith("can't start new thread"):
-        return (
-            "no thread can be started: a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
-        )
+        from nbcfast._threads import NO_THREAD
+
+        return NO_THREAD
     if isinstance(error, ValueError | TypeError | OSError | OverflowError | ImportError) and text:
         return printable(text)
     return printable(

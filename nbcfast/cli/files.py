@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ import click
 
 import nbcfast
 from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
+from nbcfast.table.arrow import load_pyarrow
 
 PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
 
@@ -26,7 +26,7 @@ def read(
     texts: tuple[str, ...],
 ) -> nbcfast.Table:
     """The columns of a file (all for None), CSV or Parquet by its ending."""
-    import_module("pyarrow")  # where it is missing, main names the extra
+    load_pyarrow()  # where it is missing, main names the extra
     if names is not None and weights in names:
         raise ValueError(f"--weights names {weights!r}, which is used otherwise")
     if is_parquet(file):

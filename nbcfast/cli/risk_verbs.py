@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from nbcfast.cli import printable
 from nbcfast.cli.files import names_of, read
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
+from nbcfast.table.arrow import load_pyarrow
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 IN_BATCHES = (".csv", ".csv.gz", ".parquet")
@@ -172,7 +172,7 @@ def source(
     """The path of a file that can be read batch by batch, or else its table."""
     plainly = weights is None and not nulls and delimiter is None and not texts
     if plainly and file.name.lower().endswith(IN_BATCHES):
-        import_module("pyarrow")  # where it is missing, main names the extra
+        load_pyarrow()  # where it is missing, main names the extra
         return file
     return read(file, names, weights, nulls, delimiter, texts)
 

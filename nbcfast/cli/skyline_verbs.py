@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -47,6 +46,7 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.errors import Infeasible
 from nbcfast.skyline.results import breach_text
+from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact_share, plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -429,7 +429,7 @@ def on_disk(
     demands: dict[str, Any],
 ) -> skyline.Partition:
     """Split a file in little memory."""
-    import_module("pyarrow")
+    load_pyarrow()
     options = None
     if not is_parquet(file):
         options = csv_options(file, nulls, delimiter, texts)

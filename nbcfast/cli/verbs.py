@@ -27,6 +27,7 @@ from nbcfast.cli import printable
 from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
+from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
@@ -160,7 +161,7 @@ def read(
             raise ValueError(f"--columns and {option} both name {column!r}")
     if weights == class_name:
         raise ValueError(f"--class and --weights both name {class_name!r}")
-    import_module("pyarrow")  # where it is missing, main names the extra
+    load_pyarrow()  # where it is missing, main names the extra
     name = file.name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
     if name.endswith(PARQUET_ENDINGS):

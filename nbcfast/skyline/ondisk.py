@@ -25,7 +25,7 @@ from nbcfast.skyline.growing import decide_shared, over, problem_of, spans_of
 from nbcfast.skyline.partition import Counts, Made, Partition
 from nbcfast.skyline.quasi import describe
 from nbcfast.skyline.sources import as_bytes
-from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, one_line
+from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, load_readers, one_line
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder
 from nbcfast.table.files import BLOCK_BYTES, LARGEST_BLOCK, PARQUET_ROWS, _open, typed
@@ -150,7 +150,7 @@ def read_columns(
     path: str, names: list[str], weights: str | None, folder: str, options: Mapping[str, Any]
 ) -> dict[str, SpilledColumn]:
     """The columns of a file, their codes spilled."""
-    pa = load_pyarrow()
+    pa = load_readers()
     with open(path, "rb"):  # the usual OSError, with its path
         pass
     files = [open(os.path.join(folder, f"column{i}"), "wb") for i in range(len(names))]  # noqa: SIM115

@@ -81,7 +81,7 @@ class Source:
         return arrow.encoded_batches(self._wrapped(lambda: read(wanted)), wanted)
 
     def _wrapped(self, read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-        pa = arrow.load_pyarrow()
+        pa = arrow.load_readers()
         try:
             yield from read()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:

@@ -1,6 +1,7 @@
 """Columns from Arrow data: pandas, polars, DuckDB and pyarrow, batch by batch."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -9,24 +10,57 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast._threads import NO_THREAD, startable
 from nbcfast.table.encode import Codes, ColumnBuilder
 from nbcfast.table.values import Value
 
 ROWS = 1 << 20  # rows of a batch looked at in one go
 
 
+IO_THREADS = 8  # pyarrow's own, and one of its allocator, beside one for each core
+LEAST_THREADS = 2  # with fewer its readers fail, or wait for ever
+
+_room: int | None = None  # for threads, when pyarrow was first loaded
+
+
 def load_pyarrow() -> Any:
-    """The optional pyarrow, or one line that says how to get it."""
+    """The optional pyarrow, or one line that says how to get it.
+
+    Where the process does not get as many threads as pyarrow would start, it is told to start fewer: it may
+    wait for ever for a thread that it does not get.
+    """
+    global _room
+    wanted = (os.cpu_count() or 1) + IO_THREADS + 1
+    if _room is None:
+        _room = startable(wanted)
+        if _room < wanted:
+            os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
     try:
         import pyarrow
         import pyarrow.compute
-    except ImportError:
-        raise ImportError("reading Arrow data needs pyarrow: pip install pyarrow", name="pyarrow") from None
+    except ModuleNotFoundError:
+        message = "reading Arrow data needs pyarrow: pip install pyarrow"
+        raise ModuleNotFoundError(message, name="pyarrow") from None
+    except ImportError as error:  # it is there, and its libraries cannot be loaded: a limit of memory, say
+        raise ImportError(f"pyarrow cannot be loaded: {one_line(error)}", name="pyarrow") from None
+    if _room < wanted:
+        pyarrow.set_cpu_count(1)
+        pyarrow.set_io_thread_count(1)
     return pyarrow
+
+
+def load_readers() -> Any:
+    """pyarrow, where there are threads enough for its readers of files."""
+    pa = load_pyarrow()
+    if _room is not None and _room < LEAST_THREADS:
+        raise OSError(NO_THREAD)
+    return pa
 
 
 def one_line(error: BaseException) -> str:
     """The message of a pyarrow error without its line breaks."""
+    if "Failed to launch worker thread" in str(error):
+        return NO_THREAD
     # Some have several lines as several arguments; those of a UnicodeError are not meant to be read.
     text = str(error) if isinstance(error, UnicodeError) else " ".join(map(str, error.args))
     return " ".join(text.split()) or type(error).__name__

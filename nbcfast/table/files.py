@@ -106,7 +106,7 @@ def read_csv(
         raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
     if not isinstance(encoding, str):
         raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
-    pa = arrow.load_pyarrow()
+    pa = arrow.load_readers()
     # Either may be an iterator, and reading may start again.
     columns = columns if columns is None or isinstance(columns, str) else list(columns)
     declared, nulls = declared_domains(domains), list(null_values)
@@ -402,7 +402,7 @@ def read_parquet(
     where = os.fsdecode(path)
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
-    pa = arrow.load_pyarrow()
+    pa = arrow.load_readers()
     with open(where, "rb"):  # the usual OSError, with its path
         pass
     declared = declared_domains(domains)
