@@ -304,6 +304,7 @@ def test_what_verification_finds(told, capsys):
         return {**scheme, "groups": [{**scheme["groups"][0], "theta": theta}, scheme["groups"][1]]}
 
     more = {**scheme, "groups": [{**scheme["groups"][0], "theta": "3/5"}, scheme["groups"][1]]}
+    wide = {f"c{i}": scheme["domains"]["b"] for i in range(31)}  # of 4 values each
     for fields, message in [
         ({"privacy": ["2/1", "7/1"]}, 'the certificate says ["2/1","7/1"], and of its scheme this holds'),
         ({"scheme": more}, "and of its scheme this holds"),
@@ -321,6 +322,10 @@ def test_what_verification_finds(told, capsys):
         ({"scheme": at("1/2")}, "expected a theta at which answers tell something"),
         ({"scheme": at("5000000001/10000000000")}, "expected a theta at which answers tell something"),
         ({"scheme": at("1/0x1000000000000000000")}, "with a denominator below 2^63"),
+        (
+            {"scheme": {**scheme, "domains": wide, "groups": [{"columns": list(wide), "theta": "7/10"}]}},
+            """field 'scheme': expected fewer than 2^62 tuples of values, got ["c0","c1",""",
+        ),
         ({"scheme": at("0.7")}, 'expected a rational "num/den"'),
         ({"scheme": at("14/20")}, 'expected a rational "num/den"'),
         ({"warnings": []}, "told as they are: c; the certificate says in words what its scheme does not"),
