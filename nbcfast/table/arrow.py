@@ -380,16 +380,29 @@ def open_columns(
 def _arrays(batches: Iterator[Any], places: dict[str, int]) -> Iterator[dict[str, Any]]:
     pa = load_pyarrow()
     while True:
+        batch = None
         try:
             batch = next(batches, None)
             if batch is None:
                 return
+            if not batch.num_rows:
+                continue  # pyarrow takes an empty slice of string views for a malformed one
             batch.validate()
         except pa.ArrowException as error:
-            raise _wrap(error, "Arrow data") from None
-        for start in range(0, max(batch.num_rows, 1), ROWS):
+            raise _wrap(error, _malformed(batch, pa)) from None
+        for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
             yield {name: part.column(place) for name, place in places.items()}
+
+
+def _malformed(batch: Any, pa: Any) -> str:
+    """Which column of a batch pyarrow refuses: it says its number."""
+    for name, array in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
+        try:
+            array.validate()
+        except pa.ArrowException:
+            return f"column {name!r}"
+    return "Arrow data"
 
 
 def check_codes(name: str, codes: Codes, n_values: int) -> None:
