@@ -691,6 +691,25 @@ class TestLeak:
                 unchanged += labels(nbcfast.count(fewer, "c")) == labels(views)
             assert found[0].unchanged == unchanged / 59 not in (0, 1)
 
+    def test_who_is_left_out_does_not_depend_on_the_order_of_rows(self):
+        rng = np.random.default_rng(5)
+        codes = rng.integers(0, 4, (60, 2))
+        table = Table({"a": codes[:, 0], "b": codes[:, 1], "c": codes.sum(axis=1) // 4})
+        views = nbcfast.count(table, "c")
+        other = Table(table.take(rng.permutation(60)), domains={"b": [3, 1, 0, 2]})
+        found = [
+            canonical.leak(views, table=one, class_name="c", sample=7)
+            for one in (table, table.take(range(59, -1, -1)), table.collapse(), other)
+        ]
+        assert found[0].sampled == 7
+        assert found == found[:1] * 4
+
+    def test_a_table_of_other_values_is_refused(self):
+        table = Table({"a": [0, 1, 1], "c": [0, 0, 1]})
+        views = nbcfast.count(table, "c")
+        with pytest.raises(ValueError, match="table: value 7 of 'a' is not in the views"):
+            canonical.leak(views, table={"a": [0] * 99 + [7], "c": [0] * 100}, class_name="c", sample=2)
+
     def test_people_beyond_every_float_are_sampled(self):
         table = Table({"a": [0, 1, 1], "c": [0, 0, 1]}, weights=[2**61, 1, 2**62])
         found = canonical.leak(nbcfast.count(table, "c"), table=table, class_name="c", intervals=False)

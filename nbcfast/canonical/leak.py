@@ -411,20 +411,25 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
         raise ValueError("class_name must name the class column of the table")
     if table.n_rows == 0:
         raise ValueError("table: no rows")
-    people = table.n_rows if table.weights is None else int(table.weights.sum())
+    names = [*views.attributes, class_name]
+    distinct, codes = table.select(names).collapse(), []
+    assert distinct.weights is not None
+    for name, domain in zip(names, (*views._domains.values(), views._class_domain), strict=True):
+        column = distinct.column(name)
+        places = column.domain.positions_in(domain)[column.codes]
+        if (places < 0).any():
+            value = column.domain.values[column.codes[np.flatnonzero(places < 0)[0]]]
+            raise ValueError(f"table: value {value!r} of {name!r} is not in the views")
+        codes.append(places)
+    # In the order of the views, so that neither the order of rows nor that of a declared domain says who it is.
+    order = np.lexsort(codes[::-1])
+    ends = np.cumsum(distinct.weights[order])
+    people = int(ends[-1])
     count = min(count, people)
     apart = max(count - 1, 1)
     chosen = np.array(sorted({place * (people - 1) // apart for place in range(count)}), np.int64)
-    if table.weights is not None:
-        chosen = np.searchsorted(np.cumsum(table.weights), chosen, side="right")
-    columns = []
-    for name, domain in (*views._domains.items(), (class_name, views._class_domain)):
-        column = table.column(name)
-        codes = column.domain.positions_in(domain)[column.codes[chosen]]
-        if (codes < 0).any():
-            raise ValueError(f"table: a value of {name!r} is not in the views")
-        columns.append(codes.tolist())
-    return [(list(row[:-1]), row[-1]) for row in zip(*columns, strict=True)]
+    rows = order[np.searchsorted(ends, chosen, side="right")]
+    return [(list(row[:-1]), row[-1]) for row in zip(*(places[rows].tolist() for places in codes), strict=True)]
 
 
 def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
