@@ -946,3 +946,11 @@ class TestBelowTheRangeOfFloats:
     def test_breaches_are_decided(self):
         for convention in ("row", "worlds"):
             assert attack.breach(self.views, "0.5", "0.8", convention)
+
+
+def test_scores_that_are_equal_are_ties():
+    """Each member's probability is the same multiple of that in the model: as logarithms they differ by 2^-52."""
+    table = {"a": [1, 1, 0], "b": [0, 0, 1], "y": [0, 1, 1]}
+    holdout = {"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [1, 0, 1, 1]}
+    found = attack.membership(nbcfast.count(table, "y"), table, holdout, "y")
+    assert (found.auc, found.standard_error) == (0.5, 0.0)

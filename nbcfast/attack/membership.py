@@ -27,6 +27,7 @@ Weights = npt.NDArray[np.int64]
 
 BLOCK = 1 << 16  # rows scored together
 MOST_ROWS = 10**9  # NumPy draws halves of no more
+TIE = 1e-9  # scores no further apart are equal: sums of a few hundred logarithms are rounded by less
 SPLIT = 20_090_824  # seeds the halves: they are the same for the same holdout
 SAME = (
     "expected other rows of the same population, got the rows of the table itself: what cannot be "
@@ -194,7 +195,7 @@ def membership(
         by_kind[block] = published.logs(kinds, block) - population.logs(kinds, block)
         if progress is not None:
             progress(block.stop, kinds.n_rows)
-    scores = by_kind[groups]
+    scores = _settled(by_kind)[groups]
     weights = _weights(both)
     first = own.n_rows
     ruled_out = np.isneginf(scores)
@@ -207,6 +208,18 @@ def membership(
         return Membership(math.nan, math.nan, 0, n_others, impossible, left_out)
     auc, error = auc_of(scores[members], weights[members], scores[first:], weights[first:])
     return Membership(auc, error, int(weights[members].sum()), n_others, impossible, left_out)
+
+
+def _settled(scores: Float) -> Float:
+    """The scores, those equal that differ by no more than floats may: ties are half of every AUC of few rows."""
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    finite = ordered[np.isfinite(ordered)]  # the others, -inf, come first
+    starts = np.flatnonzero(np.diff(finite, prepend=-np.inf) > TIE)
+    ordered[len(ordered) - len(finite) :] = np.repeat(finite[starts], np.diff([*starts, len(finite)]))
+    settled = np.empty_like(scores)
+    settled[order] = ordered
+    return settled
 
 
 def same_rows(table: Table, holdout: Table, columns: Sequence[str]) -> bool:
