@@ -902,7 +902,7 @@ def test_options_of_save(partition, tmp_path, options, message):
 
 def test_a_secret_null_beside_an_empty_text_is_refused_in_csv(tmp_path):
     found = anonymize({"x": [1, 2], "ill": [None, ""]}, ["x"], "ill", k=2)
-    with pytest.raises(ValueError, match="CSV cannot tell the empty text from a null"):
+    with pytest.raises(ValueError, match="CSV cannot tell the empty text from a null: put another value"):
         found.save(tmp_path / "out")
 
 

@@ -187,15 +187,18 @@ def _write_parquet(release: Release, blocks: Iterator[Table], file: IO[bytes], *
             writer.close()
 
 
-def _texts(domain: Domain, name: str) -> list[str]:
-    """The fields of a column's values, quoted where CSV needs it; a null is empty."""
+def _texts(domain: Domain, name: str, instead: str = "use .parquet") -> list[str]:
+    """The fields of a column's values, quoted where CSV needs it; a null is empty.
+
+    `instead` is what to do where it cannot hold them.
+    """
     plain = ["" if value is None else str(value) for value in domain.values]
     if SUPPRESSED in domain.tail:
         if SUPPRESSED_TEXT in plain:
             raise ValueError(f"column {name!r}: its domain holds the text {SUPPRESSED_TEXT!r} of SUPPRESSED")
         plain[-1] = SUPPRESSED_TEXT
     if None in domain.tail and plain.count("") > 1:
-        raise ValueError(f"column {name!r}: CSV cannot tell the empty text from a null: use .parquet")
+        raise ValueError(f"column {name!r}: CSV cannot tell the empty text from a null: {instead}")
     for text in plain:
         if any("\ud800" <= sign <= "\udfff" for sign in text):
             raise ValueError(f"column {name!r}: value {text!r} cannot be written as UTF-8")

@@ -171,7 +171,10 @@ class Lines:
         self.header = (",".join(map(_field, names)) + "\n").encode()
         self.table = table
         self.weights = weights
-        self.texts = {name: _texts(self.table.column(name).domain, name) for name in self.table.names}
+        instead = "put another value in the place of one of them"
+        self.texts = {
+            name: _texts(self.table.column(name).domain, name, instead) for name in self.table.names
+        }
         for name, texts in self.texts.items():
             if len(set(texts)) < len(texts):
                 raise ValueError(f"column {name!r}: two of its values have the same text in CSV")
