@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.table import equal_rows
@@ -317,6 +318,7 @@ def _codes_of(values: Any, domain: Domain, n_rows: int) -> Longs:
     column = Table({"truth": values}).column("truth")
     if len(column.codes) != n_rows:
         raise ValueError(f"truth: expected one value for each of {n_rows} rows, got {len(column.codes)}")
+    check_kinds(column.domain, domain, "truth", "the sensitive column")
     return column.domain.positions_in(domain)[column.codes]
 
 
@@ -354,6 +356,9 @@ def _held_out(
         inside = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == given)
         scores[inside] *= model.factors[groups[first[place[inside]]]]
     secret = others.column(sensitive)
+    for name in (*names, sensitive):
+        domain = table.column(name).domain
+        check_kinds(others.column(name).domain, domain, f"holdout: column {name!r}", "the table")
     right = secret.domain.positions_in(table.column(sensitive).domain)[secret.codes]
     weights = np.ones(n) if others.weights is None else others.weights
     return float(weights[scores.argmax(axis=1) == right].sum() / weights.sum())

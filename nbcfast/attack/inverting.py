@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.attack.queries import viewset
+from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.release import Release
 from nbcfast.table import Table
 from nbcfast.views import Viewset, count
@@ -247,9 +247,12 @@ def _truth(truth: Any, views: Viewset, class_name: str | None, published: Any) -
     missing = [name for name in views.attributes if name not in truth.attributes]
     if missing:
         raise ValueError(f"truth must have the attributes that were published, got none named {missing[0]!r}")
-    lost = [label for label in views.classes if label not in truth.classes]
-    if lost:
-        raise ValueError(f"truth must have the classes that were published, got no {lost[0]!r}")
+    for name in views.attributes:
+        own = truth._domains[name]
+        check_kinds(own, views._domains[name], f"truth: attribute {name!r}", "what was published")
+    lost = np.flatnonzero(views._class_domain.positions_in(truth._class_domain) < 0)
+    if len(lost):
+        raise ValueError(f"truth must have the classes that were published, got no {views.classes[lost[0]]!r}")
     return truth
 
 

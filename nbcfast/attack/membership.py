@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.attack.queries import viewset
+from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.release.quality import log_shares
 from nbcfast.table import Table, concat
 from nbcfast.table.domain import Domain
@@ -149,6 +149,8 @@ def membership(
 
     Raises
     ------
+    TypeError
+        If a column holds values of another kind than the release, such as numbers in place of its intervals.
     ValueError
         If a table lacks columns or rows, if the holdout is the table, or the name of the class is not known.
 
@@ -177,6 +179,8 @@ def membership(
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")
         if each.n_rows == 0:
             raise ValueError(f"{where}: no rows")
+        for column, domain in (*views._domains.items(), (name, views._class_domain)):
+            check_kinds(each.column(column).domain, domain, f"{where}: column {column!r}", "the release")
     own, held = (_plain(each.select(columns)) for each in tables.values())
     if own == held:
         raise ValueError(f"holdout: {SAME}")

@@ -77,3 +77,18 @@ def known_text(known: Mapping[str, Any], most: int = 8) -> str:
     if len(known) > most:
         shown.append(f".. {len(known)} in all")
     return ", ".join(shown) or "nothing known"
+
+
+def check_kinds(theirs: Domain, ours: Domain, where: str, what: str) -> None:
+    """Refuse values that are of another kind than ours: none would ever be equal, and nothing would be found.
+
+    Raises
+    ------
+    TypeError
+        If both have values, of kinds that do not compare.
+    """
+    kinds = {theirs.kind, ours.kind}
+    if len(kinds) == 1 or None in kinds or kinds == {"int", "float"}:
+        return
+    hint = ": bin it with the domain of those as edges" if ours.kind == "interval" else ""
+    raise TypeError(f"{where} holds values of kind {theirs.kind}, and {what} of kind {ours.kind}{hint}")
