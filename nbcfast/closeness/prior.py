@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from nbcfast.errors import expect
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.views import Viewset
 
 
@@ -32,7 +32,7 @@ def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
         place = known.get(_key(label))
         if place is None:
             raise ValueError(f"prior: expected classes of {_listed(classes)}; got {label!r}")
-        found[place] = Fraction(exact(number, f"prior of class {label!r}"))
+        found[place] = Fraction(exact_share(number, f"prior of class {label!r}"))
     for place, label in enumerate(classes):
         if place not in found:
             raise ValueError(
