@@ -949,7 +949,7 @@ class TestBelowTheRangeOfFloats:
 
 
 def test_scores_that_are_equal_are_ties():
-    """Each member's probability is the same multiple of that in the model: as logarithms they differ by 2^-52."""
+    """The same ratio of probabilities for every member; as logarithms they differ by 2^-52."""
     table = {"a": [1, 1, 0], "b": [0, 0, 1], "y": [0, 1, 1]}
     holdout = {"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [1, 0, 1, 1]}
     found = attack.membership(nbcfast.count(table, "y"), table, holdout, "y")
@@ -966,13 +966,17 @@ def test_values_of_another_kind_are_refused():
         attack.membership(views, table, other, "y")
     with pytest.raises(TypeError, match=f"holdout: {text}"):
         attack.membership(views, table.bin("age", [0, 40, 100]), other, "y")
-    with pytest.raises(TypeError, match="truth: attribute 'age' holds values of kind int, and what was published"):
+    with pytest.raises(
+        TypeError, match="truth: attribute 'age' holds values of kind int, and what was published"
+    ):
         attack.invert(views, "y", truth=table)
     truthful = Table({"age": [10, 20, 70, 80] * 5, "y": [False, False, True, True] * 5})
     with pytest.raises(ValueError, match="truth must have the classes that were published, got no 0"):
         attack.invert(nbcfast.count(table, "y"), "y", truth=truthful)
     ids = [0, 1] * 10
-    with pytest.raises(TypeError, match="truth holds values of kind text, and the sensitive column of kind int"):
+    with pytest.raises(
+        TypeError, match="truth holds values of kind text, and the sensitive column of kind int"
+    ):
         attack.definetti(table, ids, "y", truth=["0", "0", "1", "1"] * 5)
     for name, holdout in (("y", truthful), ("age", table.bin("age", [0, 40, 100]))):
         with pytest.raises(TypeError, match=f"holdout: column '{name}' holds values of kind"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast import SUPPRESSED, Infeasible, closeness
+from nbcfast import SUPPRESSED, Infeasible, closeness, response, safety, skyline
 from nbcfast.reference import templates as reference
 from nbcfast.templates import Template, disclose, templates_for, violations
 from nbcfast.templates.checking import at_most
@@ -405,13 +405,11 @@ def test_limits_are_percentages_too(text, limit):
     (made,) = templates_for(["a"], "s", [1], text)
     assert made == template
     if 0 < limit < 1:
-        assert nbcfast.skyline.points.as_confidence(text) == limit
+        assert skyline.points.as_confidence(text) == limit
         views = nbcfast.Viewset([1, 1], [[[1, 1]]])
         assert closeness.achieved(views, {0: text, 1: 1 - limit}).prior[0] == limit
-        assert nbcfast.safety.limit("0.01%", text) == nbcfast.safety.limit("1/10000", limit)
-        assert nbcfast.response.Scheme(theta=text, groups=[["a"]]) == nbcfast.response.Scheme(
-            theta=limit, groups=[["a"]]
-        )
+        assert safety.limit("0.01%", text) == safety.limit("1/10000", limit)
+        assert response.Scheme(theta=text, groups=[["a"]]) == response.Scheme(theta=limit, groups=[["a"]])
 
 
 @pytest.mark.parametrize("text", ["60 %", "%", "60%%", " 60%", "\uff16\uff10%", "x%", "101%", "-1%", "6_0%"])

@@ -252,7 +252,8 @@ def _truth(truth: Any, views: Viewset, class_name: str | None, published: Any) -
         check_kinds(own, views._domains[name], f"truth: attribute {name!r}", "what was published")
     lost = np.flatnonzero(views._class_domain.positions_in(truth._class_domain) < 0)
     if len(lost):
-        raise ValueError(f"truth must have the classes that were published, got no {views.classes[lost[0]]!r}")
+        label = views.classes[lost[0]]
+        raise ValueError(f"truth must have the classes that were published, got no {label!r}")
     return truth
 
 

@@ -215,7 +215,7 @@ def membership(
 
 
 def _settled(scores: Float) -> Float:
-    """The scores, those equal that differ by no more than floats may: ties are half of every AUC of few rows."""
+    """The scores, with those equal that differ by no more than floats may."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     finite = ordered[np.isfinite(ordered)]  # the others, -inf, come first

@@ -421,7 +421,7 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
             value = column.domain.values[column.codes[np.flatnonzero(places < 0)[0]]]
             raise ValueError(f"table: value {value!r} of {name!r} is not in the views")
         codes.append(places)
-    # In the order of the views, so that neither the order of rows nor that of a declared domain says who it is.
+    # In the order of the views: neither that of rows nor that of a declared domain says who it is.
     order = np.lexsort(codes[::-1])
     ends = np.cumsum(distinct.weights[order])
     people = int(ends[-1])
@@ -429,7 +429,8 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
     apart = max(count - 1, 1)
     chosen = np.array(sorted({place * (people - 1) // apart for place in range(count)}), np.int64)
     rows = order[np.searchsorted(ends, chosen, side="right")]
-    return [(list(row[:-1]), row[-1]) for row in zip(*(places[rows].tolist() for places in codes), strict=True)]
+    taken = [places[rows].tolist() for places in codes]
+    return [(list(row[:-1]), row[-1]) for row in zip(*taken, strict=True)]
 
 
 def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
