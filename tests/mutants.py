@@ -34,6 +34,8 @@ HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\u2028\x9b\ud8
 CERTIFICATE, TABLE, PARQUET, SCHEME, CUTS = form.NAME, form.TABLE, form.PARQUET, form.SCHEME, form.CUTS
 LONG = f"0x1{'0' * 83_048}"  # 10^5 decimal digits
 
+PIPE = object()  # a link to this is a named pipe
+
 # What a node of a certificate is replaced by.
 SCALARS = (
     *(None, True, False, 0, 1, 2, 3, 5, 7, -1, -5, 10**6, 2**31, 2**53 - 1, 2**53, 2**53 + 1, 2**63, 10**39),
@@ -133,13 +135,15 @@ ODD = {
 BINARY = {"ill": ["y", "n", "n", "y", "n", "y"], "job": ["a", "a", "b", "b", "a", "c"], "sex": list("fmfmfm")}
 
 
-def _answers(scheme, people=BINARY, at=None):
+def _answers(scheme, people=BINARY, cuts=None):
     """Answers that a seed disguised, without the word of it: so they are the same each time."""
 
     def save(folder):
-        cuts = {} if at is None else response.cuts(people, scheme.columns, at=at)
-        table = response.binarise(Table(people), cuts)
-        response.disguise(table, scheme, np.random.default_rng(5)).save(folder, cuts=cuts)
+        table = Table(people)
+        found = None if cuts is None else response.cuts(table, cuts)
+        if found is not None:
+            table = response.binarise(table, found)
+        response.disguise(table, scheme, np.random.default_rng(5)).save(folder, cuts=found)
         path = Path(folder, CERTIFICATE)
         fields = json.loads(path.read_text())
         fields["seeded"] = False
@@ -215,9 +219,9 @@ MAKERS = {
     ),
     "disguised": _answers(response.Scheme.per_attribute("0.8", ["ill", "sex"], **_ILL)),
     "disguised cuts": _answers(
-        response.Scheme.per_attribute("0.8", ["ill", "age"]),
-        {**BINARY, "age": [3, 1, 4, 1, 5, 9]},
-        at="midrange",
+        response.Scheme.per_attribute("0.8", ["age", "ill"], domains={"age": [0, 1], "ill": [0, 1]}),
+        {name: PEOPLE[name] for name in ("age", "ill", "job")},
+        ["age", "ill"],
     ),
     "disguised group": _answers(response.Scheme("1/3", [["ill", "sex"]], **_ILL)),
     "disguised k-ary": _answers(response.KaryScheme("2/3", KARY, groups=[["ill", "job"]], lie="tuple")),
@@ -822,7 +826,7 @@ def other_template(mutant):
 def other_scheme(mutant):
     """Another theta, lie, grouping or domain of the scheme of disguised answers."""
     scheme, random = mutant.fields["scheme"], mutant.random
-    how = random.choice(["theta", "theta", "lie", "join", "split", "drop", "domain", "kind"])
+    how = random.choice(["theta", "theta", "lie", "join", "split", "drop", "domain", "kind", "cut"])
     group = random.choice(scheme["groups"])
     if how == "theta":
         group["theta"] = random.choice([_some_ratio(random), "1/1", "0/1", "1/3", "2/3", "1/4", "4/5", "1/2"])
@@ -846,6 +850,10 @@ def other_scheme(mutant):
         for column in mutant.fields["columns"]:
             if column["name"] == name and random.random() < 0.8:
                 column["cells"].append([value[-1] if len(value) > 1 else "", value])
+    elif how == "cut":
+        cut = random.choice(list(mutant.fields["cuts"].values()))
+        cut["point"] = random.choice(["0", "0.5", "1", "1.5", "-1", "40", "1/3", "0.10", "inf", 1])
+        cut["values"] = random.choice([cut["values"], ["n", "y"], ["n", "n"], [True, False], []])
     else:
         scheme["kind"] = "k-ary" if scheme["kind"] == "binary" else "binary"
         scheme.setdefault("lie", "each")
@@ -969,7 +977,7 @@ def damage(data, random):
 def other_files(mutant):
     """A file less, one more, or another one in its place."""
     random, files = mutant.random, mutant.files
-    how = random.choice(["missing", "extra", "empty", "foreign", "folder", "link", "scheme", "parquet"])
+    how = random.choice(["missing", "extra", "empty", "foreign", "folder", "link", "pipe", "scheme"])
     name = random.choice(sorted(files))
     if how == "missing":
         del files[name]
@@ -987,12 +995,11 @@ def other_files(mutant):
     elif how == "link":
         mutant.links[name] = random.choice(["certificate.json", "/dev/null", "nowhere", ".", name])
         del files[name]
+    elif how == "pipe" and hasattr(os, "mkfifo"):
+        mutant.links[name] = PIPE
+        del files[name]
     elif how == "scheme" and SCHEME in files:
         files[SCHEME] = files[SCHEME].replace(b"4/5", b"1/1").replace(b"1/3", b"2/3")
-        if CUTS in files:
-            files[CUTS] = files[CUTS].replace(b"5", b"6")
-    elif how == "parquet" and PARQUET in files:
-        files[PARQUET] = _parquet(mutant)
     return f"files: {how} {name}"
 
 
@@ -1034,6 +1041,9 @@ def _follow(mutant):
         demands = document.k, document.diversity, document.closeness, document.sensitive
         fields["warnings"] = list(form.partition_warnings(*demands, certain))
     if fields["kind"] == "disguised":
+        for name, entry in ((SCHEME, fields["scheme"]), (CUTS, fields.get("cuts"))):
+            if mutant.files.get(name) is not None:
+                mutant.files[name] = form.copy_of(entry)
         fields["privacy"] = [None if odds is None else _ratio(odds) for odds in document.odds()]
         fields["warnings"] = document.warned()
 
@@ -1097,14 +1107,23 @@ def mutant(folders, number, seed=13):
     dice = random.Random(f"{seed}:{number}")
     kind = dice.choice(sorted(folders))
     made = Mutant(kind, folders[kind], dice, folders)
+    if PARQUET in made.files and dice.random() < 0.5:  # or it would be another than most changed tables
+        del made.files[PARQUET], made.fields["parquet_sha256"]
     for _ in range(dice.choice([1, 1, 2, 3])):
         try:
             made.steps.append(_changed(made) or "nothing")
         except STRANGE as error:
             made.steps.append(f"half of something ({type(error).__name__})")
-    if dice.random() < 0.05 and made.files.get(TABLE):
+    if made.files.get(TABLE) and dice.random() < 0.05:
         how, made.files[TABLE] = damage(made.files[TABLE], dice)
         made.steps.append(f"{how} table")
+    if made.files.get(PARQUET) and dice.random() < 0.1:
+        with suppress(*STRANGE):
+            made.files[PARQUET] = _parquet(made)
+            made.steps.append("another parquet")
+    if made.files.get(PARQUET) and dice.random() < 0.1:
+        how, made.files[PARQUET] = damage(made.files[PARQUET], dice)
+        made.steps.append(f"{how} parquet")
     if dice.random() < 0.8:
         try:
             _follow(made)
@@ -1124,11 +1143,12 @@ def mutant(folders, number, seed=13):
                 data = signed(json.loads(data)).encode()
         made.files[CERTIFICATE] = data
         made.steps.append(f"{how} certificate")
+    for name in (SCHEME, CUTS):
+        if made.files.get(name) and dice.random() < 0.03:
+            how, made.files[name] = damage(made.files[name], dice)
+            made.steps.append(f"{how} {name}")
     if dice.random() < 0.05:
         made.steps.append(other_files(made))
-    if PARQUET in made.files and dice.random() < 0.05:
-        how, made.files[PARQUET] = damage(made.files[PARQUET] or b"", dice)
-        made.steps.append(f"{how} parquet")
     return made
 
 
@@ -1143,8 +1163,11 @@ def write(made, folder):
             with open(path, "wb") as file:
                 file.write(data)
     for name, target in made.links.items():
-        with suppress(FileExistsError):
-            os.symlink(target, os.path.join(folder, name))
+        path = os.path.join(folder, name)
+        if target is PIPE:
+            os.mkfifo(path)
+        else:
+            os.symlink(target, path)
 
 
 def clear(folder):
