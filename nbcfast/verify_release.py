@@ -2514,18 +2514,24 @@ def _say(text: str) -> None:
     print(printable(text))
 
 
-def _complain(text: str) -> None:
+def complain(text: str) -> None:
     """One line on stderr, if there is one that takes it."""
-    with suppress(OSError, ValueError):
-        if sys.stderr is not None:  # print would take stdout in its place
-            print(printable(text), file=sys.stderr)
-            sys.stderr.flush()
+    if sys.stderr is None:  # print would take stdout in its place
+        return
+    try:
+        print(printable(text), file=sys.stderr)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        silence(sys.stderr)
 
 
-def _silence() -> None:
-    """Let the interpreter not try once more, on its way out, to write what could not be written."""
-    with suppress(OSError, ValueError, AttributeError):  # of a stdout without a file behind it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def silence(stream: IO[str]) -> None:
+    """Let the interpreter not try once more, on its way out, to write what could not be written.
+
+    Its exit code would be another then.
+    """
+    with suppress(OSError, ValueError, AttributeError):  # of a stream without a file behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def main(arguments: list[str]) -> int:
@@ -2534,7 +2540,7 @@ def main(arguments: list[str]) -> int:
     Whatever goes wrong is one line on stderr and 2; nothing is raised.
     """
     if sys.stdout is None or sys.stdout.closed:
-        _complain("stdout is closed: there is nowhere to say what is found")
+        complain("stdout is closed: there is nowhere to say what is found")
         return 2
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
@@ -2545,15 +2551,15 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader has left, and so has its interest
-        _silence()
+        silence(sys.stdout)
         return 2
     except OSError as error:
-        _silence()
+        silence(sys.stdout)
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        _complain(f"{where or 'output: '}{error.strerror or error}")
+        complain(f"{where or 'output: '}{error.strerror or error}")
         return 2
     except MemoryError:
-        _complain("not enough memory")
+        complain("not enough memory")
         return 2
     return code
 
@@ -2572,7 +2578,7 @@ def _main(arguments: list[str]) -> int:
         _say(verdict([False], 0))
         return 1
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
-        _complain(f"{paths[0]}: {getattr(error, 'strerror', None) or error}")
+        complain(f"{paths[0]}: {getattr(error, 'strerror', None) or error}")
         return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
     folder = os.path.dirname(path)

@@ -296,6 +296,16 @@ class TestHowItLeaves:
         assert code == 2
         assert "No space left on device" in text
 
+    def test_a_full_stderr(self, verifier, folder):
+        """Nothing can be said but the exit code: never 1, which is a verdict, nor the interpreter's own."""
+        if not os.path.exists("/dev/full"):
+            pytest.skip("no /dev/full")
+        for place, streams in (
+            (folder / "none", ">/dev/null 2>/dev/full"),
+            (folder, ">/dev/full 2>/dev/full"),
+        ):
+            assert left(["sh", "-c", f'exec "$@" {streams}', "sh", *verifier, place]) == (2, "")
+
     def test_a_closed_stdout(self, verifier, folder):
         code, text = left(["sh", "-c", 'exec "$@" >&-', "sh", *verifier, folder])
         assert code == 2

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from nbcfast.verify_release import printable
+from nbcfast.verify_release import complain, printable, silence
 
 __all__ = ["main", "printable"]
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     traceback comes before it.
     """
     if not _open_streams():
-        print("nbcfast: stdout is closed: give it a file, or /dev/null", file=sys.stderr)
+        complain("nbcfast: stdout is closed: give it a file, or /dev/null")
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
@@ -36,14 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = 130
     except BrokenPipeError:
         # The reader has left, and so has its interest; the interpreter would complain once more on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         code = 2
     except Exception as error:
         if os.environ.get("NBCFAST_TRACEBACK"):
             import traceback
 
             traceback.print_exc()
-        print(f"nbcfast: {_one_line(error)}", file=sys.stderr)
+        complain(f"nbcfast: {_one_line(error)}")
         code = 2
     sys.exit(code)
 
