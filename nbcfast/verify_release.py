@@ -1786,6 +1786,16 @@ class PartitionDocument(TableForm):
         return found
 
 
+# What is not seen where it is printed. str.isprintable knows more characters in newer Pythons: one would
+# spell a cell in a way that another refuses.
+UNSEEN = re.compile(
+    r"[\0-\x1f\x7f-\xa0\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680"
+    r"\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+    r"\U000f0000-\U0010ffff]"
+)
+
+
 def element(typed: Typed) -> str:
     """A single value as a cell of a generalised column has it: a text that no other value has."""
     kind, plain = typed
@@ -1796,7 +1806,7 @@ def element(typed: Typed) -> str:
     if kind != "text":
         return repr(plain)
     quoted = plain in ("null", "suppressed") or plain != plain.strip() or ".." in plain
-    if quoted or not plain.isprintable() or not re.fullmatch(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", plain):
+    if quoted or UNSEEN.search(plain) or not re.fullmatch(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", plain):
         return json.dumps(plain, ensure_ascii=False)
     return str(plain)
 

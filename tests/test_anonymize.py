@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import unicodedata
 from fractions import Fraction
 
 import numpy as np
@@ -723,6 +724,18 @@ def test_a_file_is_put_back_where_files_have_no_second_names(partition, saved, m
             other.save(saved)
     assert (saved / "table.csv").read_bytes() == before
     assert sorted(os.listdir(saved)) == ["certificate.json", "table.csv"]
+
+
+def test_every_python_spells_a_cell_alike():
+    """Of characters that Unicode does not have yet, str.isprintable says no, and later yes."""
+    known = [chr(place) for place in range(0x110000) if unicodedata.category(chr(place)) != "Cn"]
+    unseen = [one for one in known if verify_release.UNSEEN.search(one)]
+    assert unseen == [one for one in known if not one.isprintable()]
+    new = chr(next(place for place in range(0x10000, 0x110000) if unicodedata.category(chr(place)) == "Cn"))
+    assert not new.isprintable()
+    for text in (new, "\u202e", "a\u200bb", "\U0001fae8"):
+        expected = text if text in (new, "\U0001fae8") else json.dumps(text, ensure_ascii=False)
+        assert element(text) == verify_release.element(("text", text)) == expected
 
 
 @pytest.mark.parametrize("where", ["ill", "name"])

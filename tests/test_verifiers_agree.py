@@ -197,7 +197,7 @@ def faults(made, place):
     for verdict in (script, library):
         if verdict.code in (0, 3):
             wrong += plain_judge.faults(made.files, verdict.checks)
-    for name in ("published", "published.certificate", "published.demands", "published.views"):
+    for name in ("published", "published.demands", "release.certificate", "release.views"):
         with contextlib.suppress(AttributeError):
             wrong += raw(repr(operator.attrgetter(name)(found)))
     if library.code in (0, 3):

@@ -15,6 +15,7 @@ from nbcfast.skyline.hierarchy import Tree, tree_of
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, code_dtype
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, exact
+from nbcfast.verify_release import UNSEEN
 
 Longs = npt.NDArray[np.int64]
 
@@ -134,7 +135,7 @@ def element(value: Value) -> str:
     if not isinstance(value, str):
         return repr(value)
     plain = PLAIN.fullmatch(value) and value == value.strip() and ".." not in value
-    if plain and value not in ("null", "suppressed") and value.isprintable():
+    if plain and value not in ("null", "suppressed") and not UNSEEN.search(value):
         return value
     return json.dumps(value, ensure_ascii=False)
 
