@@ -198,6 +198,13 @@ MAKERS = {
     "partition all": _anonymized(
         PEOPLE, ["job", "age"], "ill", [(0, 0, 0, 1)], k=2, diversity=(4, 1), closeness="0.9"
     ),
+    "partition crowd": _anonymized(
+        {name: values * 150 for name, values in PEOPLE.items()},
+        ["job", "age"],
+        "ill",
+        [(0, 5, 300, 1), (0, 100, 80, 1 - Fraction(1, 10**90))],
+        weights="people",
+    ),
     "partition ordered": _anonymized(
         ODD, list(ODD)[:2], "ill", closeness=("0.9", "ordered"), order="shuffled"
     ),
@@ -684,7 +691,7 @@ RELEASE = (
 def other_demand(mutant):
     """Another k, diversity, closeness or point of a partition."""
     fields, random = mutant.fields, mutant.random
-    amounts = [0, 1, 1, 2, 3, 4, 5, 2**61, _text_of(2**64), LONG]
+    amounts = [0, 1, 1, 2, 3, 4, 5, 70, 150, 299, 300, 600, 2**61, _text_of(2**64), LONG]
     which = random.choice(["k", "diversity", "closeness", "points", "points"])
     if which == "k":
         fields["k"] = random.choice([None, *amounts])
@@ -695,7 +702,10 @@ def other_demand(mutant):
             [None, [_some_ratio(random), random.choice(["equal", "ordered"])]]
         )
     else:
-        point = [*(random.choice(amounts[: random.choice([3, 10])]) for _ in range(3)), _some_ratio(random)]
+        point = [
+            *(random.choice(amounts[: random.choice([3, 12, 15])]) for _ in range(3)),
+            _some_ratio(random),
+        ]
         fields["points"] = [*random.choice([[], fields["points"], [point]]), point]
     return f"another {which}"
 
@@ -716,7 +726,7 @@ def exact_demand(mutant):
         c = max(Fraction(counts[0], sum(counts[l - 1 :])) for counts in falling)
         fields["diversity"] = [_ratio(c + random.choice([0, Fraction(1, 10**12)])), l]
     elif which == "points":
-        l, k, m = (random.choice([0, 0, 1, 2]) for _ in range(3))
+        l, k, m = (random.choice([0, 0, 1, 2]), *(random.choice([0, 0, 1, 2, 100, 290]) for _ in range(2)))
         reached = reference.breach(groups, l, k, m)
         fields["points"] = [[l, k, m, _ratio(min(reached + random.choice([0, Fraction(1, 10**12)]), 1))]]
     else:

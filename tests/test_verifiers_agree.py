@@ -364,11 +364,14 @@ def test_the_command_line_says_what_they_say(folders, tmp_path, run):
         mutants.write(made, folder)
         library, found = by_library(folder)
         code, out, err = run("verify", folder)
-        assert code == library.code, made
-        assert not [*raw(out), *raw(err)], made
-        assert (found is None) == (code == 2), made
+        assert code == library.code, str(made)
+        assert not [*raw(out), *raw(err)], str(made)
+        assert (found is None) == (code == 2), str(made)
         if found is not None:
-            assert verify_release.printable(found.conclusion) in out, made
+            assert verify_release.printable(found.conclusion) in out, str(made)
+        code, out, err = run("verify", folder, "--json")
+        assert code == library.code, str(made)
+        assert not [*raw(out), *raw(err)], str(made)
 
 
 EACH = """
