@@ -61,21 +61,9 @@ CHECKS = (
         "groups",
         "hidden",
         "k",
-        "parquet",
-        "point",
     ),
-    *(
-        "positive",
-        "privacy",
-        "realistic",
-        "rows",
-        "scheme",
-        "scorecard",
-        "table",
-        "template",
-        "untouched",
-        "words",
-    ),
+    *("parquet", "point", "positive", "privacy", "realistic", "rows", "scheme", "scorecard", "table"),
+    *("template", "untouched", "words"),
 )
 
 
