@@ -462,7 +462,7 @@ def kept(views, prior, release, r, preserve="order"):
 @pytest.mark.parametrize("preserve", ["order", "label"])
 @pytest.mark.parametrize("rows", ["proven", "smallest"])
 def test_est_keeps_the_order_and_r(preserve, rows):
-    number = 120 if rows == "proven" else 25
+    number = 60 if rows == "proven" else 10
     for rng, views, prior in cases(f"{preserve}{rows}", number):
         found = best(views, prior, preserve=preserve)
         bound = lower_bound(views, prior, preserve=preserve)

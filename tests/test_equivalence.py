@@ -144,11 +144,13 @@ def check_bound(seed):
 
 def check_comparison(seed):
     a, b = drawn(seed)
+    n_tuples = len(reference_views.tuples(a))
+    all_differing = {preserve: reference.differing(a, b, preserve) for preserve in ("order", "label")}
     for preserve, (name, limits) in itertools.product(("order", "label"), WAYS.items()):
-        differing = reference.differing(a, b, preserve)
+        differing = all_differing[preserve]
         found = compared(a, b, preserve, limits=limits)
         where = (seed, preserve, name, found)
-        assert found.tuples == len(reference_views.tuples(a)), where
+        assert found.tuples == n_tuples, where
         assert found.preserve == preserve
         if found.equal is None:
             assert name in OPEN, where
@@ -453,7 +455,7 @@ def test_interval_proofs_are_sound():
     assert proven > 100
 
 
-@pytest.fixture(scope="module", params=[(1000, 2, "order"), (120, 12, "order"), (120, 12, "label")])
+@pytest.fixture(scope="module", params=[(600, 2, "order"), (120, 12, "order"), (120, 12, "label")])
 def large_release(request):
     """The views of a thousand rows with many binary attributes, others of the same shape, and a release."""
     n, n_classes, preserve = request.param
