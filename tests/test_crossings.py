@@ -332,7 +332,7 @@ def transform_crosses(case, rng, folder):
 
 
 def test_transform(tmp_path):
-    crossed(transform_crosses, 6, 600, tmp_path, n_attributes=(1, 2), n_rows=(2, 12), n_classes=(2, 3))
+    crossed(transform_crosses, 6, 400, tmp_path, n_attributes=(1, 2), n_rows=(2, 12), n_classes=(2, 3))
 
 
 def canonical_crosses(case, rng, folder):
@@ -397,7 +397,7 @@ def ranked_or_best(of_class, counts, codes, preserve):
 
 
 def test_canonical(tmp_path):
-    crossed(canonical_crosses, 4, 500, tmp_path, n_attributes=(1, 2), n_rows=(2, 12), n_classes=(2, 3))
+    crossed(canonical_crosses, 4, 200, tmp_path, n_attributes=(1, 2), n_rows=(2, 12), n_classes=(2, 3))
 
 
 def closeness_crosses(case, rng, folder):
@@ -435,7 +435,7 @@ def closeness_crosses(case, rng, folder):
 
 
 def test_closeness(tmp_path):
-    crossed(closeness_crosses, 6, 500, tmp_path, n_attributes=(1, 2), n_rows=(3, 12), n_classes=(2, 3))
+    crossed(closeness_crosses, 6, 300, tmp_path, n_attributes=(1, 2), n_rows=(3, 12), n_classes=(2, 3))
 
 
 # adversaries
@@ -1071,7 +1071,7 @@ def test_command_line(tmp_path, run):
     crossed(
         command_line_crosses,
         4,
-        300,
+        100,
         tmp_path,
         n_attributes=(1, 2),
         n_rows=(4, 15),
@@ -1099,7 +1099,7 @@ def hospitals(rng, which):
 
 def test_two_hospitals(tmp_path):
     """A binned column with nulls in one part only: merged, taken away, concatenated, published, read back."""
-    for seed in seeds(4, 300):
+    for seed in seeds(4, 100):
         rng = random.Random(f"hospitals {seed}")
         edges, parts = hospitals(rng, seed)
         source = "csv" if seed % 2 else "list"
