@@ -144,8 +144,10 @@ def membership(
     Returns
     -------
     Membership
-        The AUC by ranks, in O(n log n), with DeLong's standard error. The halves are drawn from the rows in
-        sorted order with a fixed seed, so neither chance nor the order of rows changes the result.
+        The AUC by ranks, in O(n log n), with DeLong's standard error; scores within 1e-9 of the
+        next are ties.
+        The halves are drawn from the rows in sorted order with a fixed seed, so neither chance nor the order
+        of rows changes the result.
 
     Raises
     ------
