@@ -344,6 +344,23 @@ class TestStrangeShapes:
         assert [check.name for check in found.checks if check.passed is False] == ["canonical"]
         assert said(tmp_path, capsys)[0] == 3
 
+    def test_rounded_points_of_answers_that_were_not_compared(self, tmp_path, capsys):
+        """On a small domain they are always compared."""
+        PUBLISHED["bits"]().save(tmp_path)
+
+        def change(fields):
+            fields.update(differing_tuples=None, equivalence="none")
+            fields["notes"] = list(verify_release.canonical_notes(False, None, 1))
+            fields["warnings"] = list(
+                verify_release.canonical_warnings([], None, None, fields["preserve"], True)
+            )
+
+        rewritten(tmp_path, change)
+        found = nbcfast.verify(tmp_path)
+        assert found.exit_code == 1
+        assert [check.name for check in found.checks if check.passed is False] == ["counts"]
+        assert said(tmp_path, capsys)[0] == 3
+
     @pytest.mark.parametrize("differing", [None, 1])
     def test_one_class_that_is_decided_otherwise(self, tmp_path, capsys, differing):
         one = Viewset([50], {"job": [[20], [30]]}, classes=["ill"], domains={"job": ["a", "b"]})

@@ -213,6 +213,8 @@ def _as_stated(found: Release, release: Release) -> Release:
     made, listed = certificate.canonical, None
     assert made is not None
     assert stated.canonical is not None
+    if (stated.differing_tuples is None) != (certificate.differing_tuples is None):
+        return found  # another: whether that is known depends on the domain alone
     if made.listed is not None and stated.canonical.listed is not None:
         listed = made.listed._replace(differing=stated.canonical.listed.differing)
     made = replace(made, reproducible=stated.canonical.reproducible, listed=listed)
