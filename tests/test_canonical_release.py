@@ -244,7 +244,7 @@ def test_bits_on_a_list_are_verified(tmp_path):
     found = verify(tmp_path, views, tuples=table)
     assert found.ok
     assert "the best class differs on 2 of 5 listed tuples, as stated" in str(found)
-    canonical.release(views, 4, tuples=table).save(tmp_path)
+    canonical.release(views, 4, tuples=table).save(tmp_path, overwrite=True)
     assert "the best class is the same on all 5 listed tuples" in str(verify(tmp_path, views, tuples=table))
     other = Viewset([1, 10], {name: array[:, ::-1] for name, array in views.counts.items()})
     found = verify(tmp_path, other, tuples=table)

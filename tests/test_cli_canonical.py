@@ -41,7 +41,7 @@ def publish(run, small, tmp_path):
     """Publish `small`: what --json says."""
 
     def publish(*arguments, code=0):
-        out = ("--class", "ill", "--amplification", 4, "--out", tmp_path / "out", "--json")
+        out = ("--class", "ill", "--amplification", 4, "--out", tmp_path / "out", "--json", "--overwrite")
         left, printed, errors = run("publish", small, *out, *arguments)
         assert left == code, errors
         return json.loads(printed) if code == 0 else errors
@@ -66,7 +66,7 @@ def test_canonical_is_the_default_and_says_so(run, tmp_path):
     made = load(out)
     assert made.certificate.method == "canonical"
     assert len(made.certificate.canonical.undeclared) == 9
-    found = json.loads(run(*arguments, "--method", "canonical", "--json")[1])
+    found = json.loads(run(*arguments, "--method", "canonical", "--json", "--overwrite")[1])
     assert found["method"] == "canonical"
     assert found["leak"]["high"] is True
     assert found["leak"]["sampled"] == 64
@@ -99,7 +99,7 @@ def test_a_domain_that_is_too_large_is_published_the_other_way_and_refused_if_as
         in printed
     )
     assert load(tmp_path / "out").certificate.method == "safetytransform"
-    code, printed, errors = run(*arguments, "--method", "canonical")
+    code, printed, errors = run(*arguments, "--method", "canonical", "--overwrite")
     assert (code, printed) == (1, "")
     assert errors == (
         "nbcfast: infeasible: no canonical release: it reaches 10 tuples, and the domain has 140\n"
@@ -165,7 +165,7 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     assert Fraction(found["after"]["amplification"]) <= 4
     code, printed, _ = run(
         *("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
-        *("--tuples", listed),
+        *("--tuples", listed, "--overwrite"),
     )
     assert code == 0
     assert "the best class as before on 3 listed tuples of 140 tuples" in printed
@@ -238,9 +238,9 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     assert "interval" not in meter_of(printed)
     assert "pip install" not in printed
     monkeypatch.undo()
-    assert "interval of a log-ratio" in run(*arguments, "--intervals")[1]
+    assert "interval of a log-ratio" in run(*arguments, "--intervals", "--overwrite")[1]
     monkeypatch.setattr(import_module("nbcfast.canonical.leak"), "MOST_WORK", 1)
-    printed = run(*arguments, "--intervals")[1]
+    printed = run(*arguments, "--intervals", "--overwrite")[1]
     assert re.search(r"intervals of log-ratios +not measured: \d+ linear programmes of", printed)
 
 
@@ -248,7 +248,7 @@ def test_intervals_without_scipy_are_refused_before_the_work(run, small, tmp_pat
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     assert run(*arguments)[0] == 0
-    code, printed, errors = run(*arguments, "--intervals")
+    code, printed, errors = run(*arguments, "--intervals", "--overwrite")
     assert (code, printed) == (2, "")
     assert errors == "nbcfast: intervals of log-ratios need scipy: pip install scipy\n"
 

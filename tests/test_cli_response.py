@@ -231,7 +231,8 @@ def test_bad_input(survey, tmp_path, capsys):
     before = survey.read_bytes()
     for there in (tmp_path, survey):  # a private table is never written over
         code, _, err = run(capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", "--out", there)
-        assert (code, "is there already" in err) == (2, True)
+        said = "--out must not write over" if there == survey else "--out must be a folder of its own"
+        assert (code, said in err) == (2, True)
     assert survey.read_bytes() == before
     code, _, err = run(
         capsys, "disguise", survey, "--theta", "0.8", "--groups", "smokes", *out, "--seed", "-1"

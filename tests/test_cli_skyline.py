@@ -151,7 +151,17 @@ def test_anonymize_as_json(run, people, tmp_path):
         str(tmp_path / "o" / name) for name in ("certificate.json", "table.csv")
     ]
     code, out, _ = run(
-        "skyline", "anonymize", people, *ANONYMIZE, "--k", 5, "--no-attack", "--json", "--out", tmp_path / "o"
+        "skyline",
+        "anonymize",
+        people,
+        *ANONYMIZE,
+        "--k",
+        5,
+        "--no-attack",
+        "--json",
+        "--out",
+        tmp_path / "o",
+        "--overwrite",
     )
     assert json.loads(out)["definetti"] is None
 
@@ -381,7 +391,7 @@ def test_an_attack_that_is_too_large_is_not_measured(run, people, tmp_path, monk
     code, out, _ = run(*wanted)
     assert code == 0
     assert "not measured: the attack gives a probability to each of" in " ".join(out.split())
-    code, out, _ = run(*wanted, "--json")
+    code, out, _ = run(*wanted, "--json", "--overwrite")
     assert (code, json.loads(out)["definetti"][:13]) == (0, "not measured:")
 
 

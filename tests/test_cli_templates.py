@@ -109,7 +109,7 @@ def test_disclose_as_json(run, file):
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_disclose_writes_a_table_alone(run, file, tmp_path, ending):
     out = tmp_path / f"out{ending}"
-    for counts in ((), ("--counts", "people")):
+    for counts in ((), ("--counts", "people", "--overwrite")):
         arguments = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out, *counts)
         assert run("disclose", file, *arguments)[0] == 0
         read = nbcfast.read_csv if ending == ".csv" else nbcfast.read_parquet
@@ -274,7 +274,7 @@ def test_disclosing_again_without_parquet_leaves_none(run, file, tmp_path):
         "Rating",
     )
     made.save(tmp_path / "out", parquet=True)
-    assert run("disclose", file, *PRIVATE, "--out", tmp_path / "out")[0] == 0
+    assert run("disclose", file, *PRIVATE, "--out", tmp_path / "out", "--overwrite")[0] == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["certificate.json", "table.csv"]
 
 

@@ -406,7 +406,7 @@ class TestScheme:
         assert (code, "names no cuts.json" in errors) == (2, True)
 
     def test_cuts_of_other_answers_do_not_stay(self, cut):
-        response.disguise(Table(PEOPLE), SCHEME).save(cut)
+        response.disguise(Table(PEOPLE), SCHEME).save(cut, overwrite=True)
         assert sorted(os.listdir(cut)) == NAMES["disguised"]
 
     @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_infeasible_demands_leave_with_one_and_the_best_found(run, small, tmp_pa
 
 def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, tmp_path, monkeypatch):
     monkeypatch.setattr(verbs, "NOTHING_LEFT", 0.5)
-    old = ("--method", "safetytransform", "--amplification", "1.01", "--out", tmp_path / "out")
+    old = ("--method", "safetytransform", "--amplification", "1.01", "--overwrite", "--out", tmp_path / "out")
     arguments = ("publish", small, "--class", "label", *old)
     code, printed, _ = run(*arguments)
     assert code == 0
@@ -456,7 +456,7 @@ def test_values_of_single_rows_are_warned_of(run, tmp_path):
     printed = run(*arguments)[1]
     assert "- income has 60 values in 60 rows, and all of them are published, each with its" in printed
     assert "group has" not in printed
-    assert "income has" not in run(*arguments, "--columns", "group")[1]
+    assert "income has" not in run(*arguments, "--columns", "group", "--overwrite")[1]
 
 
 def interrupted(handle):

@@ -112,7 +112,7 @@ def test_the_file_is_canonical_and_says_no_more_than_it_should(saved):
 def test_saving_twice_gives_the_same_bytes_and_leaves_nothing_else(tmp_path):
     release_of().save(tmp_path / "a")
     first = (tmp_path / "a" / "certificate.json").read_bytes()
-    release_of().save(str(tmp_path / "a"))
+    release_of().save(str(tmp_path / "a"), overwrite=True)
     assert (tmp_path / "a" / "certificate.json").read_bytes() == first
     assert os.listdir(tmp_path / "a") == ["certificate.json"]
 
@@ -170,7 +170,7 @@ def test_one_class_one_value_and_no_attribute(tmp_path):
         Viewset([3, 4], {"x": [[3, 4]]}),
         Viewset([3, 4], {}),
     ):
-        release_of(views, None).save(tmp_path)
+        release_of(views, None).save(tmp_path, overwrite=True)
         assert load(tmp_path).views == views
         assert standalone(tmp_path)[0] == 0
 
@@ -222,11 +222,12 @@ def test_a_failed_save_leaves_the_old_file(saved, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "rename", full)
     with pytest.raises(OSError, match="No space"):
-        release_of(class_name="other").save(saved.parent)
+        release_of(class_name="other").save(saved.parent, overwrite=True)
     with pytest.raises(OSError, match="No space"):
         release_of().save(saved.parent / "new")
+    assert os.listdir(saved.parent.parent) == ["out"]
     assert os.listdir(saved.parent) == ["certificate.json"]
     assert saved.read_bytes() == before
 
@@ -1011,8 +1012,8 @@ def test_other_views_are_not_those_of_the_release(saved, private, message):
 def test_a_table_is_counted_by_the_class_of_the_release(saved, tmp_path):
     found = verify(saved, Table({"job": ["cook"], "age": [30]}))
     assert "these are not the views of the release: " in found.checks[-1].text
-    release_of(class_name=None).save(tmp_path)
-    found = verify(tmp_path, Table({"job": ["cook"], "age": [30]}))
+    release_of(class_name=None).save(tmp_path / "unnamed")
+    found = verify(tmp_path / "unnamed", Table({"job": ["cook"], "age": [30]}))
     assert "does not name its class column" in found.checks[-1].text
 
 

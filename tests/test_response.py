@@ -1276,7 +1276,7 @@ def test_schemes_travel_as_json(tmp_path):
         KaryScheme("2/3", {"a": ["x", "y", None], "b": [0.5, 1.5]}, groups=[["a", "b"]], lie="tuple"),
     ]
     for scheme in schemes:
-        scheme.save(tmp_path / "scheme.json")
+        scheme.save(tmp_path / "scheme.json", overwrite=True)
         found = response.load_scheme(tmp_path / "scheme.json")
         assert found == scheme
         assert repr(found) == repr(scheme)

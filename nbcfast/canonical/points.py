@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._writing import written
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
@@ -130,11 +132,20 @@ class PointsTable:
         escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in lines]
         return "\n".join([*(f"| {' | '.join(row)} |" for row in escaped), "", self.rule])
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    def plot(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """A picture, a bar for each value; the ending of the name says which kind of file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as a .png, .svg or .pdf.
+        overwrite : bool
+            Replace a file that is there.
 
         Raises
         ------
+        FileExistsError
+            If there is such a file, and `overwrite` does not say that it may be replaced.
         ImportError
             If matplotlib is missing.
         """
@@ -163,7 +174,8 @@ class PointsTable:
             if width > 1 and place == 1:
                 axes.legend()
         figure.suptitle(self.rule.replace("$", r"\$"))
-        figure.savefig(path)
+        with written(path, overwrite=overwrite) as file:
+            figure.savefig(file, format=Path(os.fsdecode(path)).suffix[1:] or None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -4,8 +4,11 @@ This file imports none of the packages of the `cli` extra, so that a missing one
 """
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from nbcfast.verify_release import complain, printable, silence
@@ -13,11 +16,21 @@ from nbcfast.verify_release import complain, printable, silence
 __all__ = ["main", "printable"]
 
 EXTRA = ("click", "rich", "pyarrow")
+ENDING = ("SIGTERM", "SIGHUP")
+
+
+class Ended(BaseException):
+    """A signal asks the process to end; nothing but `main` takes it for anything else."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and leave: 0 for yes, 1 for no, 2 for bad input, 130 after Ctrl-C.
 
+    SIGTERM and SIGHUP end a command as Ctrl-C does, with what it has begun removed, by 143 and 129.
     Whatever goes wrong is one line on stderr; with the environment variable NBCFAST_TRACEBACK set, the
     traceback comes before it.
     """
@@ -27,25 +40,65 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
             stream.reconfigure(errors="backslashreplace")
+    before = _take_signals()
+    try:
+        code = _code_of(sys.argv[1:] if arguments is None else list(arguments))
+    except Ended as ended:
+        code = 128 + ended.number
+        with suppress(OSError):  # the terminal may have gone
+            print(f"nbcfast: ended by {signal.Signals(ended.number).name}", file=sys.stderr, flush=True)
+    finally:
+        for number in before:
+            signal.signal(number, signal.SIG_DFL)
+    sys.exit(code)
+
+
+def _code_of(arguments: list[str]) -> int:
+    """Run one command; its exit code."""
     try:
         from nbcfast.cli.verbs import run
 
-        code = run(sys.argv[1:] if arguments is None else list(arguments))
+        code = run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        code = 130
+        return 130
     except BrokenPipeError:
         # The reader has left, and so has its interest; the interpreter would complain once more on exit.
         silence(sys.stdout)
-        code = 2
+        return 2
     except Exception as error:
         if os.environ.get("NBCFAST_TRACEBACK"):
             import traceback
 
             traceback.print_exc()
         complain(f"nbcfast: {_one_line(error)}")
-        code = 2
-    sys.exit(code)
+        return 2
+    return code
+
+
+def _take_signals() -> list[int]:
+    """Let signals that would end the process raise `Ended`, so that nothing half-written is left; which.
+
+    What somebody else handles, or nohup ignores, stays as it is, and so does everything in a thread, which
+    gets no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
+    came = 0
+
+    def end(number: int, frame: object) -> None:
+        nonlocal came
+        came += 1
+        # A terminal that closes may send both, and the second would cut the cleaning up short. A third is
+        # somebody who insists: the first may have come where Python drops exceptions.
+        if came != 2:
+            raise Ended(number)
+
+    for number in numbers:
+        signal.signal(number, end)
+    return numbers
 
 
 def _open_streams() -> bool:
@@ -71,7 +124,9 @@ def _one_line(error: Exception) -> str:
         return f"the command line needs {missing}, which is missing: pip install {' '.join(EXTRA)}"
     if isinstance(error, OSError) and error.strerror:
         name = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        return printable(f"{name}{error.strerror}")
+        # What came into being while we worked is refused in the words of Python.
+        text = error.strerror.replace("overwrite=True", "--overwrite")
+        return printable(f"{name}{text}")
     if isinstance(error, MemoryError):
         return "not enough memory"
     text = " ".join(str(error).split())

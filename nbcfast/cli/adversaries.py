@@ -22,6 +22,7 @@ from nbcfast import attack, closeness
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, same_rows
 from nbcfast.cli import printable
+from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
     counted,
@@ -451,6 +452,7 @@ def _breach_found(crossing: attack.Breach) -> dict[str, object]:
     help="With --r: how many rows the published counts stand for.",
 )
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="With --r: the folder to write.")
+@REPLACES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def closeness_verb(
     file: Path,
@@ -467,6 +469,7 @@ def closeness_verb(
     preserve: Literal["order", "label"],
     rows: str,
     out: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> int:
     """Say how close to a prior the posteriors of FILE are, how close they can be, and make them so.
@@ -480,6 +483,7 @@ def closeness_verb(
         raise ValueError("--out and --rows go with --r R")
     if out is not None and out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    check_targets([file], overwrite, folder=out)
     wanted = rows_of(rows, False)
     _, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
     believed = prior_in(prior, views)
@@ -507,7 +511,7 @@ def closeness_verb(
             why = " ".join(error.why.split())
     after = None if made is None else closeness.achieved(made.views, believed)
     if made is not None and out is not None:
-        made.save(out)
+        made.save(out, overwrite=overwrite)
         load(out)  # reads and checks what was written
     code = int(why is not None)
     if as_json:

@@ -14,8 +14,6 @@ import nbcfast
 from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
 from nbcfast.table.arrow import load_pyarrow
 
-PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
-
 
 def read(
     file: Path,
@@ -125,17 +123,3 @@ def output(out: Path) -> Literal["folder", "csv", "parquet"]:
     if kind != "folder" and not out.parent.is_dir():
         raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
     return kind
-
-
-def keep_apart(private: Path, written: list[Path], option: str) -> None:
-    """Refuse to write over a file that is read."""
-    for path in written:
-        with suppress(OSError):  # where one of them is not there
-            if os.path.samefile(private, path):
-                raise ValueError(f"{option} must not write over {str(private)!r}, which is read")
-
-
-def keep_apart_from(private: list[Path], out: Path) -> None:
-    """Refuse an --out that would write over a file that is read."""
-    for one in private:
-        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")

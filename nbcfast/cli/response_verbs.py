@@ -17,6 +17,7 @@ import nbcfast
 from nbcfast import response
 from nbcfast import verify_release as form
 from nbcfast.cli import printable
+from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
     Whole,
@@ -175,10 +176,11 @@ def privacy_found(scheme: Scheme | KaryScheme) -> dict[str, Any]:
     help="The same at the points of a cuts.json, which --binarise wrote for other answers.",
 )
 @click.option(
-    "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="Where to write; new."
+    "--out", metavar="DIR", required=True, type=click.Path(path_type=Path), help="The folder to write."
 )
 @click.option("--seed", type=Whole(min=0), help="Simulate: coins from a seed hide nothing from who knows it.")
 @reads_file
+@REPLACES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disguise(
     file: Path,
@@ -197,6 +199,7 @@ def disguise(
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
+    overwrite: bool,
     as_json: bool,
 ) -> int:
     """Disguise the answers in FILE by randomised response, and say what that hides.
@@ -211,8 +214,7 @@ def disguise(
     """
     if weights is not None:
         raise ValueError("--weights: each record needs coins of its own, and a weight has none")
-    if out.exists():
-        raise ValueError(f"--out {out} is there already: name a new folder")
+    check_targets([file, scheme_file, cuts_file], overwrite, folder=out)
     scheme: Scheme | KaryScheme | None = None
     if scheme_file is not None:
         if theta is not None or groups is not None or each or kary:
@@ -256,7 +258,7 @@ def disguise(
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("disguising") as report:
         told = response.disguise(table, scheme, rng, progress=report)
-    told.save(out, cuts=points)
+    told.save(out, cuts=points, overwrite=overwrite)
     made = told.scheme
     assert isinstance(made, (Scheme, KaryScheme))
     cuts_found = {name: cut.to_dict() for name, cut in points.items()}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,21 +15,12 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import skyline
+from nbcfast._writing import written
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.files import (
-    PUBLISHED,
-    Output,
-    csv_options,
-    held_out,
-    is_parquet,
-    keep_apart,
-    keep_apart_from,
-    names_of,
-    output,
-    read,
-)
+from nbcfast.cli.files import Output, csv_options, held_out, is_parquet, names_of, output, read
+from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
 from nbcfast.cli.verbs import (
     Whole,
     label,
@@ -198,6 +187,7 @@ def summary(groups: skyline.Groups) -> Any:
     type=click.Path(path_type=Path),
     help="Draw the skyline into a .png, .svg or .pdf file.",
 )
+@REPLACES
 @as_json
 def find(
     file: Path,
@@ -209,6 +199,7 @@ def find(
     texts: tuple[str, ...],
     confidence: str,
     picture: Path | None,
+    overwrite: bool,
     json_only: bool,
 ) -> int:
     """Find all the knowledge (l, k, m) against which FILE, published as it is, is just safe.
@@ -216,14 +207,14 @@ def find(
     Leaves with 0 if there is some, and with 1 if even an adversary who knows nothing but the groups infers a
     value.
     """
-    if picture is not None:
-        keep_apart(file, [picture], "--plot")
+    check_targets([file], overwrite, files={"--plot": picture})
     groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
     if picture is not None:
         axes = skyline.plot(points, title=f"{file.name}, confidence {confidence}")
-        axes.figure.savefig(picture)
+        with written(picture, overwrite=overwrite) as drawn:
+            axes.figure.savefig(drawn, format=picture.suffix[1:] or None)
     if json_only:
         found = {
             "file": str(file),
@@ -281,9 +272,17 @@ def find(
 @click.option("--counts", metavar="NAME", help="Write equal rows once, with a column of how often.")
 @click.option("--memory-limit", metavar="SIZE", help="Split on disk, in so much memory: 2GiB.")
 @click.option(
+    "--spill",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="With --memory-limit: a folder with room for two copies of the rows.  [default: that of the system "
+    "for temporary files]",
+)
+@click.option(
     "--holdout", type=click.Path(path_type=Path), help="People not in FILE, for the deFinetti attack."
 )
 @click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
+@REPLACES
 @as_json
 def anonymize(
     file: Path,
@@ -304,8 +303,10 @@ def anonymize(
     shuffle: bool,
     counts: str | None,
     memory_limit: str | None,
+    spill: Path | None,
     holdout: Path | None,
     no_attack: bool,
+    overwrite: bool,
     json_only: bool,
 ) -> int:
     """Generalise FILE until nobody's value can be inferred, and write what may be published.
@@ -336,8 +337,15 @@ def anonymize(
         raise ValueError("--memory-limit: --out must be a folder or a .parquet file")
     if counts is not None and counts in (*names, sensitive):
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
-    private = [file, *([] if holdout is None else [holdout]), *map(Path, demands["hierarchies"].values())]
-    keep_apart_from(private, out)
+    if spill is not None and memory_limit is None:
+        raise ValueError("--spill goes with --memory-limit SIZE")
+    if spill is not None and not spill.is_dir():
+        raise ValueError(f"--spill must be a folder, got {str(spill)!r}")
+    private = [file, holdout, *demands["hierarchies"].values()]
+    if written_as == "folder":
+        check_targets(private, overwrite, folder=out)
+    else:
+        check_targets(private, overwrite, files={"--out": out})
     table: nbcfast.Table | None = None
     held = None if no_attack else held_out(file, holdout, [*names, sensitive], nulls, delimiter, texts)
     try:
@@ -346,14 +354,13 @@ def anonymize(
             table = read(file, used, weights, nulls, delimiter, texts)
             with progress("splitting") as report:
                 partition = skyline.anonymize(table, names, sensitive, progress=report, **demands)
-            written = save(partition, out, shuffle, counts)
         else:
-            with place_on_disk(out) as place:
-                partition = on_disk(
-                    file, names, sensitive, weights, nulls, delimiter, texts, place, memory_limit, demands
-                )
-                written = save(partition, out, shuffle, counts)
-            partition = replace(partition, path=str(written[-1]))
+            partition = on_disk(
+                file, names, sensitive, weights, nulls, delimiter, texts, memory_limit, spill, demands
+            )
+        files = save(partition, out, shuffle, counts, memory_limit is not None, overwrite)
+        if memory_limit is not None:
+            partition = replace(partition, path=str(files[-1]))
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
         return 1
@@ -370,11 +377,11 @@ def anonymize(
             **partition.to_dict(),
             "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
             "definetti": guesses(attack),
-            "files": [{"path": str(path), "bytes": path.stat().st_size} for path in written],
+            "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         }
         print(json.dumps(found, indent=2))
         return 0
-    show_partition(file, partition, confidence, reached, attack, written)
+    show_partition(file, partition, confidence, reached, attack, files)
     return 0
 
 
@@ -399,23 +406,6 @@ def hierarchy_of(text: str) -> tuple[str, str]:
     return name, path
 
 
-@contextmanager
-def place_on_disk(out: Path) -> Iterator[Path]:
-    """The Parquet file that is written before all else is known; nothing of it is left if that fails."""
-    from nbcfast.release.tables import made_folders, remove_folders
-
-    if out.suffix.lower() in (".parquet", ".pq"):
-        yield out
-        return
-    made = made_folders(str(out))
-    place = out / f".table.{os.urandom(8).hex()}.parquet"
-    try:
-        yield place
-    finally:
-        place.unlink(missing_ok=True)
-        remove_folders(made)
-
-
 def on_disk(
     file: Path,
     names: list[str],
@@ -424,8 +414,8 @@ def on_disk(
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
-    out: Path,
     memory_limit: str,
+    spill: Path | None,
     demands: dict[str, Any],
 ) -> skyline.Partition:
     """Split a file in little memory."""
@@ -442,29 +432,34 @@ def on_disk(
             sensitive,
             weights=weights,
             csv=options,
-            out=out,
             memory_limit=memory_limit,
+            spill=spill,
             progress=report,
             **demands,
         )
 
 
-def save(partition: skyline.Partition, out: Path, shuffle: bool, counts: str | None) -> list[Path]:
-    """Write what may be published; the files."""
+def save(
+    partition: skyline.Partition,
+    out: Path,
+    shuffle: bool,
+    counts: str | None,
+    parquet: bool,
+    overwrite: bool,
+) -> list[Path]:
+    """Write what may be published; the files. With `parquet` a folder gets a table.parquet too."""
     from nbcfast.release.tables import write_csv, write_parquet
 
     ending = out.suffix.lower()
     if ending in (".parquet", ".pq"):
-        if partition.path is None:
-            write_parquet(partition.counted, out)
+        write_parquet(partition.counted, out, overwrite=overwrite)
         return [out]
     order: Literal["canonical", "shuffled"] = "shuffled" if shuffle else "canonical"
     if ending == ".csv":
-        write_csv(partition.counted, out, order=order, weights=counts)
+        write_csv(partition.counted, out, order=order, weights=counts, overwrite=overwrite)
         return [out]
-    on_disk = partition.path is not None
-    partition.save(out, order=order, weights=counts, parquet=on_disk)
-    return [out / name for name in PUBLISHED[: 3 if on_disk else 2]]
+    partition.save(out, order=order, weights=counts, parquet=parquet, overwrite=overwrite)
+    return [out / name for name in PUBLISHED[: 3 if parquet else 2]]
 
 
 def show_partition(

@@ -16,7 +16,8 @@ from rich.text import Text
 import nbcfast
 from nbcfast.cli import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
-from nbcfast.cli.files import Output, held_out, keep_apart_from, names_of, output, read
+from nbcfast.cli.files import Output, held_out, names_of, output, read
+from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     label,
     listing,
@@ -215,6 +216,7 @@ def _found(one: Violation) -> dict[str, object]:
     "--holdout", type=click.Path(path_type=Path), help="People not in FILE, for the deFinetti attack."
 )
 @click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
+@REPLACES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disclose_verb(
     file: Path,
@@ -232,6 +234,7 @@ def disclose_verb(
     counts: str | None,
     holdout: Path | None,
     no_attack: bool,
+    overwrite: bool,
     as_json: bool,
 ) -> int:
     """Suppress just so many values of FILE that all templates hold.
@@ -251,8 +254,10 @@ def disclose_verb(
     if utility == "information" and target is None:
         raise ValueError("--utility information needs --target NAME")
     written_as = "folder" if out is None else output(out)
-    if out is not None:
-        keep_apart_from([file, *([] if holdout is None else [holdout])], out)
+    if written_as == "folder":
+        check_targets([file, holdout], overwrite, folder=out)
+    else:
+        check_targets([file, holdout], overwrite, files={"--out": out})
     table = read(file, None if columns is None else names_in(columns), weights, nulls, delimiter, texts)
     if counts is not None and counts in table.names:
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
@@ -280,7 +285,7 @@ def disclose_verb(
             print(json.dumps(infeasible, indent=2))
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
-    files = [] if out is None else written(made, out, counts, written_as)
+    files = [] if out is None else written(made, out, counts, written_as, overwrite)
     attacks = {}
     for name in [] if no_attack else secrets:
         own = table.select(_once([*known, name]))
@@ -301,16 +306,16 @@ def _once(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def written(made: Disclosure, out: Path, counts: str | None, kind: str) -> list[str]:
+def written(made: Disclosure, out: Path, counts: str | None, kind: str, overwrite: bool) -> list[str]:
     """The files that were written."""
     if kind == "folder":
-        made.save(out, weights=counts)
+        made.save(out, weights=counts, overwrite=overwrite)
         load(out)  # reads and checks what was written
         return [str(out / "table.csv"), str(out / "certificate.json")]
     if kind == "csv":
-        write_csv(made.collapsed, out, weights=counts)
+        write_csv(made.collapsed, out, weights=counts, overwrite=overwrite)
     else:
-        write_parquet(made.collapsed, out, weights=counts)
+        write_parquet(made.collapsed, out, weights=counts, overwrite=overwrite)
     return [str(out)]
 
 

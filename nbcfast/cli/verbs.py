@@ -24,6 +24,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast.cli import printable
+from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
@@ -517,6 +518,7 @@ def inspect(
     type=click.Path(path_type=Path),
     help="Other rows of the same population: measure whether those of the input can be told from them.",
 )
+@REPLACES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def publish(
     file: Path,
@@ -542,6 +544,7 @@ def publish(
     out: Path,
     dataset: Path | None,
     holdout: Path | None,
+    overwrite: bool,
     as_json: bool,
 ) -> int:
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
@@ -566,6 +569,7 @@ def publish(
         raise ValueError(f"--dataset must be another file than the input, got {str(dataset)!r}")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
+    check_targets([file, holdout, listed, domain], overwrite, folder=out, files={"--dataset": dataset})
     if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
         raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
     chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
@@ -626,23 +630,8 @@ def publish(
                 file=sys.stderr,
             )
         return 1
-    new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        if dataset is not None:  # first, because it may be too large, and then nothing is written
-            with progress("writing") as report:
-                release.write_dataset(dataset, progress=report)
-        try:
-            release.save(out)
-        except BaseException:
-            if dataset is not None:
-                dataset.unlink()
-            raise
-    except BaseException:
-        with suppress(OSError):
-            for folder in new_folders:
-                folder.rmdir()
-        raise
+    with progress("writing") as report:
+        release.save(out, dataset=dataset, overwrite=overwrite, progress=report)
     certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
     with already_written(files):

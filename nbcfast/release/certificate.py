@@ -435,14 +435,35 @@ class Release:
         """The class of every row, by exact comparisons of the published counts; as `Viewset.predict`."""
         return self.views.predict(table, codes=codes, unseen=unseen, threads=threads, progress=progress)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dataset: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
         """Write ``certificate.json`` into the folder `path`, which is made if need be.
 
         The same release gives the same bytes. The file appears whole or not at all, and only if its counts
         are realistic and positive and keep the limit.
 
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        dataset : str or path, optional
+            A file for a synthetic table, as of `write_dataset`; both are written, or neither.
+        overwrite : bool
+            Replace a folder that is there, with all that is in it, and a dataset. Only a folder that holds
+            nothing but a certificate and its files is ever replaced.
+        progress : callable, optional
+            Called as progress(done, total), in rows of the dataset.
+
         Raises
         ------
+        FileExistsError
+            If there is something already, other than an empty folder.
         ValueError
             If the counts do not have what the certificate claims.
         OSError
@@ -461,7 +482,7 @@ class Release:
         """
         from nbcfast.release.files import save
 
-        save(self, path)
+        save(self, path, overwrite=overwrite, dataset=dataset, progress=progress)
 
     def dataset(self, rng: np.random.Generator | None = None, *, progress: Progress | None = None) -> Table:
         """A synthetic table with exactly these counts: within a class each column is permuted by itself.
@@ -503,6 +524,7 @@ class Release:
         path: str | os.PathLike[str],
         rng: np.random.Generator | None = None,
         *,
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Stream a synthetic table, as of `dataset`, to a .parquet, .csv or .csv.gz file in constant memory.
@@ -515,15 +537,19 @@ class Release:
             The file.
         rng, progress
             As for `dataset`.
+        overwrite : bool
+            Replace a file that is there.
 
         Raises
         ------
+        FileExistsError
+            If there is such a file, and `overwrite` does not say that it may be replaced.
         ValueError
             If the ending is another, or the table would have more than 10^10 rows.
         """
         from nbcfast.release.datasets import write_dataset
 
-        write_dataset(self, path, rng, progress)
+        write_dataset(self, path, rng, progress, overwrite)
 
     def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> npt.NDArray[np.int64]:
         """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.

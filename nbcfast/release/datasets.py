@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.release.files import text_of, written
+from nbcfast._writing import written
+from nbcfast.release.files import text_of
 from nbcfast.release.quality import shares
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
@@ -66,29 +67,42 @@ def dataset(release: Release, rng: np.random.Generator | None, progress: Progres
 
 
 def write_dataset(
-    release: Release, path: Any, rng: np.random.Generator | None, progress: Progress | None
+    release: Release,
+    path: Any,
+    rng: np.random.Generator | None,
+    progress: Progress | None,
+    overwrite: bool = False,
 ) -> None:
     """Stream a synthetic table; see `Release.write_dataset`."""
+    with written(path, overwrite=overwrite) as file:
+        stream(release, os.fsdecode(path), file, rng, progress)
+
+
+def stream(
+    release: Release,
+    name: str,
+    file: IO[bytes],
+    rng: np.random.Generator | None,
+    progress: Progress | None,
+) -> None:
+    """Write a synthetic table of the kind that the ending of `name` says."""
     from nbcfast.table import arrow
 
     arrow.load_pyarrow()
-    name = os.fsdecode(path)
     lower = name.lower()
     class_name = _checked(release, MOST_STREAMED_ROWS)
     generator = _generator(rng)
     blocks = _blocks(release, class_name, generator, progress)
     if lower.endswith((".parquet", ".pq")):
-        with written(name) as file:
-            _write_parquet(release, blocks, file, seeded=rng is not None)
+        _write_parquet(release, blocks, file, seeded=rng is not None)
     elif lower.endswith((".csv", ".csv.gz")):
         domains = {**release.views._domains, class_name: release.views._class_domain}
         texts = {column: _texts(domain, column) for column, domain in domains.items()}
-        with written(name) as file:
-            if not lower.endswith(".gz"):
-                _write_csv(texts, blocks, file)
-            else:
-                with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                    _write_csv(texts, blocks, packed)
+        if not lower.endswith(".gz"):
+            _write_csv(texts, blocks, file)
+        else:
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                _write_csv(texts, blocks, packed)
     else:
         raise ValueError(f"path must end in .parquet, .pq, .csv or .csv.gz, got {name!r}")
 

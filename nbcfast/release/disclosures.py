@@ -32,6 +32,7 @@ def save(
     rng: np.random.Generator | None,
     weights: str | None,
     parquet: bool,
+    overwrite: bool,
 ) -> None:
     """Write the folder; see `Disclosure.save`."""
     generator = tables.ordered_by(order, rng)
@@ -47,6 +48,7 @@ def save(
         lambda digest: _document(disclosure, found, weights, digest, order, rng is not None),
         generator=generator,
         parquet=parquet,
+        overwrite=overwrite,
     )
 
 

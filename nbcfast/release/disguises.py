@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from nbcfast.verify_release import DisguisedDocument
 
 
-def save(disguised: Disguised, path: str | os.PathLike[str], cuts: Mapping[str, Cut] | None) -> None:
+def save(
+    disguised: Disguised,
+    path: str | os.PathLike[str],
+    cuts: Mapping[str, Cut] | None,
+    overwrite: bool,
+) -> None:
     """Write the folder; see `Disguised.save`."""
     if not disguised.n_rows:
         raise ValueError("not saved: no rows")
@@ -40,7 +45,13 @@ def save(disguised: Disguised, path: str | os.PathLike[str], cuts: Mapping[str, 
             form.DisguisedDocument({**fields, "sha256": "0" * 64, "table_sha256": "0" * 64})
         except form.Refused as error:
             raise ValueError(f"not saved: {error}") from None
-    tables.save(path, lines, lambda digest: {**fields, "table_sha256": digest}, copies=copies)
+    tables.save(
+        path,
+        lines,
+        lambda digest: {**fields, "table_sha256": digest},
+        copies=copies,
+        overwrite=overwrite,
+    )
 
 
 def _document(disguised: Disguised) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from fractions import Fraction
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
+from nbcfast._writing import place_of, together
 from nbcfast.release.certificate import Canonical, Certificate, PublicList, Release, limit_text
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
@@ -19,13 +17,21 @@ from nbcfast.views import Viewset
 from nbcfast.views.integers import Counts, as_counts
 
 if TYPE_CHECKING:
+    from nbcfast._threads import Progress
     from nbcfast.verify_release import Document
 
 # Who reads a kind of published table; they need more than the release of a classifier does.
 TABLES = {"partition": "partitions", "disclosure": "disclosures", "disguised": "disguises"}
 
 
-def save(release: Release, path: str | os.PathLike[str]) -> None:
+def save(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    dataset: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Write the folder; see `Release.save`."""
     fault = unfit(release) or strange(release) or at_odds(release)
     if fault:
@@ -36,40 +42,17 @@ def save(release: Release, path: str | os.PathLike[str]) -> None:
             form.parse(data)
         except form.Refused as error:
             raise ValueError(f"not saved: {error}") from None
-    folder = os.fsdecode(path)
-    new = [folder]  # of those above it, which are to be made
-    while new[-1] and not os.path.isdir(new[-1]):
-        new.append(os.path.dirname(new[-1]))
-    os.makedirs(folder, exist_ok=True)
-    try:
-        with written(os.path.join(folder, form.NAME)) as file:
-            file.write(data)
-    except BaseException:
-        with suppress(OSError):
-            for each in new[:-1]:
-                os.rmdir(each)
-        raise
+    with together() as writing:
+        inside = dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path)
+        also = [os.path.basename(place_of(dataset))] if dataset is not None and inside else []
+        files = writing.folder(path, (form.NAME, *also), overwrite, also)
+        if dataset is not None:
+            from nbcfast.release.datasets import stream
 
-
-@contextmanager
-def written(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A new file that takes the name `path` only when it is complete, and otherwise leaves nothing."""
-    target = os.fsdecode(path)
-    if os.path.isdir(target):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.part")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+            # Before the counts, because it may be too large, and then nothing is written.
+            file = files[also[0]] if inside else writing.file(dataset, overwrite)
+            stream(release, os.fsdecode(dataset), file, None, progress)
+        files[form.NAME].write(data)
 
 
 def unfit(release: Release) -> str | None:

@@ -31,6 +31,7 @@ def save(
     rng: np.random.Generator | None,
     weights: str | None,
     parquet: bool,
+    overwrite: bool,
 ) -> None:
     """Write the folder; see `Partition.save`."""
     generator = tables.ordered_by(order, rng)
@@ -38,15 +39,13 @@ def save(
     if fault is not None:
         raise ValueError(f"not saved: {fault[0]}")
     lines = tables.Lines(partition.counted, weights)
-    own = os.path.join(os.fsdecode(path), form.PARQUET)
-    # One that was split on disk may have its table there, and keeps it.
-    split_there = partition.path is not None and os.path.realpath(partition.path) == os.path.realpath(own)
     tables.save(
         path,
         lines,
         lambda digest: _document(partition, digest, order, rng is not None, weights),
         generator=generator,
-        parquet=parquet or split_there,
+        parquet=parquet,
+        overwrite=overwrite,
     )
 
 

@@ -1,22 +1,21 @@
-"""What published tables have in common: the lines of table.csv, and a folder that is whole or not there."""
+"""What published tables have in common: the lines of table.csv, and their folder."""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
 
 from nbcfast import verify_release as form
+from nbcfast._writing import together, written
 from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
-from nbcfast.release.files import _typed, written
+from nbcfast.release.files import _typed
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
@@ -37,15 +36,15 @@ def save(
     generator: np.random.Generator | None = None,
     parquet: bool = False,
     copies: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv.
 
-    `copies` are names of other files, and what of the certificate they repeat. A table.parquet that was there
-    is of another table, and cuts.json that were there are of other answers: they go.
+    `copies` are names of other files, and what of the certificate they repeat.
     """
     names = [form.TABLE, *([form.PARQUET] if parquet else []), *(copies or {}), form.NAME]
-    ours = [form.PARQUET] if copies is None else [form.PARQUET, form.CUTS]
-    with together(os.fsdecode(path), names, [name for name in ours if name not in names]) as files:
+    with together() as writing:
+        files = writing.folder(path, names, overwrite)
         digest = lines.write(files[form.TABLE], generator)
         fields = document(digest)
         if parquet:
@@ -65,94 +64,6 @@ def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generat
     if rng is not None and order != "shuffled":
         raise ValueError("rng goes with order='shuffled'")
     return _generator(rng) if order == "shuffled" else None
-
-
-def made_folders(folder: str) -> list[str]:
-    """Make a folder and those above it; those that were not there before, the lowest first."""
-    made, place = [], os.path.abspath(folder)
-    while not os.path.lexists(place):
-        made.append(place)
-        place = os.path.dirname(place)
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except BaseException:
-        remove_folders(made)
-        raise
-    return made
-
-
-def remove_folders(made: list[str]) -> None:
-    """Remove folders that are empty."""
-    for place in made:
-        with suppress(OSError):
-            os.rmdir(place)
-
-
-@contextmanager
-def together(folder: str, names: list[str], gone: Sequence[str] = ()) -> Iterator[dict[str, IO[bytes]]]:
-    """New files in a folder, which is made if need be: all take their names at the end, or none does.
-
-    They take them in order, so that the last one says that all are there. Files with the names `gone` are
-    removed before. What is replaced or removed is put back where one of them fails to.
-    """
-    made = made_folders(folder)
-    mark = os.urandom(8).hex()
-    removed = {os.path.join(folder, name): os.path.join(folder, f".{name}.{mark}.old") for name in gone}
-    targets = [os.path.join(folder, name) for name in names]
-    parts = [os.path.join(folder, f".{name}.{mark}.part") for name in names]
-    kept = [os.path.join(folder, f".{name}.{mark}.old") for name in names]
-    files: dict[str, IO[bytes]] = {}
-    done: list[tuple[str, str | None]] = []
-    try:
-        for target in (*removed, *targets):
-            if os.path.isdir(target):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
-        for name, part in zip(names, parts, strict=True):
-            files[name] = open(part, "xb")  # noqa: SIM115
-        yield files
-        for file in files.values():
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-        for target, old in removed.items():
-            if os.path.lexists(target):
-                done.append((target, old))
-                _keep(target, old)
-                with suppress(FileNotFoundError):  # where that took its name
-                    os.unlink(target)
-        for target, part, old in zip(targets, parts, kept, strict=True):
-            replaced = os.path.lexists(target)
-            done.append((target, old if replaced else None))
-            if replaced:
-                _keep(target, old)
-            os.replace(part, target)
-    except BaseException:
-        for target, before in reversed(done):
-            with suppress(OSError):
-                if before is None:
-                    os.unlink(target)
-                else:
-                    os.replace(before, target)
-                    os.unlink(before)  # which is there if both were names of one file
-        for file in files.values():
-            with suppress(OSError):
-                file.close()
-        for part in parts:
-            with suppress(OSError):
-                os.unlink(part)
-        remove_folders(made)
-        raise
-    for old in (*removed.values(), *kept):
-        with suppress(OSError):
-            os.unlink(old)
-
-
-def _keep(path: str, name: str) -> None:
-    """Give a file a second name, or another one where the file system has no second names."""
-    try:
-        os.link(path, name, follow_symlinks=False)
-    except (OSError, NotImplementedError):
-        os.rename(path, name)
 
 
 class Lines:
@@ -281,17 +192,20 @@ def write_csv(
     order: str = "canonical",
     rng: np.random.Generator | None = None,
     weights: str | None = None,
+    overwrite: bool = False,
 ) -> str:
     """A table of distinct rows as a CSV file, whole or not at all; its sha256."""
     generator = ordered_by(order, rng)
     lines = Lines(table, weights)
-    with written(path) as file:
+    with written(path, overwrite=overwrite) as file:
         return lines.write(file, generator)
 
 
-def write_parquet(table: Table, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
+def write_parquet(
+    table: Table, path: str | os.PathLike[str], *, weights: str | None = None, overwrite: bool = False
+) -> None:
     """A table of distinct rows, in their order, as a Parquet file, whole or not at all."""
-    with written(path) as file:
+    with written(path, overwrite=overwrite) as file:
         _write_parquet(table, file, weights)
 
 

@@ -55,7 +55,13 @@ class Disguised(Table):
         """The columns outside the scheme, which stand here as they are."""
         return tuple(name for name in self.names if self.scheme.group_of(name) is None)
 
-    def save(self, path: str | os.PathLike[str], *, cuts: Mapping[str, Cut] | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        cuts: Mapping[str, Cut] | None = None,
+        overwrite: bool = False,
+    ) -> None:
         """Write a folder: table.csv with its rows sorted, certificate.json, against which it is checked, and
         scheme.json, which repeats the scheme for devices and for `estimate`.
 
@@ -69,16 +75,21 @@ class Disguised(Table):
         cuts : mapping of name -> Cut, optional
             Where columns of the scheme were made two-valued before: written into the certificate, and into
             cuts.json.
+        overwrite : bool
+            Replace a folder that is there, with all that is in it. Only one that holds nothing but a
+            certificate and its files is ever replaced.
 
         Raises
         ------
+        FileExistsError
+            If there is something already, other than an empty folder.
         ValueError
             If there are no rows, CSV cannot hold a value, or the cuts are not of columns of the scheme with
             the values 0 and 1.
         """
         from nbcfast.release.disguises import save
 
-        save(self, path, cuts)
+        save(self, path, cuts, overwrite)
 
 
 @overload

@@ -256,11 +256,19 @@ class AnyScheme(ABC):
         """The text of the scheme's file; `from_json` of the module reads it."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the scheme to a JSON file, whole or not at all."""
-        from nbcfast.release.files import written
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the scheme to a JSON file, whole or not at all.
 
-        with written(path) as file:
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        overwrite : bool
+            Replace a file that is there; otherwise that is a FileExistsError.
+        """
+        from nbcfast._writing import written
+
+        with written(path, overwrite=overwrite) as file:
             file.write(self.to_json().encode("ascii"))
 
     def __eq__(self, other: object) -> bool:

@@ -42,7 +42,9 @@ def anonymize(
     hierarchies: Mapping[str, Any] | None = None,
     target: str | None = None,
     out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     memory_limit: int | str | None = None,
+    spill: str | os.PathLike[str] | None = None,
     weights: str | None = None,
     csv: Mapping[str, Any] | None = None,
     threads: int | None = None,
@@ -57,7 +59,7 @@ def anonymize(
     Parameters
     ----------
     table : Table, anything that makes one, or the path of a Parquet or CSV file
-        A file is split on disk, in the memory of `memory_limit`, and the published table is written to `out`.
+        A file is split on disk, in the memory of `memory_limit`.
     quasi : iterable of str
         The columns that an adversary may know.
     sensitive : str
@@ -78,11 +80,17 @@ def anonymize(
     target : str, optional
         A column that the partition shall tell much of: attributes are tried by their information gain on it.
         By default they are tried by the range of their values. It is not published.
-    out : str or path
-        For a file: the Parquet file to write.
+    out : str or path, optional
+        For a file: a Parquet file to write. Without one, and with a `memory_limit`, nothing is written;
+        `Partition.save` does.
+    overwrite : bool
+        Replace the file `out` if it is there; otherwise that is a FileExistsError, before any work.
     memory_limit : int or str
         For a file: bytes that the process may take, or a text such as "2GiB"; by default "1GiB". Half of it
         is for rows; what is known of the groups, about 200 bytes each, has to fit too.
+    spill : str or path, optional
+        For a file: a folder with room for two copies of the rows' codes; by default that of the system for
+        temporary files. What is spilled has no name there and is gone with the process, however that ends.
     weights : str, optional
         For a file: the column that says for how many people a row stands. A Table has its own.
     csv : mapping, optional
@@ -100,6 +108,10 @@ def anonymize(
     ------
     Infeasible
         If the table as one group breaks a demand: then every partition does. `best` holds the breach.
+    FileExistsError
+        If the file `out` is there, and `overwrite` does not say that it may be replaced.
+    OSError
+        If a file cannot be read or written, or the folder of `spill` is full.
     ValueError
         If nothing is demanded, there are no rows, a name is unknown or given twice, the sensitive column is
         among the quasi-identifiers, `out` is the file that is read, or with ordered distances the numbers or
@@ -138,8 +150,10 @@ def anonymize(
     if isinstance(table, (str, os.PathLike)):
         from nbcfast.skyline.ondisk import anonymize_file
 
-        if out is None:
-            raise ValueError("out: a file is split on disk, and needs the Parquet file to write; got none")
+        if out is None and memory_limit is None:
+            raise ValueError(
+                "out: a file is split on disk, and needs a Parquet file to write, or a memory_limit; got none"
+            )
         return anonymize_file(
             os.fsdecode(table),
             names,
@@ -148,13 +162,22 @@ def anonymize(
             given,
             target,
             weights,
-            os.fsdecode(out),
+            None if out is None else os.fsdecode(out),
+            overwrite,
             memory_limit,
+            None if spill is None else os.fsdecode(spill),
             csv or {},
             n_threads(threads, 1 << 30),
             progress,
         )
-    for name, value in (("out", out), ("memory_limit", memory_limit), ("weights", weights), ("csv", csv)):
+    for name, value in (
+        ("out", out),
+        ("overwrite", overwrite or None),
+        ("memory_limit", memory_limit),
+        ("spill", spill),
+        ("weights", weights),
+        ("csv", csv),
+    ):
         if value is not None:
             raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
     if not isinstance(table, Table):

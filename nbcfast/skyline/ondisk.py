@@ -3,14 +3,19 @@
 Where no demand looks at other groups, a node that fits into memory is finished there. Else every level is one
 scan of the file: nodes are read in their order, decided, split and written. Of a node that does not fit only
 counts are in memory, gathered while its rows were written.
+
+What is spilled are codes of all private rows. The files have no name that would outlive the process, however
+it ends, nobody else may read them, and they never lie in the folder of what is published.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,6 +24,7 @@ import numpy.typing as npt
 
 from nbcfast._columns import Columns
 from nbcfast._partition import Joint, Level, Problem, Scratch
+from nbcfast._writing import check_file
 from nbcfast.skyline.anonymize import refuse, useful_map
 from nbcfast.skyline.demands import Demands
 from nbcfast.skyline.growing import decide_shared, over, problem_of, spans_of
@@ -40,6 +46,8 @@ DEFAULT_LIMIT = "1GiB"
 INTERPRETER = 128 << 20  # bytes that a process takes which has done nothing yet
 LEAST_ROWS = 1 << 12  # of a buffer
 CHUNK = 1 << 17  # rows made into records at a time
+SHORTER = "a spill file is shorter than what was written to it"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def usable(limit: int) -> int:
@@ -58,7 +66,7 @@ class SpilledColumn(ColumnBuilder):
         self.table = np.empty(0, np.int64)  # code as first met -> code in the domain
 
     def _keep(self, codes: Codes) -> None:
-        self._file.write(np.ascontiguousarray(codes).data)
+        _write_all(self._file.write, np.ascontiguousarray(codes))
         if self._blocks and self._blocks[-1][1] == codes.dtype:
             self._blocks[-1] = self._blocks[-1][0] + len(codes), codes.dtype
         else:
@@ -76,25 +84,29 @@ class SpilledColumn(ColumnBuilder):
             first = other.add(values)
             self.domain, table = other.finish(None)
             self.table = table[first]
-        self._file.flush()
 
     def chunks(self, n: int) -> Iterator[Codes]:
         """The codes as they were first met, n rows at a time."""
         widest = max((dtype for _, dtype in self._blocks), key=lambda dtype: dtype.itemsize)
-        with open(self._file.name, "rb") as file:
-            out, filled = np.empty(n, widest), 0
-            for size, dtype in self._blocks:
-                left = size
-                while left:
-                    part = np.fromfile(file, dtype, min(left, n - filled))
-                    out[filled : filled + len(part)] = part
-                    filled += len(part)
-                    left -= len(part)
-                    if filled == n:
-                        yield out
-                        out, filled = np.empty(n, widest), 0
-            if filled:
-                yield out[:filled]
+        position = 0  # of our own: a column may be read twice at once
+        out, filled = np.empty(n, widest), 0
+        for size, dtype in self._blocks:
+            left = size
+            while left:
+                part = np.empty(min(left, n - filled), dtype)
+                _read_at(self._file.fileno(), part, position)
+                position += part.nbytes
+                out[filled : filled + len(part)] = part
+                filled += len(part)
+                left -= len(part)
+                if filled == n:
+                    yield out
+                    out, filled = np.empty(n, widest), 0
+        if filled:
+            yield out[:filled]
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def anonymize_file(
@@ -105,34 +117,103 @@ def anonymize_file(
     hierarchies: dict[str, Any],
     target: str | None,
     weights: str | None,
-    out: str,
+    out: str | None,
+    overwrite: bool,
     memory_limit: int | str | None,
+    spill: str | None,
     options: Mapping[str, Any],
     threads: int,
     progress: Progress | None,
 ) -> Partition:
     """Split a file; see `anonymize`."""
     limit = as_bytes(DEFAULT_LIMIT if memory_limit is None else memory_limit, "memory_limit")
-    if not out.lower().endswith((".parquet", ".pq")):
-        raise ValueError(f"out must be a Parquet file (.parquet or .pq), got {out!r}")
-    if is_same_file(path, out):
-        raise ValueError(f"out: expected another file than the private one, got {out!r}")
+    if out is not None:
+        if not out.lower().endswith((".parquet", ".pq")):
+            raise ValueError(f"out must be a Parquet file (.parquet or .pq), got {out!r}")
+        if is_same_file(path, out):
+            raise ValueError(f"out: expected another file than the private one, got {out!r}")
+        check_file(out, overwrite)
     load_pyarrow()
-    folder = os.path.dirname(os.path.abspath(out))
     wanted = list(dict.fromkeys([*names, sensitive, *([] if target is None else [target])]))
     if weights is not None:
         if weights in wanted:
             raise ValueError(f"weights: {weights!r} is also another column of the partition")
         wanted.append(weights)
-    with tempfile.TemporaryDirectory(prefix=".nbcfast-", dir=folder) as spill:
-        columns = read_columns(path, wanted, weights, spill, options)
+    with Spill(spill) as files:
+        columns = read_columns(path, wanted, weights, files, options)
         partition = _Split(
-            columns, names, sensitive, demands, hierarchies, target, weights, limit, threads, spill, progress
-        ).run(out)
+            columns, names, sensitive, demands, hierarchies, target, weights, limit, threads, files, progress
+        ).run()
+    if out is None:
+        return partition
     from nbcfast.release.tables import write_parquet
 
-    write_parquet(partition.counted, out)
-    return partition
+    write_parquet(partition.counted, out, overwrite=overwrite)
+    return replace(partition, path=out)
+
+
+class Spill:
+    """Files for what does not fit into memory, which are gone when they are closed, or with the process."""
+
+    def __init__(self, folder: str | None) -> None:
+        self.folder = temporary_folder() if folder is None else folder
+        if not os.path.isdir(self.folder):
+            raise ValueError(f"spill: expected a folder, got {self.folder!r}")
+        self._files: list[IO[bytes]] = []
+
+    def new(self) -> IO[bytes]:
+        """A file that has no name, or loses it before anything is in it."""
+        flags = os.O_RDWR | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        handle = -1
+        if hasattr(os, "O_TMPFILE"):
+            with suppress(OSError):  # not on every file system
+                handle = os.open(self.folder, flags | os.O_TMPFILE, 0o600)
+        if handle < 0:
+            name = os.path.join(self.folder, f".nbcfast-{os.urandom(8).hex()}")
+            try:
+                handle = os.open(name, flags | os.O_CREAT, 0o600)
+            finally:
+                try:
+                    _remove(name)
+                except BaseException:  # a signal
+                    _remove(name)
+                    raise
+        file = os.fdopen(handle, "w+b", buffering=0)
+        self._files.append(file)
+        return file
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        for file in self._files:
+            file.close()
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise OSError(
+                error.errno,
+                f"{os.strerror(error.errno)}, and rows are spilled to this folder: --spill DIR (in Python "
+                "spill=) names another one",
+                self.folder,
+            ) from error
+
+
+def temporary_folder() -> str:
+    """Where the system keeps temporary files.
+
+    `tempfile.gettempdir` finds it by writing a file there, and takes the working folder if all else fails,
+    where something may be published.
+    """
+    if tempfile.tempdir is not None:
+        return os.fsdecode(tempfile.tempdir)
+    for name in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp", "/usr/tmp"):
+        if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):
+            return os.path.abspath(name)
+    raise ValueError("spill: no folder for temporary files can be written: --spill DIR (spill=) names one")
+
+
+def _remove(name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name)
 
 
 def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
@@ -147,30 +228,26 @@ def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 
 
 def read_columns(
-    path: str, names: list[str], weights: str | None, folder: str, options: Mapping[str, Any]
+    path: str, names: list[str], weights: str | None, spill: Spill, options: Mapping[str, Any]
 ) -> dict[str, SpilledColumn]:
     """The columns of a file, their codes spilled."""
     pa = load_readers()
     with open(path, "rb"):  # the usual OSError, with its path
         pass
-    files = [open(os.path.join(folder, f"column{i}"), "wb") for i in range(len(names))]  # noqa: SIM115
-    try:
-        if path.lower().endswith((".parquet", ".pq")):
-            if options:
-                raise ValueError(f"csv: options are for CSV files, got {sorted(options)} for {path!r}")
-            try:
-                columns = _read_parquet(path, names, files)
-            except pa.ArrowInvalid as error:
-                raise ValueError(f"{path}: {one_line(error)}") from None
-            except pa.ArrowException as error:
-                raise OSError(f"{path}: {one_line(error)}") from None
-            for column in columns.values():
-                column.settle(None)
-        else:
-            columns = _read_csv(path, names, weights, files, options)
-    finally:
-        for file in files:
-            file.close()
+    files = [spill.new() for _ in names]
+    if path.lower().endswith((".parquet", ".pq")):
+        if options:
+            raise ValueError(f"csv: options are for CSV files, got {sorted(options)} for {path!r}")
+        try:
+            columns = _read_parquet(path, names, files)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path}: {one_line(error)}") from None
+        except pa.ArrowException as error:
+            raise OSError(f"{path}: {one_line(error)}") from None
+        for column in columns.values():
+            column.settle(None)
+    else:
+        columns = _read_csv(path, names, weights, files, options)
     if next(iter(columns.values())).n_rows == 0:
         raise ValueError("no rows")
     return columns
@@ -300,11 +377,11 @@ class _Split:
         weights: str | None,
         limit: int,
         threads: int,
-        folder: str,
+        spill: Spill,
         progress: Progress | None,
     ) -> None:
         self.columns, self.names, self.sensitive, self.demands = columns, names, sensitive, demands
-        self.target, self.weights, self.folder, self.progress = target, weights, folder, progress
+        self.target, self.weights, self.spill, self.progress = target, weights, spill, progress
         self.n_rows = columns[sensitive].n_rows
         self.settled = 0
         self.people = self._count_people()
@@ -380,7 +457,7 @@ class _Split:
         for codes in column.chunks(CHUNK):
             yield np.ascontiguousarray(of_code[codes])
 
-    def run(self, out: str) -> Partition:
+    def run(self) -> Partition:
         found = list(self._levels())
         leaves = np.concatenate([part.leaves for part in found])
         boxes = np.concatenate([part.boxes for part in found])
@@ -401,7 +478,7 @@ class _Split:
             np.ascontiguousarray(leaves[order, 2]),
             Counts(lengths, pairs[places], people),
         )
-        return Partition(tuple(self.names), self.sensitive, self.demands, None, out, made)
+        return Partition(tuple(self.names), self.sensitive, self.demands, None, None, made)
 
     def _records(self) -> Iterator[Records]:
         """All rows as records, a chunk at a time."""
@@ -423,25 +500,24 @@ class _Split:
     def _levels(self) -> Iterator[_Found]:
         level = Level.root([one.size for one in self.quasi], self.n_rows, self.total)
         joints: dict[int, Joint] = {}
-        spill = os.path.join(self.folder, "level0")
-        with open(spill, "wb") as file:
-            if self.n_rows > self.room:
-                joints[0] = Joint(self.problem)
-            for records in self._records():
-                if joints:
-                    self.problem.gather(records, joints[0])
-                file.write(records.data)
+        rows = self.spill.new()
+        if self.n_rows > self.room:
+            joints[0] = Joint(self.problem)
+        for records in self._records():
+            if joints:
+                self.problem.gather(records, joints[0])
+            _write_all(rows.write, records)
         for column in self.columns.values():
-            os.unlink(column._file.name)
+            column.close()
         size = min(self.room, self.n_rows)
         buffers = np.empty((size, self.stride), np.uint8), np.empty((size, self.stride), np.uint8)
         while level.n:
-            following = os.path.join(self.folder, f"level{level.depth + 1}")
-            with open(spill, "rb", buffering=0) as source, open(following, "wb", buffering=0) as sink:
-                step = _Level(self, level, joints, source, sink, buffers)
-                yield from step.run()
-            os.unlink(spill)
-            level, joints, spill = step.following(), step.joints_after, following
+            following = self.spill.new()
+            rows.seek(0)
+            step = _Level(self, level, joints, rows, following, buffers)
+            yield from step.run()
+            rows.close()
+            level, joints, rows = step.following(), step.joints_after, following
 
     def settle(self, rows: int) -> None:
         self.settled += rows
@@ -504,7 +580,7 @@ class _Level:
         while done < len(view):
             n = self.source.readinto(view[done:])  # type: ignore[attr-defined]
             if not n:
-                raise OSError("the spill file is shorter than what was written to it")
+                raise OSError(SHORTER)
             done += n
 
     def _load(self, first: int, last: int) -> tuple[Records, Records]:
@@ -621,7 +697,17 @@ class _Level:
         return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
 
 
-def _write_all(write: Callable[[memoryview], int | None], rows: Records) -> None:
+def _read_at(descriptor: int, into: npt.NDArray[Any], position: int) -> None:
+    view, done = into.data.cast("B"), 0
+    while done < len(view):
+        data = os.pread(descriptor, min(len(view) - done, 1 << 30), position + done)
+        if not data:
+            raise OSError(SHORTER)
+        view[done : done + len(data)] = data
+        done += len(data)
+
+
+def _write_all(write: Callable[[memoryview], int | None], rows: npt.NDArray[Any]) -> None:
     view, done = rows.data.cast("B"), 0
     while done < len(view):
         done += write(view[done : done + (1 << 30)]) or 0

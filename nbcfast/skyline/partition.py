@@ -344,12 +344,13 @@ class Partition:
         rng: np.random.Generator | None = None,
         weights: str | None = None,
         parquet: bool = False,
+        overwrite: bool = False,
     ) -> None:
         """Write the published table and its certificate into the folder `path`, which is made if need be.
 
         The files are ``table.csv`` and ``certificate.json``, which holds the demands, the cells, and the
-        sha256 of the table. They appear whole and together, the certificate last; where one cannot be
-        written, the folder stays as it was. The same partition gives the same bytes in canonical order.
+        sha256 of the table. They appear whole and together; where one cannot be written, there is none. The
+        same partition gives the same bytes in canonical order.
 
         Parameters
         ----------
@@ -365,9 +366,14 @@ class Partition:
             once. Without it there is a row for each person.
         parquet : bool
             Write ``table.parquet`` as well, and its sha256 into the certificate. Needs pyarrow.
+        overwrite : bool
+            Replace a folder that is there, with all that is in it. Only one that holds nothing but a
+            certificate and its files is ever replaced.
 
         Raises
         ------
+        FileExistsError
+            If there is something already, other than an empty folder.
         ValueError
             If the groups do not keep the demands, or names or texts are ambiguous in a CSV file, or longer
             than readers take (131,072 characters).
@@ -376,7 +382,7 @@ class Partition:
         """
         from nbcfast.release.partitions import save
 
-        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet)
+        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without rows and groups."""

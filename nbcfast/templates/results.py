@@ -206,6 +206,7 @@ class Disclosure:
         rng: np.random.Generator | None = None,
         weights: str | None = None,
         parquet: bool = False,
+        overwrite: bool = False,
     ) -> None:
         """Write ``table.csv`` and ``certificate.json`` into the folder `path`, which is made if need be.
 
@@ -224,9 +225,14 @@ class Disclosure:
             Write each distinct row once, with how many people it stands for in a column of this name.
         parquet : bool
             Write ``table.parquet`` as well, and its sha256 into the certificate. Needs pyarrow.
+        overwrite : bool
+            Replace a folder that is there, with all that is in it. Only one that holds nothing but a
+            certificate and its files is ever replaced.
 
         Raises
         ------
+        FileExistsError
+            If there is something already, other than an empty folder.
         ValueError
             If a template does not hold, or a column cannot be written.
         OSError
@@ -246,7 +252,7 @@ class Disclosure:
         """
         from nbcfast.release.disclosures import save
 
-        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet)
+        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 
 
 def _disclosure(

@@ -1,0 +1,78 @@
+"""Where verbs write: refused, before any work, where something is there, or would be lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+
+import click
+
+from nbcfast._writing import check_file, check_folder, place_of
+
+PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
+ASK = "--overwrite"
+NO_FILES: Mapping[str, Path | None] = MappingProxyType({})
+
+REPLACES = click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace what is there; of folders only those that hold a certificate and its files.",
+)
+
+
+def check_targets(
+    private: Sequence[Path | str | None],
+    overwrite: bool,
+    *,
+    folder: Path | None = None,
+    files: Mapping[str, Path | None] = NO_FILES,
+) -> None:
+    """Refuse, before any work, targets that are there, are read, or hold what is read.
+
+    `folder` is that of --out; `files` are others by their options.
+    """
+    read = [Path(path) for path in private if path is not None]
+    for option, file in files.items():
+        if file is None:
+            continue
+        for one in read:
+            keep_apart(one, [file], option)
+    if folder is not None:
+        keep_apart_from(read, folder)
+        for one in [Path.cwd(), *read]:
+            if _holds(folder, one):
+                what = "the folder one is in" if one == Path.cwd() else f"{str(one)!r}, which is read"
+                raise ValueError(f"--out must be a folder of its own, and {str(folder)!r} holds {what}")
+    for option, file in files.items():
+        if file is None:
+            continue
+        if folder is not None and place_of(file) == place_of(folder):
+            raise ValueError(f"{option} and --out must be two places, got {str(file)!r} for both")
+        if folder is None or os.path.dirname(place_of(file)) != place_of(folder):
+            check_file(file, overwrite, ASK)
+    if folder is not None:
+        inside = [file.name for file in files.values() if file is not None and _holds(folder, file)]
+        check_folder(folder, overwrite, inside, ASK)
+
+
+def _holds(folder: Path, path: Path) -> bool:
+    """Whether a path is that of a folder, or is in it."""
+    place = os.path.realpath(folder)
+    return os.path.commonpath([place, os.path.realpath(path)]) == place
+
+
+def keep_apart(private: Path, written: list[Path], option: str) -> None:
+    """Refuse to write over a file that is read."""
+    for path in written:
+        with suppress(OSError):  # where one of them is not there
+            if os.path.samefile(private, path):
+                raise ValueError(f"{option} must not write over {str(private)!r}, which is read")
+
+
+def keep_apart_from(private: list[Path], out: Path) -> None:
+    """Refuse an --out that would write over a file that is read."""
+    for one in private:
+        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
