@@ -531,6 +531,7 @@ def closeness_verb(
             "why": why,
             "rows": None if made is None else exact(made.views.n_rows),
             "identical": None if made is None else made.certificate.equal,
+            "warnings": [] if made is None else [*made.certificate.warnings, *made.remarks],
             "files": [] if made is None or out is None else [str(out / "certificate.json")],
         }
         print(json.dumps(found, indent=2))
@@ -550,7 +551,7 @@ def closeness_verb(
     parts: list[Text | Grid] = [Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), numbers]
     if made is not None:
         lines = [("classifier", same_line(made)), ("rows", readable(made.views.n_rows))]
-        lines += [("warning", printable(text)) for text in made.certificate.warnings]
+        lines += [("warning", printable(text)) for text in (*made.certificate.warnings, *made.remarks)]
         if out is not None:
             lines.append(("written", printable(str(out / "certificate.json"))))
         parts.append(pairs(lines))

@@ -12,6 +12,7 @@ import click
 
 import nbcfast
 from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
+from nbcfast.release.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 
 
@@ -123,3 +124,8 @@ def output(out: Path) -> Literal["folder", "csv", "parquet"]:
     if kind != "folder" and not out.parent.is_dir():
         raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
     return kind
+
+
+def counts_remarks(counts: str | None) -> tuple[str, ...]:
+    """What to know of the name that --counts gives a column."""
+    return () if counts is None else spreadsheet_remarks({}, [counts])

@@ -273,6 +273,7 @@ def disguise(
             "cuts": cuts_found,
             "scheme": made.to_dict(),
             "privacy": privacy_found(made),
+            "warnings": list(told.remarks),
         }
         print(json.dumps(found, indent=2))
         return 0
@@ -285,6 +286,7 @@ def disguise(
         )
     if told.seeded:
         lines.append(("simulation", "the coins came from a seed, and hide nothing from who knows it"))
+    lines += [("warning", printable(text)) for text in told.remarks]
     title = Text(f"{printable(str(out))}: disguised answers", style="bold")
     show(title, privacy_grid(made), pairs(lines))
     return 0

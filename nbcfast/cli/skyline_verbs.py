@@ -19,7 +19,16 @@ from nbcfast._writing import written
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.files import Output, csv_options, held_out, is_parquet, names_of, output, read
+from nbcfast.cli.files import (
+    Output,
+    counts_remarks,
+    csv_options,
+    held_out,
+    is_parquet,
+    names_of,
+    output,
+    read,
+)
 from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
 from nbcfast.cli.verbs import (
     Whole,
@@ -375,13 +384,14 @@ def anonymize(
         found = {
             "file": str(file),
             **partition.to_dict(),
+            "warnings": [*partition.warnings, *partition.remarks, *counts_remarks(counts)],
             "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
             "definetti": guesses(attack),
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         }
         print(json.dumps(found, indent=2))
         return 0
-    show_partition(file, partition, confidence, reached, attack, files)
+    show_partition(file, partition, confidence, reached, attack, files, counts)
     return 0
 
 
@@ -469,6 +479,7 @@ def show_partition(
     reached: list[tuple[int, int, int]],
     attack: DeFinetti | str | None,
     written: list[Path],
+    counts: str | None,
 ) -> None:
     """What there is to say about a partition."""
     utility = partition.utility()
@@ -496,7 +507,7 @@ def show_partition(
     for path in written:
         grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
     parts.append(grid)
-    notes = list(partition.warnings)
+    notes = [*partition.warnings, *partition.remarks, *counts_remarks(counts)]
     if not any(path.name == PUBLISHED[0] for path in written):
         notes.append("No certificate: only a folder gets one.")
     if notes:

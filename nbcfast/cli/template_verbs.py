@@ -16,7 +16,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast.cli import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
-from nbcfast.cli.files import Output, held_out, names_of, output, read
+from nbcfast.cli.files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     label,
@@ -292,13 +292,14 @@ def disclose_verb(
         attacks[name] = guessed(own, made, name, None if held is None else held.select(own.names))
     if as_json:
         result = {"file": str(file), "feasible": True, **described(made), "files": files}
+        result["warnings"] = [*made.remarks, *counts_remarks(counts)]
         result["definetti"] = {name: guesses(attack) for name, attack in attacks.items()}
         print(json.dumps(result, indent=2))
         return 0
     rows = [
         row for name, attack in attacks.items() for row in guess_rows(attack, f"deFinetti on {label(name)}")
     ]
-    show(*shown(file, made, files), *([pairs(rows)] if rows else []))
+    show(*shown(file, made, files, counts), *([pairs(rows)] if rows else []))
     return 0
 
 
@@ -348,7 +349,7 @@ def described(made: Disclosure) -> dict[str, object]:
     }
 
 
-def shown(file: Path, made: Disclosure, files: list[str]) -> list[Any]:
+def shown(file: Path, made: Disclosure, files: list[str], counts: str | None) -> list[Any]:
     """What was suppressed and why, and how confident inferences are now."""
     assert made.suppressed is not None
     assert made.reasons is not None
@@ -391,5 +392,6 @@ def shown(file: Path, made: Disclosure, files: list[str]) -> list[Any]:
     ]
     if files:
         lines.append(("written", ", ".join(map(printable, files))))
+    naming += [f"- {printable(text)}" for text in (*made.remarks, *counts_remarks(counts))]
     notes = [Text("\n".join(naming))] if naming else []
     return [Text(printable(str(file)), style="bold"), rows, inferences, pairs(lines), *notes]

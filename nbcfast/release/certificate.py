@@ -347,19 +347,24 @@ class Release:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the publisher should know of the counts besides; it is not in the file."""
+        """What the publisher should know of the counts and texts besides; it is not in the file."""
+        from nbcfast.release.formulas import spreadsheet_remarks
         from nbcfast.transform.loss import expected_log_loss
+
+        class_name = "class" if self.class_name is None else self.class_name
+        columns = {name: self.views.domain(name) for name in self.views.attributes}
+        texts = spreadsheet_remarks({**columns, class_name: self.views.classes})
 
         n_classes = len(self.views.classes)
         # Of the published counts alone: not even a remark may tell views of equal answers apart.
         if n_classes == 1 or expected_log_loss(self.views, self.views) < 0.99 * math.log(n_classes):
-            return ()
+            return texts
         text = (
             f"Posteriors are nearly flat: the log-loss is within 1 % of guessing, {math.log(n_classes):.4f}."
         )
         if self.certificate.preserve == "order" and n_classes > 2:
             text += " preserve='label' may give more."
-        return (text,)
+        return (text, *texts)
 
     def __repr__(self) -> str:
         made = self.certificate

@@ -55,6 +55,13 @@ class Disguised(Table):
         """The columns outside the scheme, which stand here as they are."""
         return tuple(name for name in self.names if self.scheme.group_of(name) is None)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the publisher should know of the texts besides; it is not in the certificate."""
+        from nbcfast.release.formulas import spreadsheet_remarks
+
+        return spreadsheet_remarks({name: self.domain(name) for name in self.names})
+
     def save(
         self,
         path: str | os.PathLike[str],

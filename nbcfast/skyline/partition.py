@@ -325,6 +325,21 @@ class Partition:
         """What its demands leave open, in sentences that the certificate repeats."""
         return self.demands.warnings(self.groups)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the publisher should know of the texts besides; it is not in the certificate."""
+        from nbcfast.release.formulas import spreadsheet_remarks
+
+        columns: dict[str, list[Any]] = {
+            name: [
+                cell.text if len(cell.values) > 1 or isinstance(cell.values[0], str) else None
+                for cell in cells
+            ]
+            for name, cells in self.cells.items()
+        }
+        columns[self.sensitive] = list(self.groups.domain)
+        return spreadsheet_remarks(columns)
+
     def utility(self) -> Utility:
         """Discernibility, average size, certainty penalty and divergence of the marginals."""
         return self._content.utility()

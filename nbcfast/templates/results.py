@@ -183,6 +183,13 @@ class Disclosure:
         return self.table.collapse()
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the publisher should know of the texts besides; it is not in the certificate."""
+        from nbcfast.release.formulas import spreadsheet_remarks
+
+        return spreadsheet_remarks({name: self.table.domain(name) for name in self.table.names})
+
+    @property
     def quasi(self) -> tuple[str, ...]:
         """All columns that some template takes for known, in the order of the table."""
         known = {name for template in self.templates for name in template.quasi}
