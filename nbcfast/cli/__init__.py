@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     before = _take_signals()
     try:
         code = _code_of(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:
+        code = 130
     except Ended as ended:
         code = 128 + ended.number
         with suppress(OSError):  # the terminal may have gone
@@ -60,8 +62,6 @@ def _code_of(arguments: list[str]) -> int:
 
         code = run(arguments)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
         # The reader has left, and so has its interest; the interpreter would complain once more on exit.
         silence(sys.stdout)
