@@ -19,11 +19,13 @@ from nbcfast import _associations, associations
 from nbcfast.associations import (
     advise,
     compact,
+    costs,
     covers,
     interesting_covers,
     joins,
     probability,
     risk,
+    risks,
     sizes,
     stars,
 )
@@ -966,6 +968,102 @@ def test_a_join_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(joins, "MOST_TUPLES", 10)
     with pytest.raises(ValueError, match="their join has more than 10 tuples"):
         risk(random_table(1, 30, 3), CYCLE, "i", "p")
+
+
+CYCLE_OF_THREE = [("i", "a", "b"), ("b", "c", "p"), ("c", "a")]
+
+
+def crowd(n, keys, seed=0):
+    """People with three attributes of few values each, and one of twelve values."""
+    rng = np.random.default_rng(seed)
+    data = {name: rng.integers(0, keys, n) for name in "abc"}
+    return {"i": [f"p{number}" for number in range(n)], **data, "p": rng.integers(0, 12, n)}
+
+
+def test_what_takes_long_is_estimated_and_not_begun(monkeypatch):
+    """500 people took 77 s and 3 GB without a word."""
+    with monkeypatch.context() as without:
+        without.setattr(joins.Join, "outcomes", None)
+        with pytest.raises(associations.TooCostlyError) as refused:
+            risk(crowd(500, 15), CYCLE_OF_THREE, "i", "p", model="restricted")
+    cost = refused.value.cost
+    assert 60 < cost.seconds < 1000
+    assert cost.bytes > 10**8
+    assert str(refused.value) == (
+        f"views: this is estimated to take {cost}, and without error it ends at 10 s and 1.0 GB: "
+        "error=0.01 goes on, where asks for fewer people"
+    )
+    assert pickle.loads(pickle.dumps(refused.value)).cost == cost
+    # The unrestricted model takes one draw for all, and a few people are not many.
+    assert risk(crowd(500, 15), CYCLE_OF_THREE, "i", "p").method == "sampling"
+    few = risk(crowd(500, 15), CYCLE_OF_THREE, "i", "p", model="restricted", where={"i": ["p7"]})
+    assert few.n_associations > 0
+
+
+@pytest.mark.parametrize("limits", [{"MOST_SECONDS": 0.0}, {"MOST_BYTES": 0}])
+def test_an_error_that_is_given_goes_on(monkeypatch, limits):
+    for name, value in limits.items():
+        monkeypatch.setattr(costs, name, value)
+    for model in MODELS:
+        with pytest.raises(associations.TooCostlyError):
+            risk(crowd(60, 5), CYCLE_OF_THREE, "i", "p", model=model)
+        assert risk(crowd(60, 5), CYCLE_OF_THREE, "i", "p", model=model, error="0.01").method == "sampling"
+
+
+def test_the_estimate_names_an_error_that_fits(monkeypatch):
+    data, views = crowd(200, 100), [("i", "a"), ("a", "b"), ("b", "p")]
+    monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
+    monkeypatch.setattr(costs, "MOST_SECONDS", 1.0)
+    with pytest.raises(associations.TooCostlyError) as refused:
+        risk(data, views, "i", "p")
+    error, cost = refused.value.wider
+    assert cost.seconds <= 1 < refused.value.cost.seconds
+    assert f"(error={error}: {cost})" in str(refused.value)
+    assert risk(data, views, "i", "p", error=error).method.startswith("sampling")
+
+
+def test_the_estimate_is_that_of_the_steps_that_are_made(monkeypatch):
+    """Steps of the interpreter are counted as they are made; no clock is asked."""
+    for name in ("NAME", "CALL", "BYTE", "DRAW", "SET", "WITHIN", "FLIP"):
+        monkeypatch.setattr(costs, name, 0.0)
+    monkeypatch.setattr(costs, "STEP", 1.0)
+    estimates, steps = [], []
+    monkeypatch.setattr(
+        risks, "cost_of", lambda *given: estimates.append(costs.cost_of(*given)) or associations.Cost(0, 0)
+    )
+    apart = joins.Join.taken_apart
+
+    def counted(self, removed):
+        steps.append(sum(map(len, self.nodes)))
+        return apart(self, removed)
+
+    monkeypatch.setattr(joins.Join, "taken_apart", counted)
+    risk(crowd(60, 5), CYCLE_OF_THREE, "i", "p", model="restricted")
+    assert estimates[0].seconds == sum(steps[1:])  # the first is the join itself
+    assert estimates[0].bytes > 0
+
+
+def test_a_chain_ends_once_its_first_people_say_that_it_is_too_much(monkeypatch):
+    data, views = crowd(200, 150), [("i", "a"), ("a", "b"), ("b", "p")]
+    assert risk(data, views, "i", "p").method == "chain"
+    monkeypatch.setattr(costs, "MOST_SECONDS", 0.1)
+    done = []
+    with pytest.raises(associations.TooCostlyError) as refused:
+        risk(data, views, "i", "p", progress=lambda some, every: done.append((some, every)))
+    assert refused.value.cost.seconds > 0.1
+    assert done[-1][0] < 100
+    assert risk(data, views, "i", "p", error="0.01").method == "chain"
+
+
+def test_pieces_are_looked_up_by_digests():
+    piece, same = (joins.Piece((1, 2), ((0, 1), (1,)), (0, 1)) for _ in range(2))
+    other = joins.Piece((1, 2), ((0, 1), (1,)), (0, 2))
+    assert (piece == same, hash(piece) == hash(same), piece == other, piece == 1) == (
+        True,
+        True,
+        False,
+        False,
+    )
 
 
 def test_identities_share_draws():

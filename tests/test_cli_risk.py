@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import nbcfast
@@ -159,3 +160,22 @@ def test_bad_input_is_one_line(run, file, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_too_much_work_is_estimated_and_leaves_with_3(run, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "crowd.csv"
+    rows = [
+        f"p{number},{','.join(map(str, rng.integers(0, 15, 3)))},{rng.integers(0, 12)}"
+        for number in range(500)
+    ]
+    path.write_text("\n".join(["i,a,b,c,p", *rows]), encoding="utf-8")
+    views = ("--view", "i,a,b", "--view", "b,c,p", "--view", "c,a", "--identity", "i", "--attribute", "p")
+    code, out, err = run("risk", path, *views, "--model", "restricted")
+    assert (code, out) == (3, "")
+    assert err.startswith("nbcfast: views: this is estimated to take ")
+    assert ", and without --error it ends at 10 s and 1.0 GB: --error 0.01 goes on, " in err
+    assert err.endswith("--where asks for fewer people\n")
+    assert err.count("\n") == 1
+    some = ("--where", "i=p7", "--model", "restricted")
+    assert run("risk", path, *views, *some)[0] == 0

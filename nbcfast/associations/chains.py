@@ -9,7 +9,7 @@ by join value. That costs no more than the tree width of the join values asks fo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, prod
@@ -81,6 +81,7 @@ class Chain:
         self.values_at: dict[Key, list[int]] = _listed(
             (key, value) for value, keys in self.values.items() for key, _ in keys
         )
+        self.spend: Callable[[int], None] = _anything  # is told of entries of tables that are multiplied
         self._counts: dict[Any, Any] = {}
         self._outcomes: dict[Any, Outcome] = {}
 
@@ -129,7 +130,8 @@ class Chain:
             bits = sum(
                 int(states[b].kept.max()) * int(states[c].kept.max()) * self.pairs[b, c] for b, c in pairs
             )
-            self._counts[name] = summed_out(tables, bits)
+            self.spend(sum(table.size for _, table in tables))
+            self._counts[name] = summed_out(tables, bits, self.spend)
         return self._counts[name]
 
     def _states(self, part: Key, at_stake: dict[Key, int]) -> tuple[dict[Key, States], list[Message]]:
@@ -163,35 +165,54 @@ class Chain:
         return found
 
 
-def summed_out(tables: list[Message], bits: int) -> Any:
+def _anything(entries: int) -> None:
+    """Of those who do not mind how much it is."""
+
+
+def summed_out(messages: list[Message], bits: int, spend: Callable[[int], None]) -> Any:
     """The sum, over all states of all keys, of the product of tables over some keys each.
 
     Keys are summed out one after the other, always the one whose message is smallest.
     """
-    sizes = {key: table.shape[place] for keys, table in tables for place, key in enumerate(keys)}
-    total = gmpy2.mpz(1)
+    sizes = {key: table.shape[place] for keys, table in messages for place, key in enumerate(keys)}
+    tables = dict(enumerate(messages))
+    holding: dict[Key, list[int]] = _listed(
+        (key, number) for number, (own, _) in tables.items() for key in own
+    )
+
+    def neighbours(key: Key) -> tuple[Key, ...]:
+        others = (other for number in holding[key] for other in tables[number][0] if other != key)
+        return tuple(dict.fromkeys(others))
+
+    def message(key: Key) -> int:
+        return prod(sizes[other] for other in neighbours(key))
+
+    lengths = {key: message(key) for key in sizes}
+    total, n_tables = gmpy2.mpz(1), len(tables)
     while sizes:
-        key = min(sizes, key=lambda key: prod(sizes[other] for other in _neighbours(tables, key)))
-        keys = (*_neighbours(tables, key), key)
-        if prod(sizes[other] for other in keys) * bits > MOST_WORK:
+        key = min(lengths, key=lengths.__getitem__)
+        keys = (*neighbours(key), key)
+        if lengths[key] * sizes[key] * bits > MOST_WORK:
             raise TooWideError
         product = np.full([1] * len(keys), gmpy2.mpz(1), object)
-        for own, table in tables:
-            if key in own:
-                product = product * _spread(own, table, keys)
-        tables = [(own, table) for own, table in tables if key not in own]
+        for number in holding.pop(key):
+            own, table = tables.pop(number)
+            product = product * _spread(own, table, keys)
+            spend(product.size)
+            for other in own:
+                if other != key:
+                    holding[other].remove(number)
         summed = product.sum(axis=-1)
-        if len(keys) > 1:
-            tables.append((keys[:-1], summed))
-        else:
+        del sizes[key], lengths[key]
+        if len(keys) == 1:
             total *= summed
-        del sizes[key]
+            continue
+        tables[n_tables] = keys[:-1], summed
+        for other in keys[:-1]:
+            holding[other].append(n_tables)
+        n_tables += 1
+        lengths.update({other: message(other) for other in keys[:-1]})
     return total
-
-
-def _neighbours(tables: list[Message], key: Key) -> tuple[Key, ...]:
-    others = (other for keys, _ in tables if key in keys for other in keys)
-    return tuple(other for other in dict.fromkeys(others) if other != key)
 
 
 def _spread(own: tuple[Key, ...], table: Table, keys: tuple[Key, ...]) -> Table:

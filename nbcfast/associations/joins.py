@@ -7,11 +7,14 @@ enumerated, one that covers few view tuples is summed by inclusion and exclusion
 
 from __future__ import annotations
 
+import marshal
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import gmpy2
@@ -30,7 +33,7 @@ FEWEST_KEPT = 1 / 64  # of the draws, below which flips take over
 CHAINS = 4096  # of flips, side by side
 SWEEPS = 64
 DRAWS_AT_ONCE = 1 << 24  # bits
-POOL = 1 << 29  # bytes of draws that are remembered
+POOL = 1 << 28  # bytes of draws, and of enumerated sets, that are remembered
 
 Bits = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.uint8]  # a bit for each draw
@@ -50,6 +53,10 @@ class Sampling:
         missed = float(1 - self.confidence) / max(n_pieces, 1)
         return math.ceil(math.log(2 / missed) / (2 * float(self.error) ** 2))
 
+    def shared_draws(self, n_pieces: int) -> int:
+        """As many for numbers of pieces that are alike, so that these share them."""
+        return self.draws(1 << (n_pieces - 1).bit_length())
+
 
 class Draws:
     """Random sets of join tuples, n of them, that several pieces may share.
@@ -64,6 +71,7 @@ class Draws:
         self._columns: dict[Group, dict[int, Packed]] = {}
         self._covered: dict[frozenset[tuple[Group, int]], Packed] = {}
         self._held = 0
+        self._last: tuple[Piece, dict[int, Group]] | None = None
 
     def accepted(self, piece: Piece) -> tuple[Any, Packed]:
         """The number of sets that are drawn from, and which draws cover the whole piece."""
@@ -91,12 +99,15 @@ class Draws:
 
     def _groups(self, piece: Piece) -> dict[int, Group]:
         """With which others each join tuple is drawn; with none that one must be in: ()."""
+        if self._last is not None and self._last[0] is piece:
+            return self._last[1]
         base = _rarest_view(piece)
         groups: dict[int, Group] = dict.fromkeys(piece.tuples, ())
         for view, node in zip(piece.views, piece.nodes, strict=True):
             if view == base:
                 group = tuple(piece.tuples[place] for place in node)
                 groups.update(dict.fromkeys(group, group))
+        self._last = piece, groups
         return groups
 
     def _any(self, members: Iterable[tuple[Group, int]]) -> Packed:
@@ -133,7 +144,7 @@ def _count(bits: Packed) -> int:
     return int(np.count_nonzero(np.unpackbits(bits)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """Join tuples that only together decide whether some view tuples are covered.
 
@@ -149,6 +160,18 @@ class Piece:
     tuples: tuple[int, ...]
     nodes: tuple[tuple[int, ...], ...]
     views: tuple[int, ...]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What stands for the piece where it is looked up, and takes no memory."""
+        # Version 2 writes equal tuples alike; later ones do not.
+        return blake2b(marshal.dumps((self.tuples, self.nodes, self.views), 2), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Piece) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     @property
     def is_exact(self) -> bool:
@@ -186,13 +209,17 @@ class Join:
         assert whole is not None  # every view tuple is in the join: all are of one table
         self.whole = whole
         self.place_of = {number: piece for piece in whole.pieces for number in piece.tuples}
+        self.at = {number: at for piece in whole.pieces for at, number in enumerate(piece.tuples)}
         self.sampled = sum(not piece.is_exact for piece in whole.pieces)
         self.flipped = False
         self._enumerated: dict[Piece, Any] = {}
         self._kept: dict[Piece, Bits] = {}
         self._often: dict[Piece, tuple[Draws, Packed, int] | None] = {}
         self._pools: dict[int, Draws] = {}
-        self._numbers: dict[tuple[Piece, int], tuple[Any, Any]] = {}
+        self._listed_bytes = 0
+        self._numbers: dict[
+            tuple[bytes, int], tuple[Any, Any]
+        ] = {}  # a piece for each value of each identity
         self._outcomes: dict[Any, Outcome] = {}
 
     def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
@@ -252,7 +279,7 @@ class Join:
 
     def _none_of(self, piece: Piece, mine: frozenset[int]) -> tuple[Any, Any, Any]:
         """The probability that none of some join tuples is in: bounds, and what is likeliest."""
-        places = [place for place, number in enumerate(piece.tuples) if number in mine]
+        places = sorted(self.at[number] for number in mine if self.place_of.get(number) is piece)
         if piece.is_exact:
             share = gmpy2.mpq(self._covers(piece, places), self._covers(piece, []))
             return share, share, share
@@ -274,16 +301,17 @@ class Join:
 
     def _number(self, piece: Piece, n_pieces: int) -> tuple[Any, Any]:
         """Bounds of the number of covers; of so many pieces all hold with the confidence."""
-        if (piece, n_pieces) not in self._numbers:
-            self._numbers[piece, n_pieces] = self._counted(piece, n_pieces)
-        return self._numbers[piece, n_pieces]
+        name = piece.digest, n_pieces
+        if name not in self._numbers:
+            self._numbers[name] = self._counted(piece, n_pieces)
+        return self._numbers[name]
 
     def _counted(self, piece: Piece, n_pieces: int) -> tuple[Any, Any]:
         if piece.is_exact:
             exact = self._covers(piece, [])
             return exact, exact
         # Identities share draws: their worlds differ by few join tuples.
-        draws = self._pool(self.sampling.draws(1 << (n_pieces - 1).bit_length()))
+        draws = self._pool(self.sampling.shared_draws(n_pieces))
         base, accepted = draws.accepted(piece)
         n_kept = _count(accepted)
         if n_kept < FEWEST_KEPT * draws.n:
@@ -316,7 +344,10 @@ class Join:
         """Exactly how many sets of the piece's join tuples cover it, without some of them."""
         if len(piece.tuples) <= ENUMERATED:
             if piece not in self._enumerated:
+                if self._listed_bytes > POOL:
+                    self._enumerated, self._listed_bytes = {}, 0
                 self._enumerated[piece] = _listed_covers(piece)
+                self._listed_bytes += self._enumerated[piece].nbytes
             mask = sum(1 << place for place in without)
             return gmpy2.mpz(int(np.count_nonzero(self._enumerated[piece] & np.uint32(mask) == 0)))
         return _excluded(piece, set(without))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nbcfast.associations.chains import TooWideError, chain_of
+from nbcfast.associations import costs
+from nbcfast.associations.chains import Chain, TooWideError, chain_of
 from nbcfast.associations.compact import Compact
+from nbcfast.associations.costs import Cost, TooCostlyError, cost_of
 from nbcfast.associations.explicit import Explicit, Outcome
 from nbcfast.associations.full import full
 from nbcfast.associations.joins import Join, Sampling, joined
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 
 Worlds = Literal["projected", "full"]
 
+ERROR = "0.01"  # where none is given
+WIDER = ("0.02", "0.05", "0.1")
+
 
 def risk(
     table: Any,
@@ -45,7 +51,7 @@ def risk(
     model: Model = "unrestricted",
     worlds: Worlds = "projected",
     where: Mapping[str, Any] | None = None,
-    error: Any = "0.01",
+    error: Any = None,
     confidence: Any = "0.95",
     rng: np.random.Generator | None = None,
     threads: int | None = None,
@@ -80,7 +86,9 @@ def risk(
         that are asked for. The views, and with them the probabilities, stay those of the whole table.
     error, confidence : number
         Where worlds must be sampled: how far an unrestricted probability may be off, and with which
-        probability it is not (of a piece of worlds that is not too rare; the interval says how far).
+        probability it is not (of a piece of worlds that is not too rare; the interval says how far). Without
+        an error it is 0.01, and what is estimated to take more than ten seconds or 1 GB is refused: with one
+        that is given, be it 0.01, the work is done however long it takes.
     rng : numpy.random.Generator, optional
         For sampling; by default seeded by the operating system.
     threads : int, optional
@@ -96,7 +104,8 @@ def risk(
     ------
     ValueError
         If there are no rows, a column is missing, there are fewer than two views, identity and attribute are
-        in one view alone, or the join is too large to be worked with.
+        in one view alone, or the join is too large to be worked with. `associations.TooCostlyError`, which is
+        one, if it would take too long and no error is given: its `cost` has `seconds` and `bytes`.
 
     Notes
     -----
@@ -139,7 +148,7 @@ def risk(
     if worlds not in ("projected", "full"):
         raise ValueError(f"worlds must be 'projected' or 'full', got {worlds!r}")
     plan = layout(views, identity, attribute, worlds)
-    sampling = _sampling(error, confidence, rng)
+    sampling = _sampling(ERROR if error is None else error, confidence, rng)
     parts = _read(table, plan, threads, progress)
     domains = parts[0].domains[identity], parts[1].domains[attribute]
     wanted_ids, wanted_values = check_where(where, identity, attribute, domains)
@@ -149,7 +158,10 @@ def risk(
         core = _star(plan, parts, model, worlds, wanted_ids, wanted_values, threads, progress)
         method = "join values"
     else:
-        explicit, join = _listed(plan, parts, model, wanted_ids, wanted_values, sampling, threads, progress)
+        bounded = error is None
+        explicit, join = _listed(
+            plan, parts, model, wanted_ids, wanted_values, sampling, bounded, threads, progress
+        )
         core, method = explicit, "chain" if join is None else "enumeration"
         if explicit.sampled:
             drawn = sampling.confidence
@@ -252,6 +264,7 @@ def _listed(
     wanted_ids: Any,
     wanted_values: Any,
     sampling: Sampling,
+    bounded: bool,
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[Explicit, Join | None]:
@@ -263,8 +276,46 @@ def _listed(
         with suppress(TooWideError):
             chain = chain_of(tuples, plan.parts, plan.identity, plan.attribute)
             find: Callable[[int], Mapping[int, Outcome]] = partial(chain.outcomes, model)
+            if bounded:
+                find = _Bounded(chain, model, len(people))
             case = f"a chain of {len(tuples)} views"
             return Explicit(find, people, case, wanted_ids, wanted_values, None, progress), None
     join = joined(tuples, plan.parts, plan.identity, plan.attribute, sampling)
+    if bounded:
+        _check_cost(join, model, people, sampling)
     find = partial(join.outcomes, model)
     return Explicit(find, people, "worlds of the join", wanted_ids, wanted_values, None, progress), join
+
+
+class _Bounded:
+    """Outcomes of a chain, that end once the work for the first people says that all will be too much."""
+
+    def __init__(self, chain: Chain, model: Model, people: int) -> None:
+        self.chain, self.model, self.people = chain, model, people
+        self.done = self.spent = 0
+        chain.spend = self.spend
+
+    def __call__(self, code: int) -> Mapping[int, Outcome]:
+        outcomes = self.chain.outcomes(self.model, code)
+        self.done += 1
+        return outcomes
+
+    def spend(self, entries: int) -> None:
+        self.spent += entries
+        seconds = self.spent * costs.ENTRY
+        if self.done < self.people and seconds > costs.MOST_SECONDS / 10:
+            # The one who is at work counts as done, so that nothing is refused that would have been enough.
+            cost = Cost(seconds * self.people / (self.done + 1), 0)
+            if not cost.fits:
+                raise TooCostlyError(cost)
+
+
+def _check_cost(join: Join, model: Model, people: list[int], sampling: Sampling) -> None:
+    cost = cost_of(join, model, people, sampling)
+    if cost.fits:
+        return
+    for error in WIDER:
+        other = cost_of(join, model, people, replace(sampling, error=Fraction(error)))
+        if other.fits:
+            raise TooCostlyError(cost, (error, other))
+    raise TooCostlyError(cost)

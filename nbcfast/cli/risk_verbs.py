@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -55,9 +56,8 @@ HALF = (
 @click.option(
     "--error",
     metavar="E",
-    default="0.01",
-    show_default=True,
-    help="How far a probability may be off where worlds must be sampled.",
+    help="How far a probability may be off where worlds must be sampled. What is estimated to take more than "
+    "ten seconds or 1 GB is done only where this is given.  [default: 0.01]",
 )
 @click.option(
     "--confidence",
@@ -86,7 +86,7 @@ def risk(
     worlds: Literal["projected", "full"],
     wheres: tuple[str, ...],
     worst: int,
-    error: str,
+    error: str | None,
     confidence: str,
     columns: str | None,
     weights: str | None,
@@ -98,8 +98,9 @@ def risk(
     """Say how likely it is, for somebody who sees views of FILE, that somebody has something.
 
     Leaves with 1 if an association is above --threshold, or has no world in the restricted model (that
-    somebody is known to have several values), and with 0 otherwise. With --advise it leaves with 1 if there
-    is no split. Weights are ignored: views are sets.
+    somebody is known to have several values), with 3 if that is too much work to be done without --error,
+    and with 0 otherwise. With --advise it leaves with 1 if there is no split. Weights are ignored: views are
+    sets.
     """
     level = None if threshold is None else check_threshold(threshold)
     if columns is not None:
@@ -123,19 +124,23 @@ def risk(
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
     table = source(file, names, weights, nulls, delimiter, texts)
-    with progress("joining") as report:
-        found = associations.risk(
-            table,
-            listed,
-            identity,
-            attribute,
-            model=model,
-            worlds=worlds,
-            where=where,
-            error=error,
-            confidence=confidence,
-            progress=report,
-        )
+    try:
+        with progress("joining") as report:
+            found = associations.risk(
+                table,
+                listed,
+                identity,
+                attribute,
+                model=model,
+                worlds=worlds,
+                where=where,
+                error=error,
+                confidence=confidence,
+                progress=report,
+            )
+    except associations.TooCostlyError as costly:
+        print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
+        return 3
     for name, one in where.items():
         if one.missing:
             raise ValueError(f"--where: no row of FILE has {one.missing[0]!r} in column {name!r}")
