@@ -1040,7 +1040,7 @@ def test_command_line(tmp_path, run):
             oracle.breach(histograms, *point[:3]) < Fraction(19, 20) for point in points
         ]
         TRIED["command line"] += 1
-        value = next((value for value in case.domain("y") if value is not None), None)
+        value = next((value for value in case.values("y") if value is not None), None)
         if isinstance(value, str) and value.isalnum():
             text = f"{by} -> y={value} <= 60%"
             code, out, err = run("check", path, "--template", text, "--json", *options)
