@@ -218,6 +218,7 @@ def printed_things(published):
     yield from (attack.invert(made), attack.invert(private, truth=private))
     yield attack.membership(nbcfast.count(table, ILL), table, table.take([0, 1, 2, 3]), ILL)
     yield attack.definetti(table, found, ILL)
+    yield from (associations.Cost(100, 10**9), associations.TooCostlyError(associations.Cost(100, 10**9)))
     yield published["partition"].demands
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
