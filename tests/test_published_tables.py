@@ -4,11 +4,13 @@ import hashlib
 import json
 import os
 
+import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import response, verify_release
+from nbcfast import response, skyline, verify_release
 from nbcfast.cli import main
+from nbcfast.release import tables
 from nbcfast.skyline import anonymize
 from nbcfast.templates import Template, disclose
 
@@ -349,3 +351,44 @@ def test_what_may_be_suppressed_follows_from_the_templates(tmp_path):
     for masked in ([], ["job", "job"], ["job", "share"]):
         resigned(tmp_path, lambda fields, masked=masked: fields.update(masked=masked))
         assert "field 'masked': expected [\"job\"], got" in repr(nbcfast.verify(tmp_path))
+
+
+def heavy():
+    """Twenty rows that stand for 10^13 people."""
+    values = {"job": ["cook", "clerk"] * 10, "ill": ["no", "yes", "no", "no"] * 5}
+    return nbcfast.Table(values, weights=np.full(20, 1 << 40))
+
+
+def test_a_line_for_each_person_has_a_limit(tmp_path):
+    """A disk of 55 GB was filled by twenty rows."""
+    disclosure = disclose(heavy(), [Template(["job"], ("ill", "yes"), "60%")], utility="distortion")
+    partition = skyline.anonymize(heavy(), ["job"], "ill", [(0, 0, 0, "0.95")])
+    people = f"{20 << 40:,}"
+    said = f"not saved: a line for each person would be {people} lines, more than 100,000,000; with weights="
+    for order in ("canonical", "shuffled"):
+        for made in (disclosure, partition):
+            with pytest.raises(ValueError, match=said):
+                made.save(tmp_path / "out", order=order)
+    with pytest.raises(ValueError, match=said):
+        tables.write_csv(disclosure.collapsed, tmp_path / "table.csv")
+    with pytest.raises(ValueError, match=said):
+        tables.write_parquet(disclosure.collapsed, tmp_path / "table.parquet")
+    assert list(tmp_path.iterdir()) == []
+    for number, made in enumerate((disclosure, partition)):
+        made.save(tmp_path / str(number), weights="people", parquet=True)
+        assert nbcfast.verify(tmp_path / str(number)).ok
+        assert nbcfast.load(tmp_path / str(number)).n_rows == 20 << 40
+    tables.write_parquet(disclosure.collapsed, tmp_path / "table.parquet", weights="people")
+
+
+def test_disclose_names_the_option_for_many_people(tmp_path, run):
+    rows = [f"{job},{ill},{1 << 40}" for job, ill in (("cook", "no"), ("clerk", "yes"), ("clerk", "no"))]
+    (tmp_path / "people.csv").write_text("\n".join(["job,ill,n", *rows]), encoding="utf-8")
+    wanted = ("disclose", tmp_path / "people.csv", "--weights", "n", "--template", "job -> ill=yes <= 60%")
+    code, _, err = run(*wanted, "--out", tmp_path / "out")
+    assert code == 2
+    assert "would be 3,298,534,883,328 lines" in err
+    assert "(--counts people)" in err
+    assert not (tmp_path / "out").exists()
+    assert run(*wanted, "--counts", "people", "--out", tmp_path / "out")[0] == 0
+    assert run("verify", tmp_path / "out")[0] == 0

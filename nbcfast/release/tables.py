@@ -20,7 +20,7 @@ from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
 BLOCK_ROWS = 1 << 18
-MOST_SHUFFLED = 1 << 31  # rows
+MOST_LINES = 10**8  # of a table, some gigabytes
 MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
 LONGEST_FOOTER = 1 << 26  # bytes of what Parquet files say of themselves that are compared
 WRITER = re.compile(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})")
@@ -42,6 +42,7 @@ def save(
 
     `copies` are names of other files, and what of the certificate they repeat.
     """
+    lines.check()
     names = [form.TABLE, *([form.PARQUET] if parquet else []), *(copies or {}), form.NAME]
     with together() as writing:
         files = writing.folder(path, names, overwrite)
@@ -95,6 +96,11 @@ class Lines:
         self.counts: list[int] = self.table.weights.tolist()
         self.n_rows = sum(self.counts)
 
+    def check(self) -> None:
+        """Refuse to write a line for each person where these are more than anybody wants in a file."""
+        if self.weights is None:
+            check_lines(self.n_rows)
+
     def __iter__(self) -> Iterator[str]:
         """Each distinct row once, its line without a weight."""
         columns = []
@@ -129,8 +135,6 @@ class Lines:
             for start in range(0, len(lines), BLOCK_ROWS):
                 yield "\n".join(lines[start : start + BLOCK_ROWS]) + "\n"
         elif generator is not None:
-            if self.n_rows >= MOST_SHUFFLED:
-                raise ValueError(f"{self.n_rows:,} rows are too many to shuffle: give weights=")
             places = np.repeat(np.arange(len(lines), dtype=np.uint32), self.counts)
             generator.shuffle(places)
             for start in range(0, len(places), BLOCK_ROWS):
@@ -139,6 +143,15 @@ class Lines:
             for line, count in zip(lines, self.counts, strict=True):
                 for start in range(0, count, BLOCK_ROWS):
                     yield (line + "\n") * min(count - start, BLOCK_ROWS)
+
+
+def check_lines(rows: int) -> None:
+    """Refuse that many lines."""
+    if rows > MOST_LINES:
+        raise ValueError(
+            f"not saved: a line for each person would be {rows:,} lines, more than {MOST_LINES:,}; with "
+            "weights='people' (--counts people) each distinct row is written once, with its number of people"
+        )
 
 
 def _readable(text: str, where: str) -> None:
@@ -197,6 +210,7 @@ def write_csv(
     """A table of distinct rows as a CSV file, whole or not at all; its sha256."""
     generator = ordered_by(order, rng)
     lines = Lines(table, weights)
+    lines.check()
     with written(path, overwrite=overwrite) as file:
         return lines.write(file, generator)
 
@@ -205,6 +219,9 @@ def write_parquet(
     table: Table, path: str | os.PathLike[str], *, weights: str | None = None, overwrite: bool = False
 ) -> None:
     """A table of distinct rows, in their order, as a Parquet file, whole or not at all."""
+    if weights is None:
+        assert table.weights is not None
+        check_lines(sum(table.weights.tolist()))
     with written(path, overwrite=overwrite) as file:
         _write_parquet(table, file, weights)
 

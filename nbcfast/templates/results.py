@@ -241,7 +241,8 @@ class Disclosure:
         FileExistsError
             If there is something already, other than an empty folder.
         ValueError
-            If a template does not hold, or a column cannot be written.
+            If a template does not hold, a column cannot be written, or there are more than 10^8 people and
+            no `weights`.
         OSError
             If a file cannot be written.
 
