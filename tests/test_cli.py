@@ -570,3 +570,25 @@ def test_numbers_are_digits_alone(refused, file, tmp_path, monkeypatch, argument
     given = [part.replace("FILE", str(file)).replace("NUMBER", number) for part in arguments]
     assert refused(*given)
     assert not (tmp_path / "new").exists()
+
+
+def test_numbers_that_64_bits_do_not_hold_are_said_to_be_text(run, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = ["18446744073709551616,1.5,7,a", "5,9007199254740993,8,b", ",2.5,9,a", "6,3.5,9,b"]
+    path.write_text("\n".join(["id,share,size,label", *rows]), encoding="utf-8")
+    asked = (path, "--class", "label")
+    first = (
+        "id holds numbers that 64 bits do not, as 18446744073709551616, and is read as text, in the order of "
+        "texts: --text id says that this is meant."
+    )
+    code, out, err = run("inspect", *asked)
+    assert (code, err) == (0, "")
+    assert [line for line in out.splitlines() if line.startswith("- ")] == [
+        f"- {first}",
+        "- share holds numbers that 64 bits do not, as 9007199254740993, and is read as text, in the order "
+        "of texts: --text share says that this is meant.",
+    ]
+    assert json.loads(run("inspect", *asked, "--json")[1])["warnings"][0] == first
+    assert "--text" not in run("inspect", *asked, "--text", "id", "--text", "share")[1]
+    published = (*asked, "--amplification", "4", "--out", tmp_path / "out", "--columns", "id,size", "--json")
+    assert first in json.loads(run("publish", *published)[1])["warnings"]

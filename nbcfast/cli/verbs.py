@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -51,6 +52,8 @@ MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
 SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
+EXACT = 2**53  # up to which floats hold every integer
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 
@@ -382,6 +385,7 @@ def inspect(
     cells = sum(sizes.values()) * len(classes)
     tied_rows = int(views.tied(table).sum())
     tied_tuples = views.tied_tuples(TUPLES_COUNTED)
+    said = too_long(table, file, texts)
 
     if as_json:
         found = {
@@ -399,6 +403,7 @@ def inspect(
             "tuples": exact(tuples),
             "tied_rows": tied_rows,
             "tied_tuples": tied_tuples,
+            **({"warnings": said} if said else {}),
         }
         print(json.dumps(found, indent=2))
         return 0
@@ -427,7 +432,8 @@ def inspect(
     for name in sizes:
         by_attribute.add_row(Text(label(name)), f"{sizes[name]:,}", f"{zeros[name]:,}")
 
-    show(Text(printable(str(file)), style="bold"), pairs(summary), by_class, by_attribute)
+    words = [Text("\n".join(f"- {text}" for text in said))] if said else []
+    show(Text(printable(str(file)), style="bold"), pairs(summary), by_class, by_attribute, *words)
     return 0
 
 
@@ -669,6 +675,7 @@ def publish(
     if leak is not None:
         warnings.append(leak.verdict)
     warnings.extend(adversaries.untried)
+    warnings.extend(too_long(table, file, texts))
     warnings.extend(singular(views))
     warnings.extend(more(views, release, after))
     if as_json:
@@ -746,6 +753,24 @@ def already_written(files: list[Path]) -> Iterator[None]:
         names = ", ".join(printable(str(path)) for path in files)
         print(f"nbcfast: {names}: written, but not judged or attacked to the end", file=sys.stderr)
         raise
+
+
+def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[str]:
+    """What is said of columns of a CSV file that are text because a number in them is too long."""
+    if file.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+        return []
+    said = []
+    for name in table.names:
+        values = [value for value in table.domain(name) if value is not None]
+        numbers = [value for value in values if isinstance(value, str) and NUMBER.fullmatch(value)]
+        # Two texts of so many digits may differ in value though int64 and float64 hold neither.
+        long = [text for text in numbers if len(text.lstrip("-")) > 15 and abs(Fraction(text)) > EXACT]
+        if name not in texts and long and len(numbers) == len(values):
+            said.append(
+                f"{label(name)} holds numbers that 64 bits do not, as {long[0][:40]}, and is read as text, "
+                f"in the order of texts: --text {label(name)} says that this is meant."
+            )
+    return said
 
 
 def names_people(values: int, rows: int) -> bool:
