@@ -1116,8 +1116,11 @@ def test_held_out_people_with_a_group():
     table, ids = smokers(400)
     others = Table({"smokes": [True, False], "ill": ["cancer", "flu"]})
     assert definetti(table, ids, "ill", holdout=(others, [0, -1])).held_out == 1.0
-    unknown = Table({"smokes": ["perhaps"], "ill": ["cholera"]})
+    unknown = Table({"smokes": [None], "ill": ["cholera"]})
     assert definetti(table, ids, "ill", holdout=unknown).held_out == 0.0
+    texts = Table({"smokes": ["perhaps"], "ill": ["cholera"]})
+    with pytest.raises(TypeError, match="'smokes' holds values of kind text, and the table of kind bool"):
+        definetti(table, ids, "ill", holdout=texts)
 
 
 @pytest.mark.parametrize(
