@@ -63,10 +63,12 @@ import re
 import stat
 import sys
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
-from math import factorial, gcd, ldexp
+from math import factorial, frexp, gcd, ldexp
+from operator import truediv
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
@@ -123,7 +125,13 @@ MOST_NAMED = 20  # files that a message names
 SOME_NAMES = 5  # attributes that a warning names
 MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
-DIGITS = (32, 512)  # binary digits of logarithms after the point: few for all, many for what is left open
+DIGITS = 512  # binary digits after the point of logarithms of what floats leave open
+# How much is looked at in a second or so of Python; what takes more is not decided.
+LONGEST_PART = 1 << 15  # bits of a part of a rational, whose lowest terms take quadratic time
+LONGEST_SUM = 1 << 17  # of the denominators of a prior
+MOST_RATIOS = 1 << 22  # quotients of counts, over all pairs of classes
+MOST_LOGARITHMS = 1 << 12  # with these digits
+MOST_MULTIPLIED = 1 << 23  # bits of all products that are taken because logarithms are too near to the limit
 
 FEW = 64  # factors of a product that is taken at once
 FACTORS = 1 << 14  # of all products that are taken because bounds leave a point of the skyline open
@@ -228,6 +236,10 @@ class Refused(ValueError):  # noqa: N818
     """The file is not a release as it was written."""
 
 
+class TooLong(Refused):
+    """The file would take too long to read: nothing is known of it."""
+
+
 def canonical(document: Any) -> str:
     """The one text of a document: sorted keys, no spaces, ASCII."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -287,6 +299,8 @@ def rational(entry: Any, where: str) -> Fraction:
             numerator, denominator = map(_part, entry.split("/"))
         except Refused:
             numerator, denominator = 0, 0
+        if max(numerator.bit_length(), denominator.bit_length()) > LONGEST_PART:
+            raise TooLong(f"{where}: not checked here: a rational of more than {LONGEST_PART:,} bits")
         if denominator and gcd(numerator, denominator) == 1:
             return Fraction(numerator, denominator)
     raise Refused(f'{where}: expected a rational "num/den" in lowest terms, got {shown(entry)}')
@@ -546,8 +560,8 @@ class Document(Form):
         if not fields["identity"] and (made is None or not decided.get("canonical")):
             found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
         if made is not None:
-            names = [*(name for name, _, _ in self.attributes), None]
-            declared = [name for name in names if name not in made["undeclared"]]
+            names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])
+            declared = [name for name in names if name not in others]
             if declared:
                 found.append(
                     f"The values of {listing(declared)} were declared, and do not come from the rows."
@@ -607,6 +621,8 @@ class Document(Form):
         if type(entry) is not list or len(entry) != len(self.classes):
             raise Refused(f"field 'prior': expected {len(self.classes)} rationals, got {shown(entry)}")
         prior = [rational(number, "field 'prior'") for number in entry]
+        if sum(number.denominator.bit_length() for number in prior) > LONGEST_SUM:
+            raise TooLong(f"field 'prior': not checked here: denominators of more than {LONGEST_SUM:,} bits")
         if min(prior) == 0 or sum(prior) != 1:
             raise Refused(f"field 'prior': expected numbers above 0 that add up to 1, got {shown(entry)}")
         if self.amplification != r * max(prior) / min(prior):
@@ -634,7 +650,9 @@ class Document(Form):
             raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
         names = [*(name for name, _, _ in self.attributes), None]
         undeclared = entry["undeclared"]
-        if type(undeclared) is not list or [name for name in names if name in undeclared] != undeclared:
+        told = type(undeclared) is list and all(name is None or type(name) is str for name in undeclared)
+        named = set(undeclared) if told else set()
+        if not told or [name for name in names if name in named] != undeclared:
             raise Refused(
                 f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
             )
@@ -940,6 +958,8 @@ def _parsed(data: bytes) -> Form:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
     try:
         document = _form_of(fields)(fields)
+    except TooLong:
+        raise
     except Refused as error:
         if type(fields.get("sha256")) is str and fields.get("kind") in list(KINDS):
             fault = " (and its sha256 does not match)" if digest(fields) != fields["sha256"] else ""
@@ -1068,36 +1088,143 @@ def log2_below(number: int, digits: int) -> int:
 
 def excess(
     document: Document, limits: Callable[[tuple[int, int]], Fraction] | None = None
-) -> tuple[tuple[int, int] | None, bool]:
+) -> tuple[tuple[int, int] | None, bool | None]:
     """Two classes whose largest ratio of scores exceeds the limit, or None; and whether products decided.
 
-    The limit is that of Lambda, or what `limits` says of the two classes.
+    The limit is that of Lambda, or what `limits` says of the two classes. Where products would be needed that
+    take too long, and no other two classes exceed it, this is (None, None).
     """
+    size, n = len(document.classes), len(document.attributes)
+    # What two classes take, where looking at a quotient is one: as measured.
+    each = 8 + sum(len(values) + 6 for _, values, _ in document.attributes)
+    if limits is not None and document.prior is not None:
+        each += 8 + (max(number.denominator.bit_length() for number in document.prior) ** 2 >> 14)
+    if size * (size - 1) * each > MOST_RATIOS:
+        return None, None
     if limits is None:
         limits = lambda pair: document.limit  # noqa: E731
-    size = len(document.classes)
-    every = [list(range(len(values))) for _, values, _ in document.attributes]
-    # For each pair of classes, and each attribute, the values that may have the largest quotient of counts.
-    left = {(c, d): every for c in range(size) for d in range(size) if c != d}
-    for digits in DIGITS:
-        logs = _Logs(document, digits)
-        still = {}
-        for pair, places in left.items():
-            limit = limits(pair)
-            # The limit's logarithm is within 2 units as well.
-            most = logs.below(limit.numerator) - logs.below(limit.denominator)
-            low, high, largest = logs.ratio(pair, places)
-            if low >= most + 2:
-                return pair, False
-            if high > most - 2:
-                still[pair] = largest
-        left = still
-    for pair in left:
-        up, down = _largest_ratio(document, *pair)
-        limit = limits(pair)
-        if up * limit.denominator > limit.numerator * down:
-            return pair, True
-    return None, bool(left)
+    columns = [list(zip(*counts)) for _, _, counts in document.attributes]  # noqa: B905
+    # A quotient is within 2^-51 of its mantissa, and so are each product and the limit.
+    room = 16 * (n + 2) * 2.0**-53
+    left = []
+    for c in range(size):
+        for d in range(size):
+            if c == d:
+                continue
+            odds = _Odds(document, c, d, [_largest(column[c], column[d]) for column in columns])
+            limit = limits((c, d))
+            mantissa, exponent = _about(limit.numerator, limit.denominator)
+            found, shift = odds.about()
+            found = ldexp(found, max(-1000, min(shift - exponent, 1000)))
+            if found > mantissa * (1 + room):
+                return (c, d), False
+            if found >= mantissa * (1 - room):
+                left.append((odds, limit))
+    logs, bits, open_ones, multiplied = _Logs(document, DIGITS), MOST_MULTIPLIED, False, False
+    above: bool | None
+    for odds, limit in left:
+        size_of_it = odds.bits + limit.numerator.bit_length() + limit.denominator.bit_length()
+        if size_of_it <= bits:
+            bits -= size_of_it
+            above, multiplied = odds.above(limit), True
+        else:
+            above = odds.compared(limit, logs)
+        if above:
+            return odds.pair, multiplied
+        open_ones |= above is None
+    return None, None if open_ones else multiplied
+
+
+def _about(x: int, y: int) -> tuple[float, int]:
+    """Mantissa and exponent of x / y, within 2^-51 of it."""
+    by_x, by_y = max(x.bit_length() - 64, 0), max(y.bit_length() - 64, 0)
+    mantissa, exponent = frexp((x >> by_x) / (y >> by_y))
+    return mantissa, exponent + by_x - by_y
+
+
+def _largest(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
+    """The pair of numbers, none 0, with the largest quotient."""
+    places: Iterable[int] = range(len(above))
+    try:
+        quotients = list(map(truediv, above, below))  # each is the double nearest to the truth
+        near = max(quotients) * (1 - 2.0**-50)
+        if near > 1e-290:
+            places = [t for t in places if quotients[t] >= near]
+    except OverflowError:
+        pass
+    x, y = 0, 1
+    for a, b in {(above[t], below[t]) for t in places}:
+        if a * y > x * b:
+            x, y = a, b
+    return x, y
+
+
+class _Odds:
+    """The largest X_c / X_d: (P_d / P_c)^(n-1) times the largest N_c / N_d of each attribute."""
+
+    def __init__(self, document: Document, c: int, d: int, largest: list[tuple[int, int]]) -> None:
+        self.pair = c, d
+        p, q = document.class_counts[c], document.class_counts[d]
+        # For no attribute a score is P. What stands above and below is left out.
+        self.largest = largest if largest else [(p, q)]
+        self.base = (q, p) if p != q and largest else (1, 1)
+        self.power = len(largest) - 1 if self.base != (1, 1) else 0
+
+    @property
+    def bits(self) -> int:
+        """Of all factors, those left out that stand above and below."""
+        up, down = self._factors
+        both = sum(factor.bit_length() * times for factors in (up, down) for factor, times in factors.items())
+        return both + self.power * sum(number.bit_length() for number in self.base)
+
+    @property
+    def _factors(self) -> tuple[Counter[int], Counter[int]]:
+        up: Counter[int] = Counter()
+        down: Counter[int] = Counter()
+        for x, y in self.largest:
+            common = gcd(x, y) if max(x.bit_length(), y.bit_length()) <= LONGEST_PART else 1
+            up[x // common] += 1
+            down[y // common] += 1
+        return up - down, down - up
+
+    def about(self) -> tuple[float, int]:
+        """Mantissa and exponent, off by 2^-51 for each factor and 2^-53 for each product at most."""
+        mantissa, exponent = 1.0, 0
+        for x, y in self.largest:
+            one, shift = _about(x, y)
+            mantissa, more = frexp(mantissa * one)
+            exponent += shift + more
+        one, shift = _about(*self.base)
+        power = self.power
+        while power:
+            if power & 1:
+                mantissa, more = frexp(mantissa * one)
+                exponent += shift + more
+            one, more = frexp(one * one)
+            shift = 2 * shift + more
+            power >>= 1
+        return mantissa, exponent
+
+    def above(self, limit: Fraction) -> bool:
+        """Whether they exceed the limit, by exact products."""
+        up, down = (_product([1, *factors.elements()]) for factors in self._factors)
+        above: int = up * self.base[0] ** self.power * limit.denominator
+        below: int = down * self.base[1] ** self.power * limit.numerator
+        return above > below
+
+    def compared(self, limit: Fraction, logs: _Logs) -> bool | None:
+        """The same by bounds of logarithms, as many as are left; None where these do not tell."""
+        up, down = self._factors
+        found = room = 0
+        for sign, factors in ((1, up), (-1, down), (1, {self.base[0]: self.power}),
+                              (-1, {self.base[1]: self.power}), (-1, {limit.numerator: 1}),
+                              (1, {limit.denominator: 1})):  # fmt: skip
+            for factor, times in factors.items():
+                if len(logs.of_number) >= MOST_LOGARITHMS and factor not in logs.of_number:
+                    return None
+                found += sign * times * logs.below(factor)
+                room += 2 * times
+        return True if found > room else False if found < -room else None
 
 
 class _Logs:
@@ -1119,42 +1246,6 @@ class _Logs:
         if key not in self.of_count:
             self.of_count[key] = self.below(self.document.attributes[i][2][t][c])
         return self.of_count[key]
-
-    def ratio(self, pair: tuple[int, int], places: list[list[int]]) -> tuple[int, int, list[list[int]]]:
-        """Bounds of the logarithm of the largest X_c / X_d, and where in `places` it may be attained.
-
-        For no attribute a score is P, so that P_d^(n-1) / P_c^(n-1) prod N_c / N_d is right for every n.
-        """
-        c, d = pair
-        n = len(places)
-        of_class = self.document.class_counts
-        found = (n - 1) * (self.below(of_class[d]) - self.below(of_class[c]))
-        largest = []
-        for i, values in enumerate(places):
-            terms = [self.at(i, t, c) - self.at(i, t, d) for t in values]
-            best = max(terms)
-            found += best
-            # A difference of two lower bounds is within 2 units of the truth.
-            largest.append([t for t, term in zip(values, terms) if term > best - 4])  # noqa: B905
-        room = 2 * (n + abs(n - 1))
-        return found - room, found + room, largest
-
-
-def _largest_ratio(document: Document, c: int, d: int) -> tuple[int, int]:
-    """Numerator and denominator of the largest X_c / X_d, exactly."""
-    n = len(document.attributes)
-    p, q = document.class_counts[c], document.class_counts[d]
-    if n == 0:
-        return p, q
-    ups, downs = [q ** (n - 1)], [p ** (n - 1)]
-    for _, _, counts in document.attributes:
-        up, down = 0, 1
-        for row in counts:
-            if row[c] * down > up * row[d]:
-                up, down = row[c], row[d]
-        ups.append(up)
-        downs.append(down)
-    return _product(ups), _product(downs)
 
 
 def _product(numbers: list[int]) -> int:
@@ -1184,6 +1275,9 @@ def r_text(document: Document) -> str:
     return text
 
 
+NOT_COMPARED = "not decided here: the products of these counts would take too long"
+
+
 def judge(document: Document) -> Judged:
     """(name, holds, sentence) of each check of a Document."""
     results: Judged = []
@@ -1197,29 +1291,35 @@ def judge(document: Document) -> Judged:
         return results
     pair, multiplied = excess(document)
     limit = limit_text(document)
-    if pair is None:
-        how = "exact product" if multiplied else "interval logarithms"
-        results.append(("amplification", True, f"Lambda <= {limit} ({how})"))
-    else:
+    if pair is not None:
         c, d = (label(document.classes[place]) for place in pair)
         text = f"Lambda exceeds the limit {limit}: some tuple amplifies class {c} against {d} by more"
         results.append(("amplification", False, text))
+    elif multiplied is None:
+        results.append(("amplification", None, NOT_COMPARED))
+    else:
+        how = "exact product" if multiplied else "interval"
+        results.append(("amplification", True, f"Lambda <= {limit} ({how})"))
     if document.r is not None:
-        pair, _ = excess(document, document.odds)
+        pair, multiplied = excess(document, document.odds)
         text = f"odds of two classes are those of the prior up to a factor r = {r_text(document)}"
         if pair is not None:
             c, d = (label(document.classes[place]) for place in pair)
             text = f"some tuple moves the odds of class {c} against {d} by more than r = {r_text(document)}"
-        results.append(("closeness", pair is None, text))
+        elif multiplied is None:
+            text = NOT_COMPARED
+        results.append(("closeness", None if pair is None and multiplied is None else pair is None, text))
     if document.canonical is not None:
         results.append(("canonical", None, "not made again here: nbcfast verify does that"))
         results += scorecard(document)
     return results
 
 
-MOST_HALF = 2_000_000  # combinations of the values of half of the attributes
-MOST_LISTED = 2_000_000  # tuples times classes
+MOST_HALF = 200_000  # combinations of the values of half of the attributes
+MOST_LISTED = 500_000  # tuples times classes, or thousands of bits of their scores
+MOST_VALUES = 100_000  # of which logarithms are taken
 MOST_EXACT = 1_000_000  # near ties that are decided one by one
+MOST_EXACT_BITS = 1 << 27  # of the products that these take
 
 
 def scorecard(document: Document) -> Judged:
@@ -1240,24 +1340,26 @@ def scorecard(document: Document) -> Judged:
     product = document.tuples
     too_large = f"not checked here: {short(product)} tuples would take too long; nbcfast verify does it"
     if n_classes > 2:
-        if product * n_classes > MOST_LISTED:
+        bits = sum(number.bit_length() for number in document.class_counts) * len(document.attributes)
+        if product * n_classes * (1 + bits // 1000) > MOST_LISTED or bits > MOST_MULTIPLIED:
             return [(name, None, too_large)]
         wrong = _listed_wrong(document)
         text = (
             f"points and counts decide {'alike' if not wrong else 'differently'} on {short(product)} tuples"
         )
         return [(name, not wrong, text)]
-    half, least = 1, product
-    for place in range(1, len(document.attributes)):
-        first = 1
-        for _, values, _ in document.attributes[:place]:
-            first *= len(values)
+    several = [place for place, (_, values, _) in enumerate(document.attributes) if len(values) > 1]
+    half, least, first = 0, product, 1
+    for place in several:
+        first *= len(document.attributes[place][1])
         if max(first, product // first) < least:
-            half, least = place, max(first, product // first)
-    if least > MOST_HALF:
+            half, least = place + 1, max(first, product // first)
+        if first > least:
+            break
+    if least > MOST_HALF or sum(len(values) for _, values, _ in document.attributes) > MOST_VALUES:
         return [(name, None, too_large)]
     n = len(document.attributes)
-    logs = _Logs(document, 2 * DIGITS[0])
+    logs = _Logs(document, 64)
     terms = [
         [logs.at(i, t, 0) - logs.at(i, t, 1) for t in range(len(values))]
         for i, (_, values, _) in enumerate(document.attributes)
@@ -1266,6 +1368,8 @@ def scorecard(document: Document) -> Judged:
     base = (n - 1) * (logs.below(q) - logs.below(p)) if p != q else 0
     exactly = _Exactly(document, half)
     by_counts = _places_in_halves(terms, base, half, 2 * (n + abs(n - 1)), exactly)
+    if by_counts is None and exactly.left >= 0:
+        return [(name, None, f"not checked here: ties of {short(product)} tuples would take too long")]
     if by_counts is None:
         text = f"more than {MOST_EXACT:,} tuples are nearly tied, and a canonical release keeps off ties"
         return [(name, False, text)]
@@ -1276,17 +1380,33 @@ def scorecard(document: Document) -> Judged:
 
 
 class _Exactly:
-    """Whether X_0 > X_1 where the values of each half of the attributes are these, by integers."""
+    """Whether X_0 > X_1 where the values of each half of the attributes are these, by integers.
+
+    `left` are the ties that may still be decided, and `bits` those of the products that this takes.
+    """
 
     def __init__(self, document: Document, half: int) -> None:
         self.document, self.half = document, half
-        self.left = MOST_EXACT
+        self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS
+        p, q = document.class_counts
+        others = len(document.attributes) - 1
+        self.each = others * (p.bit_length() + q.bit_length() if p != q else 0)
+        for _, _, counts in document.attributes:
+            self.each += max(x.bit_length() + y.bit_length() for x, y in counts)
+        self.of_class: tuple[int, int] | None = (1, 1) if p == q else None
+
+    def affords(self, ties: int) -> bool:
+        """Whether so many more can be decided."""
+        self.left -= ties
+        self.bits -= ties * self.each
+        return self.left >= 0 and self.bits >= 0 and (not ties or self.each <= MOST_MULTIPLIED)
 
     def __call__(self, i: int, j: int) -> bool:
-        self.left -= 1
-        n = len(self.document.attributes)
-        p, q = self.document.class_counts
-        up, down = [q ** (n - 1)], [p ** (n - 1)]
+        if self.of_class is None:
+            p, q = self.document.class_counts
+            others = len(self.document.attributes) - 1
+            self.of_class = q**others, p**others
+        up, down = [self.of_class[0]], [self.of_class[1]]
         attributes = self.document.attributes
         for part, combination in ((attributes[: self.half], i), (attributes[self.half :], j)):
             index = combination
@@ -1308,7 +1428,10 @@ def _places_in_halves(
     for part in (terms[:half], terms[half:]):
         sums = [0]
         for values in part:
-            sums = [one + two for one in sums for two in values]
+            if len(values) == 1:
+                base += values[0]
+            else:
+                sums = [one + two for one in sums for two in values]
         halves.append(sums)
     halves[0] = [one + base for one in halves[0]]
     found = []
@@ -1322,7 +1445,7 @@ def _places_in_halves(
             positive = len(ranked) - place
             if exactly is not None:
                 near = order[bisect_left(ranked, -room - one) : place]
-                if exactly.left < len(near):
+                if not exactly.affords(len(near)):
                     return None
                 positive += sum(exactly(j, i) if side else exactly(i, j) for j in near)
             counts.append(positive)
@@ -1337,17 +1460,24 @@ def _listed_wrong(document: Document) -> int:
     n, classes = len(document.attributes), range(len(document.classes))
     powers = [count ** (n - 1) for count in document.class_counts]
     whole_power = _product(list(powers))
-    entries: list[tuple[list[int], list[int]]] = [
-        ([whole_power // power for power in powers], [*made["constants"], 0])
-    ]
+    factors, totals = [[whole_power // power] for power in powers], [*made["constants"], 0]
+    several = []
     for (_, _, counts), rows in zip(document.attributes, made["points"]):  # noqa: B905
+        if len(counts) > 1:
+            several.append((counts, [(*row, 0) for row in rows]))
+            continue
+        for c in classes:  # the same in every tuple
+            factors[c].append(counts[0][c])
+            totals[c] += (*rows[0], 0)[c]
+    entries = [([_product(of_class) for of_class in factors], totals)]
+    for counts, points in several:
         entries = [
             (
                 [score * number for score, number in zip(scores, row)],  # noqa: B905
-                [total + number for total, number in zip(totals, (*added, 0))],  # noqa: B905
+                [total + number for total, number in zip(totals, added)],  # noqa: B905
             )
             for scores, totals in entries
-            for row, added in zip(counts, rows)  # noqa: B905
+            for row, added in zip(counts, points)  # noqa: B905
         ]
     wrong = 0
     order = document.fields["preserve"] == "order"
@@ -2584,9 +2714,10 @@ def _main(arguments: list[str]) -> int:
         path = location(paths[0])
         document = parse_any(content(path))
     except Refused as error:
-        _say(f"NO   file           {error}")
-        _say(verdict([False], 0))
-        return 1
+        holds = None if isinstance(error, TooLong) else False
+        _say(f"{'NO ' if holds is False else '?  '}  file           {error}")
+        _say(verdict([holds], 0))
+        return VERDICTS[holds][1]
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
         complain(f"{paths[0]}: {getattr(error, 'strerror', None) or error}")
         return 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from nbcfast.templates.results import Disclosure
 
 
+MOST_SHOWN = 1 << 24  # bits of products up to which Lambda is worked out, and not only compared
+MOST_PAIRS = 1 << 14  # of classes, for each attribute, up to which it is
+MOST_MULTIPLIED = 1 << 27  # up to which it is compared exactly
+MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
+MOST_FACTORS = 1 << 21  # of intervals
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
 
 
@@ -218,7 +223,6 @@ def verify(
     True
     """
     from nbcfast.release.files import release_of
-    from nbcfast.safety import amplification, at_most
 
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
@@ -233,7 +237,8 @@ def verify(
             return _table(document, where, against, checks)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
-        return Verification(where, (Check("file", False, str(error)),))
+        known = None if isinstance(error, form.TooLong) else False
+        return Verification(where, (Check("file", known, str(error)),))
     fault = form.unpositive(document)
     checks.append(Check("positive", fault is None, fault or "no count is 0"))
     fault = form.unrealistic(document)
@@ -242,13 +247,9 @@ def verify(
     )
     if checks[-1].passed and checks[-2].passed:  # what is beside the file changes nothing of it
         views, made = release.views, release.certificate
-        safe = at_most(views, made.limit)
-        sign, limit = "<=" if safe else ">", limit_text(made.limit)
-        half = ", half of the amplification for attacker 'worlds'" if made.attacker == "worlds" else ""
-        text = f"Lambda = {amplification(views).text} {sign} {limit}{half}"
-        checks.append(Check("amplification", safe, text))
+        checks.append(_amplified(document, release))
         if made.r_limit is not None and made.prior is not None:
-            checks.append(_close(views, made.prior, made.r_limit))
+            checks.append(_close(document, views, made.prior, made.r_limit))
         if made.canonical is not None or tuples is not None:
             checks += _canonical(release, tuples, against)
         if against is not None:
@@ -315,14 +316,59 @@ def _table(
     return Verification(where, tuple(checks), kind, read, _claims(document, checks))
 
 
-def _close(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
+def _amplified(document: form.Document, release: Release) -> Check:
+    """The check of Lambda."""
+    from nbcfast.safety import amplification, at_most
+
+    made = release.certificate
+    kept = _kept(document, form.excess(document), lambda: at_most(release.views, made.limit))
+    if kept is None:
+        return Check("amplification", None, form.NOT_COMPARED)
+    found = f" = {amplification(release.views).text}" if _shown(document) else ""
+    half = ", half of the amplification for attacker 'worlds'" if made.attacker == "worlds" else ""
+    return Check(
+        "amplification", kept, f"Lambda{found} {'<=' if kept else '>'} {limit_text(made.limit)}{half}"
+    )
+
+
+def _close(document: form.Document, views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
     from nbcfast.closeness.reached import statement11, within
 
-    close = within(views, prior, r)
-    sign = "<=" if close else ">"
-    text = f"r = {statement11(views, prior).text} {sign} {limit_text(r)}, of the odds to those of the prior"
-    return Check("closeness", close, text)
+    kept = _kept(document, form.excess(document, document.odds), lambda: within(views, prior, r))
+    if kept is None:
+        return Check("closeness", None, form.NOT_COMPARED)
+    found = f" = {statement11(views, prior).text}" if _shown(document) else ""
+    text = f"r{found} {'<=' if kept else '>'} {limit_text(r)}, of the odds to those of the prior"
+    return Check("closeness", kept, text)
+
+
+def _kept(
+    document: form.Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
+) -> bool | None:
+    """Whether a limit is kept, where the counted work of the script decides it, or kernels can do more."""
+    if found != (None, None):
+        return found[0] is None
+    pairs = len(document.classes) ** 2
+    values = sum(len(values) for _, values, _ in document.attributes)
+    if pairs * values > MOST_QUOTIENTS or pairs * len(document.attributes) > MOST_FACTORS:
+        return None
+    return exactly() if _bits(document) <= MOST_MULTIPLIED else None
+
+
+def _shown(document: form.Document) -> bool:
+    """Whether Lambda itself is worked out: that it is compared with the limit takes less."""
+    pairs = len(document.classes) ** 2
+    return pairs * len(document.attributes) <= MOST_PAIRS and _bits(document) <= MOST_SHOWN
+
+
+def _bits(document: form.Document) -> int:
+    """Of the products of all pairs of classes, about."""
+    of_class = [number.bit_length() for number in document.class_counts]
+    attributes = document.attributes
+    of_values = sum(number.bit_length() for _, _, counts in attributes for row in counts for number in row)
+    longest = max(number.denominator.bit_length() for number in document.prior) if document.prior else 0
+    return len(of_class) * (of_values + sum(of_class) * len(attributes) + longest * len(of_class))
 
 
 def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Progress | None) -> Check:
