@@ -1116,11 +1116,12 @@ def test_held_out_people_with_a_group():
     table, ids = smokers(400)
     others = Table({"smokes": [True, False], "ill": ["cancer", "flu"]})
     assert definetti(table, ids, "ill", holdout=(others, [0, -1])).held_out == 1.0
-    unknown = Table({"smokes": [None], "ill": ["cholera"]})
-    assert definetti(table, ids, "ill", holdout=unknown).held_out == 0.0
-    texts = Table({"smokes": ["perhaps"], "ill": ["cholera"]})
+    unknown = Table({"smokes": ["perhaps"], "ill": ["cholera"]})
+    ill = np.array(table.domain("ill"))[table.codes("ill")]
+    said = Table({"smokes": np.array(["no", "yes"])[table.codes("smokes")], "ill": ill})
+    assert definetti(said, ids, "ill", holdout=unknown).held_out == 0.0
     with pytest.raises(TypeError, match="'smokes' holds values of kind text, and the table of kind bool"):
-        definetti(table, ids, "ill", holdout=texts)
+        definetti(table, ids, "ill", holdout=unknown)
 
 
 @pytest.mark.parametrize(
