@@ -110,6 +110,9 @@ def _merged(
     """
     levels, kept, arrays = [], list(sizes), [flat, *more]
     for axis, size in enumerate(sizes):
+        if size == 1:  # there may be thousands of these
+            levels.append(np.zeros(1, np.int64))
+            continue
         cubes = [cubed(array, kept, axis) for array in arrays]
         found: dict[bytes, int] = {}
         first: list[int] = []

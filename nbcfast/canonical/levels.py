@@ -54,6 +54,10 @@ class Levels:
             index, after = np.zeros(1, np.int64), len(count)
             for i in side:
                 after //= box.sizes[i]
+                if box.sizes[i] == 1:  # there may be thousands of these
+                    level_of[i] = np.zeros(1, np.int64)
+                    self.sizes.append(1)
+                    continue
                 # Not one axis an attribute: NumPy takes 64 of them.
                 of_value = count.reshape(-1, box.sizes[i], after).sum(axis=(0, 2))
                 _, first, level = np.unique(of_value, return_index=True, return_inverse=True)
@@ -105,7 +109,8 @@ class Levels:
             times.append(multiplied(levels))
             of_half = np.zeros(1, np.int64)
             for i in side:
-                of_half = np.add.outer(of_half * sizes[i], self.level_of[i]).reshape(-1)
+                if box.sizes[i] > 1:
+                    of_half = np.add.outer(of_half * sizes[i], self.level_of[i]).reshape(-1)
             index.append(of_half)
         for count, other, own, given in (
             (self._count_a, count_b, 0, box.K),

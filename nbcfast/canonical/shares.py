@@ -108,10 +108,13 @@ class Shares:
         with gmpy2.context(precision=PRECISION):
             log = gmpy2.log(gmpy2.mpq(amplification)) / gmpy2.mpq(power)
             unit = log / scores.range if scores.range else gmpy2.mpfr(0)
-            levels = [_Levels(rows, unit) for rows in scores.points]
+            # Attributes with the same points get the same shares: thousands may have but one value.
+            same = {rows: _Levels(rows, unit) for rows in dict.fromkeys(scores.points)}
+            levels = [same[rows] for rows in scores.points]
             base = [gmpy2.exp(unit * (number - max(scores.base))) for number in scores.base]
             _balance(levels, base)
-            columns = [level.shares() for level in levels]
+            shares_of = {level: level.shares() for level in same.values()}
+            columns = [shares_of[level] for level in levels]
             weights = list(base)
             for level, (sums, _) in zip(levels, columns, strict=True):
                 weights = [w * s / rho for w, s, rho in zip(weights, sums, level.rho, strict=True)]
@@ -119,14 +122,16 @@ class Shares:
             classes = [weight / whole for weight in weights]
             self.of_class = [_integer(share) for share in classes]
             self.floats = np.array([float(share) for share in classes])
-            self.exact = [
-                [[_integer(share) for share in row] for row in level.spread(shares)]
-                for level, (_, shares) in zip(levels, columns, strict=True)
-            ]
-            self.values = [
-                np.array([[float(share) for share in row] for row in level.spread(shares)])
-                for level, (_, shares) in zip(levels, columns, strict=True)
-            ]
+            exact = {
+                level: [[_integer(share) for share in row] for row in level.spread(shares)]
+                for level, (_, shares) in shares_of.items()
+            }
+            floats = {
+                level: np.array([[float(share) for share in row] for row in level.spread(shares)])
+                for level, (_, shares) in shares_of.items()
+            }
+            self.exact = [exact[level] for level in levels]
+            self.values = [floats[level] for level in levels]
         self.unit = float(unit)
 
     def spread(self) -> float:
@@ -205,17 +210,21 @@ class _Levels:
 
 
 def _balance(levels: list[_Levels], base: list[Any]) -> None:
-    """Sweeps over rho and the shares of the classes, until every value is equally frequent."""
+    """Sweeps over rho and the shares of the classes, until every value is equally frequent.
+
+    Attributes that share their levels are one object, many times.
+    """
     n_classes = len(base)
     classes = [gmpy2.mpfr(1) / n_classes for _ in base]
     if not levels or n_classes == 1:
         return
-    damping, before = 1.0, math.inf
+    damping, before, distinct = 1.0, math.inf, list(dict.fromkeys(levels))
     for _ in range(SWEEPS):
-        moved = max(level.fit(classes) for level in levels)
+        moved = max(level.fit(classes) for level in distinct)
+        logs = {level: [gmpy2.log(rho) for rho in level.rho] for level in distinct}
         left = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
         for level in levels:
-            left = [one + gmpy2.log(rho) for one, rho in zip(left, level.rho, strict=True)]
+            left = [one + log for one, log in zip(left, logs[level], strict=True)]
         left = [one - gmpy2.log(weight) for one, weight in zip(left, base, strict=True)]
         mean = sum(left) / n_classes
         left = [one - mean for one in left]
@@ -225,7 +234,8 @@ def _balance(levels: list[_Levels], base: list[Any]) -> None:
         # Where the problem is stiff whole steps would go to and fro.
         damping = damping / 2 if size > before else min(1.0, 1.25 * damping)
         before = size
-        steep = sum(level.stiffness(classes) for level in levels) + 1 - len(levels)
+        stiffness = {level: level.stiffness(classes) for level in distinct}
+        steep = sum(stiffness[level] for level in levels) + 1 - len(levels)
         steps = [min(max(-damping * one / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for one in left]
         classes = [share * gmpy2.exp(step) for share, step in zip(classes, steps, strict=True)]
         whole = sum(classes)

@@ -81,6 +81,19 @@ def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
     )
 
 
+def unknowns(box: AnyBox) -> int:
+    """How many numbers `solve` looks for: its time grows with the third power of these.
+
+    With two classes the one number of an attribute of one level adds next to nothing.
+    """
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
+        from nbcfast.canonical import classes
+
+        return len(classes.problem(box).weights())
+    sizes = Levels(box).sizes if isinstance(box, Box) else box.sizes
+    return sum(size for size in sizes if size > 1)
+
+
 def extent(oracle: Levels | Listed, numbers: list[int]) -> tuple[int, int]:
     """The largest |sum| of a tuple, and the least with the sign of the label."""
     low, high = oracle.ends(numbers)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 MOST_AGAIN = 100_000_000  # tuples of more than two classes, up to which a release is made again
+MOST_SOLVED = 2_500  # numbers that are looked for to make a file again
+MOST_SOLVED_OF_MANY = 1_500  # and for more than two classes, where they are in more demands
 SHORT_BITS = 61  # of totals that the kernels add up
 
 Judgement = tuple[bool | None, str]
@@ -85,7 +87,7 @@ def again(
     certificate = release.certificate
     made = certificate.canonical
     assert made is not None
-    reason = _not_again(release, codes)
+    reason = _not_again(release, codes, private)
     if reason is not None:
         yield "canonical", None, reason
         return
@@ -104,13 +106,28 @@ def again(
     yield "canonical", *whole
 
 
-def _not_again(release: Release, codes: Codes | None) -> str | None:
+def _not_again(release: Release, codes: Codes | None, private: Viewset | None) -> str | None:
     """Why nothing is made again."""
+    from nbcfast.canonical.box import box
+    from nbcfast.canonical.solve import unknowns
+
     certificate = release.certificate
     if certificate.canonical is not None and certificate.canonical.listed is not None and codes is None:
         return NO_LIST
     if len(release.views.classes) > 2 and codes is None and certificate.tuples > MOST_AGAIN:
         return f"not checked here: that is done up to {MOST_AGAIN:,} tuples for more than two classes"
+    if private is None and len(release.views.classes) > 1:
+        # A file may demand more than its publisher could solve. Who has the private views can wait.
+        try:
+            found = unknowns(box(release.views, mode=certificate.preserve, tuples=codes))
+        except Infeasible as error:
+            return f"not checked here: {error.why}"
+        most = MOST_SOLVED if len(release.views.classes) == 2 else MOST_SOLVED_OF_MANY
+        if found > most:
+            return (
+                f"not checked here: {found:,} numbers would have to be found, and without the private views "
+                f"{most:,} are"
+            )
     return None
 
 
