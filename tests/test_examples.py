@@ -8,15 +8,31 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import nbcfast
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-def test_the_script_writes_the_shipped_bytes(tmp_path):
-    subprocess.run([sys.executable, EXAMPLES / "make_patients.py", tmp_path], check=True)
-    assert (tmp_path / "patients.csv").read_bytes() == (EXAMPLES / "patients.csv").read_bytes()
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [("make_patients.py", ["patients.csv"]), ("make_survey.py", ["later.csv", "survey.csv"])],
+)
+def test_the_script_writes_the_shipped_bytes(script, names, tmp_path):
+    subprocess.run([sys.executable, EXAMPLES / script, tmp_path], check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (EXAMPLES / name).read_bytes()
+
+
+def test_the_survey_is_what_readme_says():
+    table, later = (nbcfast.read_csv(EXAMPLES / name) for name in ("survey.csv", "later.csv"))
+    views = nbcfast.count(table, "health")
+    ill = views.counts["smokes"][views.domain("smokes").index("yes")][views.classes.index("ill")]
+    assert (table.n_rows, later.n_rows, round(int(ill) / 4_000, 4)) == (4_000, 2_000, 0.1998)
+    truth = np.array(later.domain("health"))[later.codes("health")]
+    assert round(float((views.predict(later) == truth).mean()), 3) == 0.751
 
 
 def test_patients_have_zeros_near_ties_and_two_common_classes():
