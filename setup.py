@@ -1,7 +1,7 @@
 """Build the kernels: every src/_<name>.pyx becomes nbcfast._<name>.
 
 NBCFAST_DEBUG=1 builds with bounds checks, assertions and no optimisation beyond -O1;
-NBCFAST_SANITIZE=address adds AddressSanitizer.
+NBCFAST_SANITIZE=address,undefined adds AddressSanitizer and UndefinedBehaviorSanitizer.
 """
 
 import os
@@ -31,8 +31,10 @@ def flags():
     compile_flags += ["-std=c11", "-Wall", "-Wno-unused-function", "-Wno-psabi", "-fno-math-errno"]
     link_flags = []
     if SANITIZE:
-        compile_flags += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g"]
-        link_flags += [f"-fsanitize={SANITIZE}"]
+        # What is undefined ends the process as a bad address does: a line among others would be overlooked.
+        sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all"]
+        compile_flags += [*sanitize, "-fno-omit-frame-pointer", "-g"]
+        link_flags += sanitize
     return compile_flags, link_flags
 
 

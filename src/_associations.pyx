@@ -5,6 +5,8 @@ from libc.stdint cimport int64_t, uint32_t, uint8_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
+from in_use cimport give, take
+
 
 cdef double LEAST = 1e-300  # a product that is not 0 never becomes 0
 
@@ -19,13 +21,14 @@ cdef class Joiner:
 
     Identity i has the join values joins[id_offsets[i]:id_offsets[i + 1]], and join value v the values
     values[offsets[v]:offsets[v + 1]], each once. factors[v] is the probability that a pair is not associated
-    through v; wanted[p] is 1 for values that are asked for.
+    through v; wanted[p] is 1 for values that are asked for. None is copied.
     """
     cdef const int64_t[::1] id_offsets, offsets
     cdef const uint32_t[::1] joins, values
     cdef const double[::1] factors
     cdef const uint8_t[::1] wanted
     cdef int64_t n_values, n_found
+    cdef int users
     cdef double *products
     cdef uint32_t *found
     cdef uint32_t *times
@@ -69,12 +72,14 @@ cdef class Joiner:
         cdef int64_t i, j, n, common, asked, n_joins
         cdef uint32_t p
         cdef double least
+        cdef bint fits = True
         self._check(start, stop)
         if min(union_sizes.shape[0], common_sizes.shape[0], wanted_common.shape[0], worst.shape[0]) < stop:
             raise ValueError(f"no room for the results of {stop} identities")
+        take(&self.users, "Joiner")
         with nogil:
             for i in range(start, stop):
-                self._put_together(i)
+                fits &= self._put_together(i)
                 n_joins = self.id_offsets[i + 1] - self.id_offsets[i]
                 n = common = asked = 0
                 least = 1.0
@@ -88,6 +93,9 @@ cdef class Joiner:
                     self.times[p] = 0
                 union_sizes[i], common_sizes[i], wanted_common[i] = n, common, asked
                 worst[i] = _complement(least) if n else 0.0
+        give(&self.users)
+        if not fits:
+            raise ValueError("offsets, joins and values must stay as they were given, got others since")
 
     def fill(self, int64_t start, int64_t stop, const int64_t[::1] places not None,
              uint32_t[::1] values not None, double[::1] probabilities not None, uint32_t[::1] times not None):
@@ -95,13 +103,14 @@ cdef class Joiner:
         and how many join values have it."""
         cdef int64_t i, j, k, room = min(values.shape[0], probabilities.shape[0], times.shape[0])
         cdef uint32_t p
-        cdef bint fits = True
+        cdef bint fits = True, same = True
         self._check(start, stop)
         if places.shape[0] < stop + 1:
             raise ValueError(f"no places for {stop} identities")
+        take(&self.users, "Joiner")
         with nogil:
             for i in range(start, stop):
-                self._put_together(i)
+                same &= self._put_together(i)
                 qsort(self.found, self.n_found, sizeof(uint32_t), _rising)
                 k = places[i]
                 for j in range(self.n_found):
@@ -115,23 +124,43 @@ cdef class Joiner:
                             times[k] = self.times[p]
                             k += 1
                     self.times[p] = 0
+        give(&self.users)
+        if not same:
+            raise ValueError("offsets, joins and values must stay as they were given, got others since")
         if not fits:
             raise ValueError("no room for the values of an identity")
 
-    def _check(self, int64_t start, int64_t stop):
+    cdef int _check(self, int64_t start, int64_t stop) except -1:
         if not 0 <= start <= stop < self.id_offsets.shape[0]:
             raise ValueError(f"identities must be within 0..{self.id_offsets.shape[0] - 1}, got {start}..{stop}")
+        return 0
 
-    cdef void _put_together(self, int64_t i) noexcept nogil:
-        """The values of an identity in the order they are met, how often, and their products."""
-        cdef int64_t j, k, n = 0
+    cdef bint _put_together(self, int64_t i) noexcept nogil:
+        """The values of an identity in the order they are met, how often, and their products.
+
+        Whether all lie in range: the arrays are the caller's, who may have written to them since.
+        """
+        cdef int64_t j, k, start = self.id_offsets[i], stop = self.id_offsets[i + 1], first, last, n = 0
         cdef uint32_t v, p
         cdef double factor
-        for j in range(self.id_offsets[i], self.id_offsets[i + 1]):
+        cdef bint fits = 0 <= start <= stop <= self.joins.shape[0]
+        if not fits:
+            stop = start
+        for j in range(start, stop):
             v = self.joins[j]
+            if v >= self.factors.shape[0]:
+                fits = False
+                break
             factor = self.factors[v]
-            for k in range(self.offsets[v], self.offsets[v + 1]):
+            first, last = self.offsets[v], self.offsets[v + 1]
+            if not 0 <= first <= last <= self.values.shape[0]:
+                fits = False
+                break
+            for k in range(first, last):
                 p = self.values[k]
+                if p >= self.n_values:
+                    fits = False
+                    continue
                 if self.times[p] == 0:
                     self.found[n] = p
                     n += 1
@@ -142,6 +171,7 @@ cdef class Joiner:
                         self.products[p] = LEAST
                 self.times[p] += 1
         self.n_found = n
+        return fits
 
 
 cdef double _complement(double product) noexcept nogil:

@@ -6,6 +6,8 @@ from libc.string cimport memcpy, memset
 
 from cpython.exc cimport PyErr_CheckSignals
 
+import numpy as np
+
 
 cdef extern from "box.h" nogil:
     int NBC_MOST_ATTRIBUTES
@@ -23,6 +25,8 @@ cdef extern from "box.h" nogil:
     void nbc_pass_double(const nbc_side *rows, const nbc_side *others, const double *own, const double *their,
                          double limit, double *extreme, int32_t *place, double *least, int32_t *found,
                          double *lowest, int *any)
+    int nbc_fits_wide(const nbc_i128 *numbers, const int32_t *sizes, int32_t n_attributes,
+                      const int32_t *more_sizes, int32_t n_more)
     void nbc_sums_wide(const nbc_i128 *numbers, const int32_t *sizes, int32_t n_attributes, nbc_i128 *sums)
     void nbc_pass_wide(const nbc_side *rows, const nbc_side *others, const nbc_i128 *own, const nbc_i128 *their,
                        nbc_i128 limit, nbc_i128 *extreme, int32_t *place, nbc_i128 *least, int32_t *found,
@@ -70,10 +74,13 @@ cdef class Separator:
                   const int32_t[::1] sizes_a not None, const int32_t[::1] count_b not None,
                   const int32_t[::1] order_b not None, const int32_t[::1] sizes_b not None):
         cdef int64_t i
+        # Copies: the kernel goes where they say, and the caller may write to his own.
+        self.count_a, self.order_a, self.sizes_a = np.array(count_a), np.array(order_a), np.array(sizes_a)
+        self.count_b, self.order_b, self.sizes_b = np.array(count_b), np.array(order_b), np.array(sizes_b)
+        count_a, order_a, sizes_a = self.count_a, self.order_a, self.sizes_a
+        count_b, order_b, sizes_b = self.count_b, self.order_b, self.sizes_b
         _check_side(count_a, order_a, sizes_a, count_b.shape[0])
         _check_side(count_b, order_b, sizes_b, count_a.shape[0])
-        self.count_a, self.order_a, self.sizes_a = count_a, order_a, sizes_a
-        self.count_b, self.order_b, self.sizes_b = count_b, order_b, sizes_b
         self.a.n, self.a.count, self.a.order = count_a.shape[0], &count_a[0], &order_a[0]
         self.b.n, self.b.count, self.b.order = count_b.shape[0], &count_b[0], &order_b[0]
         self.a.n_attributes, self.b.n_attributes = <int32_t> sizes_a.shape[0], <int32_t> sizes_b.shape[0]
@@ -157,6 +164,8 @@ cdef class Separator:
                 memcpy(copied, &numbers[0, 0], <size_t> n * 16)
             memcpy(copied + n, &limit[0], 16)
             memset(copied + n + 1, 0, 32)
+            if not nbc_fits_wide(copied, self.a.sizes, self.a.n_attributes, self.b.sizes, self.b.n_attributes):
+                raise ValueError("numbers must have sums below 2^126 in size, got larger ones")
             with nogil:
                 nbc_sums_wide(copied, self.a.sizes, self.a.n_attributes, own)
                 nbc_sums_wide(copied + n_a, self.b.sizes, self.b.n_attributes, their)

@@ -5,6 +5,8 @@ from libc.stdlib cimport free, malloc
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from in_use cimport apart
+
 ctypedef fused number:
     double
     int64_t
@@ -79,6 +81,7 @@ def changed(const int32_t[:, ::1] above not None, const int32_t[:, ::1] rank not
         raise ValueError(f"expected ranks of {P} pairs and totals of {n} and {m} rows and {C} classes")
     if not 0 <= start <= stop <= n:
         raise ValueError(f"start and stop must be in 0..{n}, got {start} and {stop}")
+    _check_totals(za, zb)
     _number_pairs(pair, C)
     while start < stop and m > 0:
         last = min(stop, start + _rows_at_once(m))
@@ -101,6 +104,7 @@ def changed_labels(const int8_t[:, ::1] known not None, const int64_t[:, ::1] za
     cdef int64_t n = known.shape[0], m = known.shape[1], C = za.shape[1], i, j, total = 0, start = 0, stop
     if za.shape[0] != n or zb.shape[0] != m or zb.shape[1] != C:
         raise ValueError(f"expected totals of {n} and {m} rows and {C} classes")
+    _check_totals(za, zb)
     while start < n and m > 0 and C > 0:
         stop = min(n, start + _rows_at_once(m))
         with nogil:
@@ -110,6 +114,25 @@ def changed_labels(const int8_t[:, ::1] known not None, const int64_t[:, ::1] za
         start = stop
         PyErr_CheckSignals()
     return total
+
+
+cdef int _check_totals(const int64_t[:, ::1] za, const int64_t[:, ::1] zb) except -1:
+    """That no total of two numbers leaves 64 bits."""
+    cdef int64_t most_a = 0, least_a = 0, most_b = 0, least_b = 0
+    with nogil:
+        _extremes(za, &least_a, &most_a)
+        _extremes(zb, &least_b, &most_b)
+    if most_b > (<int64_t> 0x7fffffffffffffff) - most_a or least_b < -(<int64_t> 0x7fffffffffffffff) - least_a:
+        raise ValueError(f"totals must stay below 2^63 in size, got {least_a}..{most_a} and {least_b}..{most_b}")
+    return 0
+
+
+cdef void _extremes(const int64_t[:, ::1] numbers, int64_t *least, int64_t *most) noexcept nogil:
+    cdef int64_t i, c
+    for i in range(numbers.shape[0]):
+        for c in range(numbers.shape[1]):
+            least[0] = min(least[0], numbers[i, c])
+            most[0] = max(most[0], numbers[i, c])
 
 
 cdef inline int64_t _largest(const int64_t *a, const int64_t *b, int64_t C) noexcept nogil:
@@ -142,6 +165,8 @@ def least(const int8_t[:, ::1] known not None, const number[:, ::1] da not None,
     number and `at_a` at -1, which stays where the class never wins; `low_b` and `at_b` are the same for each j.
     """
     cdef int64_t n = known.shape[0], m = known.shape[1], P = da.shape[1], L, start = 0, stop, i, bad = -1
+    if P > 127 * 126:
+        raise ValueError(f"expected at most the {127 * 126} ordered pairs of 127 classes, got {P}")
     L = 1
     while L * (L + 1) < P:
         L += 1
@@ -201,6 +226,10 @@ def prefixes(const number[::1] h not None, const int32_t[::1] order not None,
     cdef int32_t j
     if low.shape[0] != m + 1 or at.shape[0] != m + 1:
         raise ValueError(f"expected room for {m + 1} prefixes")
+    if at[0] != -1:
+        raise ValueError(f"at must begin with -1, got {at[0]}")
+    apart(&at[0], <size_t> (m + 1) * 4, &order[0] if m else NULL, <size_t> m * 4, "at and order")
+    apart(&low[0], <size_t> (m + 1) * sizeof(number), &order[0] if m else NULL, <size_t> m * 4, "low and order")
     _check_indices(order, h.shape[0])
     with nogil:
         for k in range(m):
@@ -233,6 +262,8 @@ def sweep(const int32_t[::1] by_s not None, const int32_t[::1] s not None, const
     _check_indices(q, m)
     if n == 0 or m == 0:
         return
+    _check_apart(&at[0], <size_t> n * 4, by_s, by_p, q, "at")
+    _check_apart(&low[0], <size_t> n * sizeof(number), by_s, by_p, q, "low")
     least_h = <number *> malloc(<size_t> (m + 1) * sizeof(number))
     least_j = <int32_t *> malloc(<size_t> (m + 1) * sizeof(int32_t))
     try:
@@ -298,6 +329,8 @@ def sweep_count(const int32_t[::1] by_s not None, const int32_t[::1] s not None,
     _check_indices(by_s, n)
     _check_indices(by_p, m)
     _check_indices(q, m)
+    if n and m:
+        _check_apart(&count[0], <size_t> n * 8, by_s, by_p, q, "count")
     tree = <int32_t *> malloc(<size_t> (m + 1) * sizeof(int32_t))
     if tree == NULL:
         raise MemoryError()
@@ -321,6 +354,14 @@ def sweep_count(const int32_t[::1] by_s not None, const int32_t[::1] s not None,
             count[i] = total
     free(tree)
     PyErr_CheckSignals()
+
+
+cdef int _check_apart(const void *out, size_t n_bytes, const int32_t[::1] by_s, const int32_t[::1] by_p,
+                      const int32_t[::1] q, str name) except -1:
+    apart(out, n_bytes, &by_s[0], <size_t> by_s.shape[0] * 4, f"{name} and by_s")
+    apart(out, n_bytes, &by_p[0], <size_t> by_p.shape[0] * 4, f"{name} and by_p")
+    apart(out, n_bytes, &q[0], <size_t> q.shape[0] * 4, f"{name} and q")
+    return 0
 
 
 cdef int _check_indices(const int32_t[::1] order, int64_t n) except -1:

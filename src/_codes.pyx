@@ -6,6 +6,8 @@ from libc.string cimport memcmp, memcpy, memset
 
 import numpy as np
 
+from in_use cimport give, take
+
 ctypedef fused any_code:
     int8_t
     int16_t
@@ -25,6 +27,7 @@ cdef enum:
     OUT_OF_MEMORY = -2
     TOO_MANY = -3
     OVERFLOW = -4
+    NOT_POSITIVE = -5
     BLOCK = 1024  # rows hashed at a time
 
 cdef uint32_t EMPTY = 0xFFFFFFFF  # no code: at most 2^32 - 1 distinct values
@@ -50,6 +53,7 @@ cdef class _Slots:
     cdef uint32_t *slots
     cdef uint64_t *hashes
     cdef uint64_t mask
+    cdef int users
     cdef Py_ssize_t size      # codes given out
     cdef Py_ssize_t capacity  # of hashes; at most half of the slots
 
@@ -102,11 +106,13 @@ cdef class _Slots:
         self.size += 1
 
 
-def _failure(Py_ssize_t status):
+cdef object _failure(Py_ssize_t status):
     if status == OUT_OF_MEMORY:
         return MemoryError("no memory for a table of distinct values")
     if status == OVERFLOW:
         return ValueError("weights must add up to less than 2^63, got a larger total")
+    if status == NOT_POSITIVE:
+        return ValueError("weights must be at least 1, got a smaller one")
     return ValueError("expected at most 2^32 - 1 distinct values, got more")
 
 
@@ -142,8 +148,10 @@ cdef class KeyEncoder(_Slots):
         if keys.shape[0] != out.shape[0] or (nulls is not None and nulls.shape[0] != keys.shape[0]):
             raise ValueError(f"{keys.shape[0]} keys, {'no' if nulls is None else len(nulls)} nulls, "
                              f"room for {out.shape[0]} codes")
+        take(&self.users, "KeyEncoder")
         with nogil:
             status = self._encode(keys, nulls, out)
+        give(&self.users)
         if status < 0:
             raise _failure(status)
 
@@ -216,6 +224,8 @@ cdef class KeyEncoder(_Slots):
 
     def found(self):
         """The keys by code (int64), and the code of null or -1 (its key means nothing)."""
+        take(&self.users, "KeyEncoder")
+        give(&self.users)
         result = np.empty(self.size, np.int64)
         cdef int64_t[::1] view = result
         if self.size:
@@ -246,8 +256,10 @@ cdef class RecordEncoder(_Slots):
         if records.shape[1] != self.width or records.shape[0] != out.shape[0]:
             raise ValueError(f"expected {out.shape[0]} records of {self.width} words, "
                              f"got {records.shape[0]} of {records.shape[1]}")
+        take(&self.users, "RecordEncoder")
         with nogil:
             status = self._encode(records, out)
+        give(&self.users)
         if status < 0:
             raise _failure(status)
 
@@ -293,6 +305,8 @@ cdef class RecordEncoder(_Slots):
 
     def found(self):
         """The records by code, shape (codes, width)."""
+        take(&self.users, "RecordEncoder")
+        give(&self.users)
         result = np.empty((self.size, self.width), np.uint32)
         cdef uint32_t[:, ::1] view = result
         if self.size:
@@ -378,7 +392,7 @@ def fill_nulls(const any_code[::1] codes not None, const uint8_t[::1] valid not 
     The bits are an Arrow validity bitmap, lowest bit first. What a null slot holds is never looked at.
     """
     cdef Py_ssize_t bad, n = codes.shape[0]
-    if n != out.shape[0] or offset < 0 or n_values < 0 or (n and (offset + n - 1) // 8 >= valid.shape[0]):
+    if n != out.shape[0] or offset < 0 or n_values < 0 or n > 8 * valid.shape[0] - offset:
         raise ValueError(f"{n} codes from bit {offset} of {8 * valid.shape[0]}, room for {out.shape[0]}")
     with nogil:
         bad = _fill_nulls(codes, valid, offset, n_values, out)
@@ -435,19 +449,19 @@ cdef class RowGrouper(_Slots):
     cdef Py_ssize_t n_rows
     cdef int64_t *firsts   # by group: its first row
     cdef int64_t *totals   # by group: its weight
-    cdef list kept         # the columns, which must outlive the pointers
+    cdef list kept         # views of the columns, which must outlive the pointers
     cdef uint64_t *digests  # of one block of rows
 
     def __cinit__(self, list columns not None):
         cdef const uint8_t[::1] one
         cdef const uint16_t[::1] two
         cdef const uint32_t[::1] four
-        cdef Py_ssize_t i
-        self.kept = columns
-        self.n_columns = len(columns)
-        if self.n_columns == 0:
+        cdef Py_ssize_t i, n_rows = 0
+        columns = list(columns)
+        self.kept = []
+        if not columns:
             raise ValueError("expected at least one column, got none")
-        self.n_rows = len(columns[0])
+        self.n_columns = len(columns)
         self.sources = <Source *>malloc(self.n_columns * sizeof(Source))
         self.firsts = <int64_t *>malloc(self.capacity * sizeof(int64_t))
         self.totals = <int64_t *>malloc(self.capacity * sizeof(int64_t))
@@ -455,20 +469,31 @@ cdef class RowGrouper(_Slots):
         if self.sources == NULL or self.firsts == NULL or self.totals == NULL or self.digests == NULL:
             raise MemoryError("no memory for groups of rows")
         for i, column in enumerate(columns):
-            if len(column) != self.n_rows:
-                raise ValueError(f"expected columns of {self.n_rows} rows, got {len(column)}")
-            self.sources[i].width = column.dtype.itemsize
+            # A view is kept of each, so that its memory stays, whatever becomes of the list and of the arrays.
             if column.dtype == np.uint8:
                 one = column
-                self.sources[i].codes = &one[0] if self.n_rows else NULL
+                n_rows = one.shape[0]
+                self.sources[i].width = 1
+                self.sources[i].codes = &one[0] if n_rows else NULL
+                self.kept.append(one)
             elif column.dtype == np.uint16:
                 two = column
-                self.sources[i].codes = &two[0] if self.n_rows else NULL
+                n_rows = two.shape[0]
+                self.sources[i].width = 2
+                self.sources[i].codes = &two[0] if n_rows else NULL
+                self.kept.append(two)
             elif column.dtype == np.uint32:
                 four = column
-                self.sources[i].codes = &four[0] if self.n_rows else NULL
+                n_rows = four.shape[0]
+                self.sources[i].width = 4
+                self.sources[i].codes = &four[0] if n_rows else NULL
+                self.kept.append(four)
             else:
                 raise TypeError(f"expected codes of uint8, uint16 or uint32, got {column.dtype}")
+            if i == 0:
+                self.n_rows = n_rows
+            if n_rows != self.n_rows:
+                raise ValueError(f"expected columns of {self.n_rows} rows, got {n_rows}")
 
     def __dealloc__(self):
         free(self.sources)
@@ -483,10 +508,12 @@ cdef class RowGrouper(_Slots):
             raise ValueError(f"rows {start} to {stop} of {self.n_rows}")
         if weights is not None and weights.shape[0] != self.n_rows:
             raise ValueError(f"expected {self.n_rows} weights, got {weights.shape[0]}")
+        take(&self.users, "RowGrouper")
         with nogil:
             while start < stop and status == 0:
                 status = self._add(start, min(stop, start + BLOCK), weights)
                 start += BLOCK
+        give(&self.users)
         if status < 0:
             raise _failure(status)
 
@@ -499,6 +526,8 @@ cdef class RowGrouper(_Slots):
         for row in range(start, stop):
             digest = self.digests[row - start]
             weight = weights[row] if weights is not None else 1
+            if weight < 1:
+                return NOT_POSITIVE
             place = digest & self.mask
             while True:
                 group = self.slots[place]
@@ -578,6 +607,8 @@ cdef class RowGrouper(_Slots):
 
     def found(self):
         """The first row and the weight of each group."""
+        take(&self.users, "RowGrouper")
+        give(&self.users)
         firsts, totals = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         cdef int64_t[::1] rows = firsts, sums = totals
         if self.size:

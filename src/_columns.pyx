@@ -8,12 +8,15 @@ from libc.stdlib cimport calloc, free
 cdef class Columns:
     """The buffers of 1-D integer arrays of equal length, with the number of codes of each.
 
-    Nothing is copied. Whether the codes lie in range is for the kernel that reads them to check.
+    Nothing is copied. Whether the codes lie in range is for the kernel that reads them to check, and nobody may
+    write to the arrays while one does.
     """
 
     def __cinit__(self, list arrays not None, list sizes not None, int64_t n_rows):
-        cdef Py_ssize_t i, n = len(arrays)
+        cdef Py_ssize_t i, n
         cdef Py_buffer *buffer
+        arrays, sizes = list(arrays), list(sizes)  # what they hold may change the caller's own when asked
+        n = len(arrays)
         if len(sizes) != n:
             raise ValueError(f"{n} columns but {len(sizes)} sizes")
         if n_rows < 0:
@@ -108,6 +111,8 @@ cdef int describe(Py_buffer *buffer, nbc_column *column, Py_ssize_t i, int64_t n
     # A leading byte-order mark other than the native one is refused with everything that is not an integer.
     if kind not in (b"?", b"b", b"B", b"h", b"H", b"i", b"I", b"l", b"L", b"q", b"Q"):
         raise TypeError(f"column {i} must hold native integer codes, got format {kind.decode()!r}")
+    if buffer.itemsize not in (1, 2, 4, 8):
+        raise TypeError(f"column {i} must hold codes of 1, 2, 4 or 8 bytes, got {buffer.itemsize}")
     if not (0 if n_rows == 0 else 1) <= size <= (<int64_t> 1) << 32:
         raise ValueError(f"column {i} of {n_rows} rows must have 1..2^32 values, got {size}")
     if <size_t> buffer.buf % buffer.itemsize or buffer.strides[0] % buffer.itemsize:

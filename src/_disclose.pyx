@@ -5,6 +5,8 @@ from libc.string cimport memset
 
 import numpy as np
 
+from in_use cimport give, take
+
 
 cdef extern from "disclose.h" nogil:
     ctypedef struct Memory:
@@ -115,16 +117,17 @@ cdef class _Columns:
         return 0
 
 
-def _checked_range(_Columns data not None, Py_ssize_t start, Py_ssize_t stop, weights):
+cdef int _checked_range(_Columns data, Py_ssize_t start, Py_ssize_t stop, weights) except -1:
     if not 0 <= start < stop <= <Py_ssize_t> data.n_rows:
         raise ValueError(f"rows: expected a part of 0..{data.n_rows}, got {start}..{stop}")
     if weights is not None and len(weights) != <Py_ssize_t> data.n_rows:
         raise ValueError(f"weights: expected {data.n_rows}, got {len(weights)}")
+    return 0
 
 
 def distinct(columns, bits, Py_ssize_t start, Py_ssize_t stop, weights, int n_bits):
     """The distinct keys of rows start..stop-1, rising, and their weights."""
-    data = _Columns(columns, bits)
+    cdef _Columns data = _Columns(columns, bits)
     _checked_range(data, start, stop, weights)
     keys = np.empty(stop - start, np.uint64)
     data.keys(start, stop, keys)
@@ -191,26 +194,45 @@ def unpacked(const uint64_t[::1] keys not None, const int64_t[::1] shifts not No
     cdef uint16_t[:, ::1] small
     cdef uint32_t[:, ::1] large
     cdef size_t i, j, columns = shifts.shape[0]
+    cdef Py_ssize_t rows, wide
     cdef uint64_t mask
-    if out.shape != (keys.shape[0], shifts.shape[0]) or widths.shape[0] != shifts.shape[0]:
-        raise ValueError(f"out: expected shape {(keys.shape[0], shifts.shape[0])}, got {out.shape}")
-    for j in range(columns):
-        if not (0 <= shifts[j] and 0 <= widths[j] < 64 and shifts[j] + widths[j] <= 64):
-            raise ValueError(f"shifts: expected parts of 64 bits, got {shifts[j]} and {widths[j]}")
-    if out.dtype == np.uint16:
+    cdef bint narrow = out.dtype == np.uint16
+    if narrow:
         small = out
+        rows, wide = small.shape[0], small.shape[1]
+    else:
+        large = out
+        rows, wide = large.shape[0], large.shape[1]
+    if (rows, wide) != (keys.shape[0], shifts.shape[0]) or widths.shape[0] != shifts.shape[0]:
+        raise ValueError(f"out: expected shape {(keys.shape[0], shifts.shape[0])}, got {(rows, wide)}")
+    shifts, widths = np.array(shifts), np.array(widths)  # copies: what was checked stays
+    for j in range(columns):
+        if not (0 <= shifts[j] <= 64 and 0 <= widths[j] < 64 and shifts[j] + widths[j] <= 64):
+            raise ValueError(f"shifts: expected parts of 64 bits, got {shifts[j]} and {widths[j]}")
+    if narrow:
         with nogil:
             for i in range(<size_t> keys.shape[0]):
                 for j in range(columns):
                     mask = (<uint64_t> 1 << widths[j]) - 1
                     small[i, j] = <uint16_t> (keys[i] >> (shifts[j] & 63) & mask)
     else:
-        large = out
         with nogil:
             for i in range(<size_t> keys.shape[0]):
                 for j in range(columns):
                     mask = (<uint64_t> 1 << widths[j]) - 1
                     large[i, j] = <uint32_t> (keys[i] >> (shifts[j] & 63) & mask)
+
+
+cdef bint _fits(const int64_t[:, ::1] counts) noexcept nogil:
+    """Whether counts are at least 0 and below 2^63 in all."""
+    cdef Py_ssize_t i, j
+    cdef int64_t total = 0
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            if not 0 <= counts[i, j] <= (<int64_t> 0x7fffffffffffffff) - total:
+                return False
+            total += counts[i, j]
+    return True
 
 
 cdef class Disclosing:
@@ -226,18 +248,23 @@ cdef class Disclosing:
         sensitive values that it has (0: none), its weight, and which values the other attributes have.
     templates : list of (part, hit, above, below)
         The limit of a confidence is above / below.
+
+    Arrays are not copied, and nobody may write to them as long as this lives.
     """
     cdef Search *search
     cdef list kept
+    cdef list hits
+    cdef tuple last  # the confidences of the last step
+    cdef int users
     cdef bint broken
     cdef readonly list steps
 
     def __cinit__(self, counts, continuous, parts, templates, bint wide, bint distortion, bint beneficial):
         cdef const int64_t[:, ::1] table
         cdef Py_ssize_t g, p, t
-        # The kernel reads these arrays as long as it lives, so that the lists must not be the caller's.
         counts, continuous, parts, templates = list(counts), list(continuous), list(parts), list(templates)
-        self.kept = [counts, parts]
+        self.kept = []  # views of what the kernel reads as long as it lives
+        self.hits = []
         self.steps = []
         if len(continuous) != len(counts):
             raise ValueError(f"continuous: expected {len(counts)}, got {len(continuous)}")
@@ -247,12 +274,14 @@ cdef class Disclosing:
         if self.search == NULL:
             raise MemoryError
         for g in range(len(counts)):
-            # In the list, so that it stays: a copy where the caller's array is not as the kernel reads it.
-            counts[g] = table = np.array(counts[g], np.int64, order="C", copy=None)
+            table = np.array(counts[g], np.int64, order="C", copy=None)
+            self.kept.append(table)
             if table.shape[0] < 1 or table.shape[1] < 1:
                 raise ValueError(f"counts: expected values and classes, got {table.shape[0]} and {table.shape[1]}")
             if table.shape[0] >= 0xFFFFFFFF:
                 raise ValueError(f"counts: expected fewer than 2^32 - 1 values, got {table.shape[0]}")
+            if not _fits(table):
+                raise ValueError(f"counts: expected numbers of at least 0, below 2^63 in all, got others in {g}")
             if set_attribute(self.search, g, table.shape[0], table.shape[1], &table[0, 0], continuous[g]):
                 raise MemoryError
         for p in range(len(parts)):
@@ -269,11 +298,16 @@ cdef class Disclosing:
         cdef const uint32_t[::1] light
         cdef const uint64_t[::1] heavy
         cdef Search *search = self.search
-        cdef size_t rows = marks.shape[0], width = len(attributes), n_marks = marks.shape[1], i, j
+        cdef size_t rows = marks.shape[0], width, n_marks = marks.shape[1], i, j
         cdef Attribute *about[MOST_ATTRIBUTES]
         cdef const uint32_t *wide_codes = NULL
         cdef const uint16_t *codes_of = NULL
         cdef void *made = NULL
+        cdef bint fits
+        cdef size_t attribute, most
+        attributes = list(attributes)
+        width = len(attributes)
+        cdef Py_ssize_t one
         if not 1 <= rows < 0xFFFFFFFF:
             raise ValueError(f"part {p}: expected 1..2^32 - 2 distinct rows, got {rows}")
         if width > MOST_ATTRIBUTES:
@@ -284,7 +318,19 @@ cdef class Disclosing:
             raise ValueError(f"part {p}: expected at most {MOST_HITS} sensitive values, got {hits}")
         if not 1 <= n_groups <= rows:
             raise ValueError(f"part {p}: expected 1..{rows} groups, got {n_groups}")
-        if codes.shape != (rows, width) or len(weights) != <Py_ssize_t> rows or <size_t> groups.shape[0] != rows:
+        if search.wide:
+            large, heavy = codes, weights
+            fits = <size_t> large.shape[0] == rows and <size_t> large.shape[1] == width
+            fits = fits and <size_t> heavy.shape[0] == rows
+            self.kept += [large, heavy]
+        else:
+            small, light = codes, weights
+            fits = <size_t> small.shape[0] == rows and <size_t> small.shape[1] == width
+            fits = fits and <size_t> light.shape[0] == rows
+            self.kept += [small, light]
+        self.kept += [marks, groups]
+        self.hits.append(hits)
+        if not fits or <size_t> groups.shape[0] != rows:
             raise ValueError(f"part {p}: expected arrays of {rows} rows")
         for i in range(rows):
             if groups[i] >= n_groups:
@@ -292,24 +338,31 @@ cdef class Disclosing:
             for j in range(n_marks):
                 if marks[i, j] > hits:
                     raise ValueError(f"part {p}: expected marks up to {hits}, got {marks[i, j]}")
-        if <size_t> len(set(attributes)) < width:
-            raise ValueError(f"part {p}: expected different attributes, got {attributes}")
         for j in range(width):
-            if not 0 <= attributes[j] < search.attributes:
-                raise ValueError(f"part {p}: expected attributes below {search.attributes}, got {attributes[j]}")
-            about[j] = search.about[<size_t> attributes[j]]
-            search.place_of[p][<size_t> attributes[j]] = j
-            if codes[:, j].max() >= about[j].values:
+            one = attributes[j]
+            if not 0 <= one < <Py_ssize_t> search.attributes:
+                raise ValueError(f"part {p}: expected attributes below {search.attributes}, got {one}")
+            attribute = one
+            if search.place_of[p][attribute] != <size_t> -1:
+                raise ValueError(f"part {p}: expected different attributes, got {attributes}")
+            about[j] = search.about[attribute]
+            search.place_of[p][attribute] = j
+            most = 0
+            if search.wide:
+                for i in range(rows):
+                    most = max(most, <size_t> large[i, j])
+            else:
+                for i in range(rows):
+                    most = max(most, <size_t> small[i, j])
+            if most >= about[j].values:
                 raise ValueError(f"part {p}: expected codes below {about[j].values} in column {j}")
         if search.wide:
-            large, heavy = codes, weights
             if width:
                 wide_codes = &large[0, 0]
             with nogil:
                 made = part_new_wide(&search.memory, rows, width, wide_codes, n_marks, &marks[0, 0], hits,
                                      &heavy[0], about, &groups[0], n_groups)
         else:
-            small, light = codes, weights
             if width:
                 codes_of = &small[0, 0]
             with nogil:
@@ -322,7 +375,7 @@ cdef class Disclosing:
     cdef _template(self, Py_ssize_t t, size_t p, size_t hit, uint64_t above, uint64_t below):
         cdef Search *search = self.search
         cdef size_t g
-        if p >= search.parts or hit >= <size_t> self.kept[1][p][3] or below == 0:
+        if p >= search.parts or hit >= <size_t> self.hits[p] or below == 0:
             raise ValueError(f"template {t}: expected a part, a sensitive value and a limit")
         search.limit[t].part, search.limit[t].hit = p, hit
         search.limit[t].above, search.limit[t].below = above, below
@@ -337,6 +390,17 @@ cdef class Disclosing:
 
     def confidences(self):
         """(hits, records) of the largest confidence of each template."""
+        self._check()
+        return self._confidences()
+
+    cdef int _check(self) except -1:
+        if self.broken:
+            raise RuntimeError("this Disclosing ran out of memory in the middle of a step: make another one")
+        take(&self.users, "Disclosing")
+        give(&self.users)
+        return 0
+
+    cdef list _confidences(self):
         cdef uint64_t hits = 0, records = 0
         found = []
         for t in range(self.search.templates):
@@ -349,6 +413,7 @@ cdef class Disclosing:
         cdef Search *search = self.search
         cdef uint64_t hits = 0, records = 0
         cdef size_t i, t
+        self._check()
         if attribute >= search.attributes or value >= search.about[attribute].values:
             raise ValueError(f"expected an attribute and a value, got {attribute} and {value}")
         for i in range(search.n_limits_of[attribute]):
@@ -365,8 +430,10 @@ cdef class Disclosing:
         cdef int done
         if self.broken:
             raise MemoryError
+        take(&self.users, "Disclosing")
         with nogil:
             done = advance(self.search, &chosen)
+        give(&self.users)
         if done < 0:
             self.broken = True
             raise MemoryError
@@ -374,11 +441,12 @@ cdef class Disclosing:
             return False
         # In one call with the step itself, so that Ctrl-C finds both or neither. What did not change is not
         # kept again: steps may be many, and templates too.
-        found = tuple(self.confidences())
-        if self.steps:
-            before = self.steps[len(self.steps) - 1][5]
+        found = tuple(self._confidences())
+        if self.last is not None:
+            before = self.last
             found = before if found == before else tuple([
                 old if old == new else new for old, new in zip(before, found, strict=True)])
+        self.last = found
         self.steps.append((chosen.attribute, chosen.value, chosen.gain, chosen.loss, chosen.score, found))
         return True
 

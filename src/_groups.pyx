@@ -6,6 +6,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from in_use cimport apart, give, take
 from nbcfast._columns cimport Columns, nbc_column
 
 
@@ -59,6 +60,8 @@ cdef enum:
 
 cdef int64_t MOST_CELLS = (<int64_t> 1) << 31
 cdef int64_t FLUSH = (<int64_t> 1) << 31  # rows that a counter of 32 bits can take
+cdef int64_t MOST = 0x7FFFFFFFFFFFFFFF
+cdef int64_t NOT_POSITIVE = -3
 
 
 cdef class Grouper:
@@ -66,14 +69,15 @@ cdef class Grouper:
 
     The columns are those that make the groups and then the sensitive one. The product of their sizes, the
     last one rounded up to a power of two, must be below 2^63. `method`: DENSE (a counter for each possible
-    pair), RADIX (sort each lot of rows) or HASH. Only HASH takes weights, which are positive and whose sum
-    fits 63 bits.
+    pair), RADIX (sort each lot of rows) or HASH. Only HASH takes weights, which must be positive and
+    whose sum must fit 63 bits.
     """
     cdef Columns columns
     cdef const int64_t[::1] weights
     cdef bint weighted, two
     cdef int method, bits, value_bits
-    cdef int64_t n_groups, n_values, pending, room, n_runs, most_runs
+    cdef int64_t n_groups, n_values, pending, room, n_runs, most_runs, people
+    cdef int users
     cdef uint32_t *table
     cdef void *keys
     cdef void *space
@@ -138,6 +142,7 @@ cdef class Grouper:
         cdef int64_t status
         if not 0 <= start <= stop <= self.columns.n_rows:
             raise ValueError(f"rows must be within 0..{self.columns.n_rows}, got {start}..{stop}")
+        take(&self.users, "Grouper")
         with nogil:
             if self.method == _DENSE:
                 status = self._add_dense(start, stop)
@@ -145,6 +150,9 @@ cdef class Grouper:
                 status = self._add_radix(start, stop)
             else:
                 status = self._add_hash(start, stop)
+        give(&self.users)
+        if status == NOT_POSITIVE:
+            raise ValueError("weights must be at least 1 and add up to less than 2^63, got others")
         if status == NBC_OUT_OF_MEMORY:
             raise MemoryError("no memory for a table of groups")
         return status
@@ -212,10 +220,27 @@ cdef class Grouper:
                 return bad
             if self.weighted:
                 weights = &self.weights[row]
+                if not self._weigh(weights, n):
+                    return NOT_POSITIVE
             if nbc_hash_add(&self.slots, keys, weights, n):
                 return NBC_OUT_OF_MEMORY
             row += n
         return -1
+
+    cdef bint _weigh(self, const int64_t *weights, int64_t n) noexcept nogil:
+        """Whether the weights of at most 2048 rows are positive and, with those before, below 2^63 in all."""
+        cdef int64_t i, least = 1
+        cdef uint64_t low = 0, high = 0, whole
+        for i in range(n):
+            least = min(least, weights[i])
+            low += <uint64_t> weights[i] & <uint64_t> 0xFFFFFFFF
+            high += <uint64_t> weights[i] >> 32
+        high += low >> 32
+        whole = (high << 32) + (low & <uint64_t> 0xFFFFFFFF)
+        if least < 1 or high >> 31 != 0 or whole > <uint64_t> (MOST - self.people):
+            return False
+        self.people += <int64_t> whole
+        return True
 
     cdef int _push(self, nbc_run run) noexcept nogil:
         """Keep a run, or free it; runs of like sizes are merged, so that few are open and each moves seldom."""
@@ -281,6 +306,14 @@ cdef class Grouper:
             raise ValueError("a Grouper cannot absorb itself")
         if (other.method, other.n_groups, other.n_values) != (self.method, self.n_groups, self.n_values):
             raise ValueError("expected a Grouper of the same method and sizes")
+        if other.people > MOST - self.people:
+            raise ValueError("weights must add up to less than 2^63, got a larger total")
+        take(&self.users, "Grouper")
+        try:
+            take(&other.users, "Grouper")
+        except BaseException:
+            give(&self.users)
+            raise
         with nogil:
             if self.method == _DENSE and self.pending + other.pending <= FLUSH:
                 other._join()
@@ -294,6 +327,10 @@ cdef class Grouper:
             while other.n_runs and not status:
                 other.n_runs -= 1
                 status = self._push(other.runs[other.n_runs])
+        self.people += other.people
+        other.people = 0
+        give(&self.users)
+        give(&other.users)
         if status:
             raise MemoryError("no memory for a table of groups")
 
@@ -302,6 +339,13 @@ cdef class Grouper:
 
         The key of a group is its codes in mixed radix, the first column most significant.
         """
+        take(&self.users, "Grouper")
+        try:
+            return self._finish()
+        finally:
+            give(&self.users)
+
+    cdef object _finish(self):
         cdef int64_t n_pairs, n_groups
         cdef int status
         cdef nbc_run merged
@@ -350,35 +394,63 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
               const int64_t[::1] counts not None, const int64_t[::1] sizes not None,
               const int64_t[::1] totals not None, bint ordered, int64_t[::1] out not None):
     """out[g] = |group - whole| as an integer: over size * total for the equal distance, and over
-    (values - 1) times that for the ordered one. The caller has seen to it that nothing overflows."""
-    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i
-    cdef bint rising = True, known = True
+    (values - 1) times that for the ordered one.
+
+    Sizes are the sums of their groups' counts, of values that rise; none times the sum of totals, times the
+    larger of 2 and (for the ordered distance) the number of values less 1, may reach 2^63.
+    """
+    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i, whole = 0, most = 0
+    cdef bint rising = True, known = True, fits = True
     if offsets.shape[0] != n_groups + 1 or out.shape[0] != n_groups or values.shape[0] != counts.shape[0]:
         raise ValueError(f"{offsets.shape[0]} offsets, {values.shape[0]} values, {counts.shape[0]} counts and "
                          f"room for {out.shape[0]} do not belong to {n_groups} groups")
     if n_groups and (offsets[0] != 0 or offsets[n_groups] != values.shape[0]):
         raise ValueError("offsets must run from 0 to the number of pairs")
+    if n_groups:
+        apart(&out[0], <size_t> n_groups * 8, &offsets[0], <size_t> n_groups * 8 + 8, "out and offsets")
+    if n_groups and values.shape[0]:
+        apart(&out[0], <size_t> n_groups * 8, &values[0], <size_t> values.shape[0] * 4, "out and values")
     with nogil:
         for i in range(n_groups):
             rising &= offsets[i] <= offsets[i + 1]
+            fits &= sizes[i] >= 0
+            most = max(most, sizes[i])
         for i in range(values.shape[0]):
             known &= <int64_t> values[i] < n_values
+            fits &= counts[i] >= 0
+        for i in range(n_values):
+            fits &= 0 <= totals[i] <= MOST - whole
+            if fits:
+                whole += totals[i]
     if not rising:
         raise ValueError("offsets must not fall")
     if not known:
         raise ValueError(f"values must be below {n_values}, the number of totals")
+    if not fits or int(most) * int(whole) * (max(n_values - 1, 2) if ordered else 2) >= 1 << 63:
+        raise ValueError("counts, sizes and totals must be at least 0 and their products below 2^63, got others")
     with nogil:
-        _distances(offsets, values, counts, sizes, totals, n_values, ordered, out)
+        fits = _distances(offsets, values, counts, sizes, totals, n_values, ordered, out)
+    if not fits:
+        raise ValueError("sizes must be the sums of their groups' counts, values must rise in a group, got others")
 
 
-cdef void _distances(const int64_t[::1] offsets, const uint32_t[::1] values, const int64_t[::1] counts,
+cdef bint _distances(const int64_t[::1] offsets, const uint32_t[::1] values, const int64_t[::1] counts,
                      const int64_t[::1] sizes, const int64_t[::1] totals, int64_t n_values, bint ordered,
                      int64_t[::1] out) noexcept nogil:
-    cdef int64_t g, i, v, whole = 0, distance, running, difference
+    """Whether counts add up to sizes, and all values of the ordered distance were met."""
+    cdef int64_t g, i, v, whole = 0, running, difference
+    cdef uint64_t distance, people
     for v in range(n_values):
         whole += totals[v]
     for g in range(sizes.shape[0]):
-        distance = running = 0
+        distance = people = 0
+        running = 0
+        for i in range(offsets[g], offsets[g + 1]):
+            if counts[i] > sizes[g]:
+                return False
+            people += <uint64_t> counts[i]
+        if people != <uint64_t> sizes[g]:
+            return False
         if ordered:
             i = offsets[g]
             for v in range(n_values):
@@ -386,10 +458,13 @@ cdef void _distances(const int64_t[::1] offsets, const uint32_t[::1] values, con
                 if i < offsets[g + 1] and values[i] == v:
                     running += counts[i] * whole
                     i += 1
-                distance += running if running >= 0 else -running
+                distance += <uint64_t> (running if running >= 0 else -running)
+            if i < offsets[g + 1]:
+                return False
         else:
             for i in range(offsets[g], offsets[g + 1]):
                 difference = counts[i] * whole - totals[values[i]] * sizes[g]
                 if difference > 0:
-                    distance += difference
-        out[g] = distance
+                    distance += <uint64_t> difference
+        out[g] = <int64_t> distance
+    return True

@@ -6,6 +6,8 @@ from libc.stdlib cimport free, malloc
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from in_use cimport apart
+
 cdef int64_t AT_ONCE = 1 << 20  # rows between two looks for Ctrl-C
 
 
@@ -24,6 +26,12 @@ cdef int _check(const int32_t[:, ::1] columns, const int8_t[:, ::1] signs, int64
     return 0
 
 
+cdef int _check_apart(const double *out, int64_t n, const int32_t[:, ::1] columns, str what) except -1:
+    if n and columns.shape[0] and columns.shape[1]:
+        apart(out, <size_t> n * 8, &columns[0, 0], <size_t> columns.shape[0] * <size_t> columns.shape[1] * 4, what)
+    return 0
+
+
 def normal(const int32_t[:, ::1] columns not None, const int8_t[:, ::1] signs not None, const double[::1] d not None,
            double[:, ::1] H not None):  # H: in and out
     """Add sum_r d[r] a_r a_r' to the lower triangle of H; an entry in column -1 is none."""
@@ -31,6 +39,8 @@ def normal(const int32_t[:, ::1] columns not None, const int8_t[:, ::1] signs no
     _check(columns, signs, m, H.shape[0])
     if H.shape[0] != H.shape[1]:
         raise ValueError(f"H must be square, got {H.shape[0]} x {H.shape[1]}")
+    if H.shape[0]:
+        _check_apart(&H[0, 0], H.shape[0] * H.shape[1], columns, "H and columns")
     while start < m:
         with nogil:
             _normal(columns, signs, d, H, start, min(m, start + AT_ONCE))
@@ -61,6 +71,8 @@ def times(const int32_t[:, ::1] columns not None, const int8_t[:, ::1] signs not
     cdef int64_t m = values.shape[0], r, k
     cdef double total
     _check(columns, signs, m, x.shape[0])
+    if m:
+        _check_apart(&values[0], m, columns, "values and columns")
     with nogil:
         for r in range(m):
             total = 0
@@ -75,6 +87,8 @@ def transposed(const int32_t[:, ::1] columns not None, const int8_t[:, ::1] sign
     """Add every row, times its factor, to x."""
     cdef int64_t m = factors.shape[0], r, k
     _check(columns, signs, m, x.shape[0])
+    if x.shape[0]:
+        _check_apart(&x[0], x.shape[0], columns, "x and columns")
     with nogil:
         for r in range(m):
             for k in range(columns.shape[1]):

@@ -5,6 +5,10 @@ from libc.stdlib cimport calloc, free
 
 from cpython.exc cimport PyErr_CheckSignals
 
+import numpy as np
+
+from in_use cimport apart, give, take
+
 
 cdef extern from "margin.h" nogil:
     int64_t NBC_REAL
@@ -102,6 +106,7 @@ cdef class Exact:
     cdef const uint64_t[:, ::1] limbs_b
     cdef int64_t size_a
     cdef int64_t size_b
+    cdef int users
 
     def __cinit__(self, const int64_t[::1] sizes_a not None, const int64_t[::1] sizes_b not None,
                   const uint64_t[:, ::1] limbs_a not None, const uint64_t[:, ::1] limbs_b not None,
@@ -109,9 +114,12 @@ cdef class Exact:
         cdef int64_t n_limbs = limbs_a.shape[1]
         if limbs_b.shape[1] != n_limbs:
             raise ValueError(f"limbs_a and limbs_b must be equally wide, got {n_limbs} and {limbs_b.shape[1]}")
+        # Copies: the kernel goes where they say, and the caller may write to his own.
+        self.sizes_a, self.sizes_b = np.array(sizes_a), np.array(sizes_b)
+        sizes_a, sizes_b = self.sizes_a, self.sizes_b
         self.size_a = _size_of(sizes_a, limbs_a.shape[0] if n_limbs else -1)
         self.size_b = _size_of(sizes_b, limbs_b.shape[0] if n_limbs else -1)
-        self.sizes_a, self.sizes_b, self.limbs_a, self.limbs_b = sizes_a, sizes_b, limbs_a, limbs_b
+        self.limbs_a, self.limbs_b = limbs_a, limbs_b
         self.exact.n_limbs, self.exact.slack = n_limbs, slack
         self.exact.a.n, self.exact.b.n = sizes_a.shape[0], sizes_b.shape[0]
         if sizes_a.shape[0]:
@@ -153,13 +161,27 @@ cdef int64_t _size_of(const int64_t[::1] sizes, int64_t n_values) except -1:
 
 def outer(const int64_t[::1] left not None, const int64_t[::1] right not None,
           int64_t[::1] out not None):  # out: out
-    """All sums left[i] + right[j], row by row."""
+    """All sums left[i] + right[j], row by row; these are NONE, ONLY or less than REAL in size."""
     cdef int64_t n = left.shape[0], m = right.shape[0]
     if out.shape[0] != n * m:
         raise ValueError(f"out must have {n * m} places, got {out.shape[0]}")
+    _check_sums(left, "left")
+    _check_sums(right, "right")
     if n and m:
         with nogil:
             nbc_outer(&left[0], n, &right[0], m, &out[0])
+
+
+cdef int _check_sums(const int64_t[::1] sums, str name) except -1:
+    """That any two can be added, and a third once those are clamped."""
+    cdef int64_t i, least = 0, most = 0
+    with nogil:
+        for i in range(sums.shape[0]):
+            least = min(least, sums[i])
+            most = max(most, sums[i])
+    if least < NBC_NONE or most > NBC_ONLY:
+        raise ValueError(f"{name} must be sums of {NBC_NONE}..{NBC_ONLY}, got {least if least < NBC_NONE else most}")
+    return 0
 
 
 def settle(int32_t[::1] order not None, int64_t[::1] sums not None, int64_t slack,  # order, sums: in and out
@@ -175,6 +197,8 @@ def settle(int32_t[::1] order not None, int64_t[::1] sums not None, int64_t slac
     if n == 0:
         return True
     _check_indices(order, n)
+    _check_sums(sums, "sums")
+    apart(&sums[0], <size_t> n * 8, &order[0], <size_t> n * 4, "order and sums")
     spare = <int32_t *> calloc(<size_t> n, sizeof(int32_t))
     spare_sums = <int64_t *> calloc(<size_t> n, sizeof(int64_t))
     if spare == NULL or spare_sums == NULL:
@@ -183,11 +207,18 @@ def settle(int32_t[::1] order not None, int64_t[::1] sums not None, int64_t slac
         raise MemoryError()
     at.start = at.stop = at.width = at.low = 0
     try:
+        take(&exact.users, "Exact")
+    except BaseException:
+        free(spare)
+        free(spare_sums)
+        raise
+    try:
         while result == 1:
             with nogil:
                 result = nbc_settle(&order[0], &sums[0], n, slack, &exact.exact, spare, spare_sums, &at, STEP)
             PyErr_CheckSignals()
     finally:
+        give(&exact.users)
         free(spare)
         free(spare_sums)
     return result == 0
@@ -212,14 +243,21 @@ cdef class Lists:
     cdef const int32_t[::1] x_order
     cdef const int64_t[::1] u
     cdef const int32_t[::1] u_order
+    cdef int users
 
     def __cinit__(self, const int64_t[::1] x not None, const int32_t[::1] x_order not None,
                   const int64_t[::1] u not None, const int32_t[::1] u_order not None, int64_t error):
         if x.shape[0] != x_order.shape[0] or u.shape[0] != u_order.shape[0]:
             raise ValueError("sums and their order must be equally long")
+        if not 0 <= error < NBC_REAL:
+            raise ValueError(f"error must be 0..{NBC_REAL - 1}, got {error}")
+        # Copies: the kernel goes where they say, and the caller may write to his own.
+        self.x, self.x_order, self.u, self.u_order = x, np.array(x_order), u, np.array(u_order)
+        x_order, u_order = self.x_order, self.u_order
         _check_indices(x_order, x.shape[0])
         _check_indices(u_order, u.shape[0])
-        self.x, self.x_order, self.u, self.u_order = x, x_order, u, u_order
+        _check_sums(x, "x")
+        _check_sums(u, "u")
         self.lists.n, self.lists.m, self.lists.error = x.shape[0], u.shape[0], error
         if x.shape[0]:
             self.lists.x, self.lists.x_order = &x[0], &x_order[0]
@@ -230,7 +268,18 @@ cdef class Lists:
         if exact.size_a != self.lists.n or exact.size_b != self.lists.m:
             raise ValueError(f"lists of {self.lists.n} and {self.lists.m} sums do not go with halves of "
                              f"{exact.size_a} and {exact.size_b}")
+        if not (NBC_NONE <= outer <= NBC_ONLY and NBC_NONE <= base <= NBC_ONLY):
+            raise ValueError(f"outer and base must be {NBC_NONE}..{NBC_ONLY}, got {outer} and {base}")
         self.lists.outer, self.lists.base = outer, base
+        return 0
+
+    cdef int begin(self, Exact exact) except -1:
+        take(&self.users, "Lists")
+        try:
+            take(&exact.users, "Exact")
+        except BaseException:
+            give(&self.users)
+            raise
         return 0
 
     def thresholds(self, int64_t outer, int64_t base, Exact exact not None, const uint64_t[::1] base_limbs not None,
@@ -239,16 +288,21 @@ cdef class Lists:
         cdef int result = 0
         cdef int64_t start = 0, n = self.lists.n
         cdef nbc_walk walk
-        exact.use(base_limbs)
-        self.use(outer, base, exact)
         if above.shape[0] != n:
             raise ValueError(f"above must have {n} places, got {above.shape[0]}")
-        walk.high = walk.low = self.lists.m
-        while start < n and result == 0:
-            with nogil:
-                result = nbc_thresholds(&self.lists, &exact.exact, &above[0], start, min(start + STEP, n), &walk)
-            start += STEP
-            PyErr_CheckSignals()
+        self.begin(exact)
+        try:
+            exact.use(base_limbs)
+            self.use(outer, base, exact)
+            walk.high = walk.low = self.lists.m
+            while start < n and result == 0:
+                with nogil:
+                    result = nbc_thresholds(&self.lists, &exact.exact, &above[0], start, min(start + STEP, n), &walk)
+                start += STEP
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)
+            give(&exact.users)
         return result == 0
 
     def nearest(self, int64_t outer, int64_t base, Exact exact not None, const uint64_t[::1] base_limbs not None,
@@ -258,25 +312,52 @@ cdef class Lists:
         cdef nbc_walk walk
         cdef int result = 0
         cdef int64_t start = 0, stop, n = self.lists.n, step = STEP
-        exact.use(base_limbs)
-        self.use(outer, base, exact)
-        best.size, best.i, best.j, best.has_limbs = NBC_REAL, -1, -1, 0
-        best.limbs = exact.exact.other
-        walk.high = walk.low = self.lists.m
-        if all_pairs:
-            step = max(STEP // (self.lists.m + 1), 1)
-        while start < n and result == 0:
-            stop = min(start + step, n)
-            with nogil:
-                if all_pairs:
-                    result = nbc_nearest_of_all(&self.lists, &exact.exact, &best, start, stop)
-                else:
-                    result = nbc_nearest(&self.lists, &exact.exact, &best, start, stop, &walk)
-            start = stop
-            PyErr_CheckSignals()
+        self.begin(exact)
+        try:
+            exact.use(base_limbs)
+            self.use(outer, base, exact)
+            best.size, best.i, best.j, best.has_limbs = NBC_REAL, -1, -1, 0
+            best.limbs = exact.exact.other
+            walk.high = walk.low = self.lists.m
+            if all_pairs:
+                step = max(STEP // (self.lists.m + 1), 1)
+            while start < n and result == 0:
+                stop = min(start + step, n)
+                with nogil:
+                    if all_pairs:
+                        result = nbc_nearest_of_all(&self.lists, &exact.exact, &best, start, stop)
+                    else:
+                        result = nbc_nearest(&self.lists, &exact.exact, &best, start, stop, &walk)
+                start = stop
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)
+            give(&exact.users)
         if result < 0:
             return False
         return None if best.i < 0 else (best.size, best.i, best.j)
+
+
+cdef int _check_weights(const int64_t[::1] weight, const int64_t[::1] rank_weight) except -1:
+    """That no sum of products leaves 64 bits."""
+    cdef int64_t i, most = 0x7fffffffffffffff
+    cdef int64_t total[2]
+    cdef bint fits = True
+    total[0] = total[1] = 0
+    with nogil:
+        for i in range(weight.shape[0]):
+            if not 0 <= weight[i] <= most - total[0]:
+                fits = False
+                break
+            total[0] += weight[i]
+        for i in range(rank_weight.shape[0]):
+            if not 0 <= rank_weight[i] <= most - total[1]:
+                fits = False
+                break
+            total[1] += rank_weight[i]
+    if not fits or (total[0] and total[1] > most // total[0]):
+        raise ValueError("weights must be at least 0 and the product of their totals below 2^63, got others")
+    return 0
 
 
 def dominance(const int32_t[::1] by_above not None, const int32_t[::1] above not None,
@@ -294,6 +375,7 @@ def dominance(const int32_t[::1] by_above not None, const int32_t[::1] above not
     _check_indices(above, m + 1)
     _check_indices(above_too, m + 1)
     _check_indices(rank, m)
+    _check_weights(weight, rank_weight)
     if n == 0 or m == 0:
         return 0
     tree = <int64_t *> calloc(<size_t> m + 1, sizeof(int64_t))
@@ -323,10 +405,14 @@ def listed(const int32_t[::1] above not None, const int32_t[::1] above_too not N
     if rank_too.shape[0] != m or lowest.shape[0] != m or highest.shape[0] != m or order.shape[0] != m:
         raise ValueError(f"expected arrays of {m} entries")
     _check_indices(above, m + 1)
+    if steps < 0:
+        raise ValueError(f"steps must be at least 0, got {steps}")
     if n == 0 or m == 0:
         return 0
     if found_i.shape[0] == 0:
         raise ValueError("found_i must have room for one pair at least")
+    apart(&found_i[0], <size_t> found_i.shape[0] * 8, &above[0], <size_t> n * 4, "found_i and above")
+    apart(&found_j[0], <size_t> found_j.shape[0] * 8, &above[0], <size_t> n * 4, "found_j and above")
     with nogil:
         found = nbc_list(&above[0], &above_too[0], n, &rank[0], &rank_too[0], &lowest[0], &highest[0], &order[0], m,
                          &found_i[0], &found_j[0], found_i.shape[0], steps)
@@ -349,11 +435,12 @@ def enumerated(const int32_t[:, ::1] above not None, const int32_t[:, ::1] above
         raise ValueError(f"expected arrays of {n} and of {m} entries")
     if not 0 <= start <= stop <= n:
         raise ValueError(f"start and stop must be in 0..{n}, got {start} and {stop}")
-    if not 0 <= n_classes <= 1 << 32:
-        raise ValueError(f"n_classes must be at most 2^32, got {n_classes}")
+    if not 0 <= n_classes <= 65536:
+        raise ValueError(f"n_classes must be 0..65536, got {n_classes}")
     for p in range(n_pairs):
         if not (0 <= first[p] < n_classes and 0 <= second[p] < n_classes):
             raise ValueError(f"comparison {p}: classes {first[p]}, {second[p]} of {n_classes}")
+    _check_weights(weight, rank_weight)
     if start == stop or m == 0 or n_pairs == 0:
         return 0, -1, -1
     losers = <int32_t *> calloc(<size_t> (2 * n_classes * NBC_ENUMERATION_BLOCK), sizeof(int32_t))

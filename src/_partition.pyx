@@ -7,11 +7,13 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from in_use cimport apart, give, leave, share, take
 from nbcfast._columns cimport Columns, nbc_column
 
 
 cdef extern from "partition.h" nogil:
-    int NBC_SPLIT, NBC_WHOLE, NBC_NO_MEMORY
+    int NBC_SPLIT, NBC_WHOLE, NBC_NO_MEMORY, NBC_NO_RECORDS
+    int64_t NBC_MOST_PEOPLE
 
     ctypedef struct nbc_long:
         uint64_t *words
@@ -134,8 +136,8 @@ cdef extern from "partition.h" nogil:
     int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
                      const uint32_t *box, int64_t rank, const nbc_joint *joint, const int64_t *first,
                      nbc_plan_t *plan)
-    void nbc_move(const nbc_problem *q, const char *rows, char *out, int64_t n, int64_t attribute,
-                  const nbc_kid *kids, int64_t n_kids, int64_t *ends)
+    int nbc_move(const nbc_problem *q, const char *rows, char *out, int64_t n, int64_t attribute,
+                 const nbc_kid *kids, int64_t n_kids, int64_t *ends)
     int nbc_add_leaf(const nbc_problem *q, nbc_scratch *s, int64_t start, int64_t rows, int64_t people,
                      int64_t level, const uint32_t *box)
     int64_t nbc_count_leaf(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n)
@@ -143,18 +145,29 @@ cdef extern from "partition.h" nogil:
                    int64_t people, int64_t level, const uint32_t *box)
     int64_t nbc_fill(const nbc_column *column, const uint32_t *map, int64_t row, int64_t n, char *out,
                      int64_t stride, int64_t width)
-    void nbc_gather(const nbc_problem *q, const char *rows, int64_t n, const int64_t *first,
-                    const nbc_joint *joint)
+    int nbc_gather(const nbc_problem *q, const char *rows, int64_t n, const int64_t *first,
+                   const nbc_joint *joint)
+    int nbc_joint_fits(const nbc_problem *q, const nbc_joint *joint, const int64_t *first, int64_t n,
+                       int64_t people, const uint32_t *box)
 
 
 cdef enum:
     BLOCK = 1024  # records filled at a time
-    DONE = -2     # the attribute of a node whose leaves are already known
+    FRESH = 0     # of a node: nothing is known
+    EVALUATED = 1
+    FINISHED = 2  # its leaves are known
 
 
 cdef struct Plan:
     nbc_plan_t plan
-    int64_t scratch
+    int64_t scratch     # its place among those that commit gets
+    int64_t owner       # which one it is, and how often that had forgotten
+    int64_t generation
+    int state
+    int committed, busy
+
+
+cdef int64_t n_scratches = 0    # made so far: each has a number of its own
 
 
 cdef class Problem:
@@ -175,8 +188,13 @@ cdef class Problem:
     totals : people of each value in the whole table
     points : (l, k, m, num, den, certain, shared, band): odds must stay above num / den
 
-    Numerators and denominators are uint64 words, lowest first. Counts of people are below 2^62 in all, l is
-    at most n_values, and k and m below 2^62.
+    Numerators and denominators are uint64 words, lowest first. Counts of people are at most 2^62 in all (with
+    closeness, their square times n_values, and times 2, is below 2^126), l of a point is at most n_values, and k
+    and m are below 2^62.
+
+    The order of calls: `admit` once; `fill`; then of each node of a level `evaluate` (or `evaluate_joint`) and,
+    where `shared`, `commit`, or else `finish`; then `children` and `move`. Calls for other nodes may run at the
+    same time, each with a scratch of its own; `admit` and `commit` run alone.
     """
     cdef nbc_problem q
     cdef nbc_quasi *quasi
@@ -185,17 +203,27 @@ cdef class Problem:
     cdef int64_t most_kids
     cdef list kept          # arrays that the pointers lead into
     cdef int64_t[::1] totals
+    cdef int users
+    cdef bint asked, admitted
+    cdef int64_t[::1] starts
     cdef readonly object first
 
     def __cinit__(self, list sizes not None, list positions not None, list trees not None, int64_t n_values,
                   int64_t n_targets, bint weighted, bint by_gain, int64_t least_people, diversity, closeness,
                   const int64_t[::1] totals not None, list points not None):
-        cdef int64_t i, n = len(sizes), most = 1, m, words = 0, codes
+        cdef int64_t i, n = len(sizes), most = 1, m, words = 0, codes, place
         cdef const int64_t[::1] position
         if n < 1 or len(positions) != n or len(trees) != n:
             raise ValueError(f"{n} sizes, {len(positions)} positions and {len(trees)} trees")
         if n_values < 1 or totals.shape[0] != n_values or n_targets < 0 or (by_gain and n_targets < 1):
             raise ValueError(f"{n_values} values, {totals.shape[0]} totals, {n_targets} targets")
+        if n > 1022:
+            raise ValueError(f"expected at most 1022 attributes, got {n}")
+        if n_values > <int64_t> 1 << 32 or n_targets > <int64_t> 1 << 32:
+            raise ValueError(f"expected at most 2^32 values and targets, got {n_values} and {n_targets}")
+        if least_people < 0:
+            raise ValueError(f"least_people must be at least 0, got {least_people}")
+        sizes, positions, trees, points = list(sizes), list(positions), list(trees), list(points)
         self.kept = []
         self.quasi = <nbc_quasi *> calloc(<size_t> n, sizeof(nbc_quasi))
         self.points = <nbc_point *> calloc(<size_t> len(points) + 1, sizeof(nbc_point))
@@ -210,6 +238,10 @@ cdef class Problem:
             position = positions[i]
             if not 1 <= codes <= <int64_t> 1 << 32 or position.shape[0] != codes:
                 raise ValueError(f"attribute {i}: {codes} codes, {position.shape[0]} positions")
+            position = np.array(position)
+            for place in range(codes):
+                if not 0 <= position[place] <= 1 << 30:
+                    raise ValueError(f"attribute {i}: positions must be 0..2^30, got {position[place]}")
             self.kept.append(position)
             self.quasi[i].size, self.quasi[i].position = codes, &position[0]
             most = max(most, codes)
@@ -217,6 +249,7 @@ cdef class Problem:
             if trees[i] is not None:
                 take_tree(self, i, trees[i])
         self.first = firsts
+        self.starts = firsts.copy()  # its own: the other one can be written to
         self.q.quasi = self.quasi
         self.q.width = 1 if most <= 256 else 2 if most <= 65536 else 4
         self.q.weighted = weighted
@@ -229,31 +262,46 @@ cdef class Problem:
         self.q.target_at = self.q.stride - (20 if weighted else 12)
         self.q.by_gain, self.q.least_people = by_gain, least_people
         if diversity is not None:
-            self.q.diverse_l = diversity[0]
-            if self.q.diverse_l < 1:
-                raise ValueError(f"diversity needs l of at least 1, got {diversity[0]}")
-            words = take_limit(self, &self.q.diverse_c, diversity[1], diversity[2])
+            l, num, den = diversity
+            if l < 1:
+                raise ValueError(f"diversity needs l of at least 1, got {l}")
+            self.q.diverse_l = min(l, n_values + 1)  # beyond, nothing is diverse
+            words = take_limit(self, &self.q.diverse_c, num, den)
             self.q.most_l = max(self.q.diverse_l - 2, 0)
         if closeness is not None:
-            self.q.close_kind = closeness[0]
-            words = max(words, take_limit(self, &self.q.close_t, closeness[1], closeness[2]))
+            kind, num, den = closeness
+            if kind not in (1, 2):
+                raise ValueError(f"closeness must be of kind 1 or 2, got {kind}")
+            self.q.close_kind = kind
+            words = max(words, take_limit(self, &self.q.close_t, num, den))
+        self.totals = np.array(totals)
+        for i in range(n_values):
+            if not 0 <= self.totals[i] <= NBC_MOST_PEOPLE - self.q.total:
+                raise ValueError(f"totals must be at least 0 and at most 2^62 in all, got {self.totals[i]} at {i}")
+            self.q.total += self.totals[i]
+        if closeness is not None and int(self.q.total) ** 2 * max(n_values, 2) >= 1 << 126:
+            raise ValueError(f"closeness cannot be decided for {self.q.total} people and {n_values} values")
         m = 0
         for i in range(len(points)):
-            self.points[i].l, self.points[i].k, self.points[i].m = points[i][:3]
+            # Taken apart by name: the length is looked at, which an index would not be.
+            (self.points[i].l, self.points[i].k, self.points[i].m, num, den, self.points[i].certain,
+             self.points[i].shared, self.points[i].band) = points[i]
             if not 0 <= self.points[i].l <= n_values or self.points[i].k < 0 or self.points[i].m < 0:
                 raise ValueError(f"point {i}: l, k and m must be at least 0 and l at most {n_values}")
-            words = max(words, take_limit(self, &self.points[i].odds, points[i][3], points[i][4]))
-            self.points[i].certain, self.points[i].shared, self.points[i].band = points[i][5:]
+            if self.points[i].k >= NBC_MOST_PEOPLE or self.points[i].m >= NBC_MOST_PEOPLE:
+                raise ValueError(f"point {i}: k and m must be below 2^62")
+            words = max(words, take_limit(self, &self.points[i].odds, num, den))
             self.q.most_l = max(self.q.most_l, self.points[i].l)
             self.q.any_shared = self.q.any_shared or self.points[i].shared
-            m = max(m, self.points[i].m)
+            if not 0 <= self.points[i].band < 1:
+                raise ValueError(f"point {i}: band must be at least 0 and below 1, got {self.points[i].band}")
+            m = max(m, min(self.points[i].m, self.q.total))  # beyond, no group is safe, and nothing is multiplied
         self.q.points = self.points
+        if m >= <int64_t> 1 << 40:
+            raise MemoryError(f"no memory for products of {m} factors")
         self.q.long_words = words + 2 * m + 8
         self.q.needs_values = bool(points) or diversity is not None or closeness is not None
-        self.totals = np.array(totals)
         self.q.totals = &self.totals[0]
-        for i in range(n_values):
-            self.q.total += totals[i]
         self.q.least = <nbc_least *> calloc(<size_t> (n_values * len(points)) + 1, sizeof(nbc_least))
         if self.q.least == NULL:
             raise MemoryError()
@@ -284,6 +332,45 @@ cdef class Problem:
 
         Called once, before anything is split.
         """
+        self.check_scratch(scratch)
+        if self.asked:
+            raise RuntimeError("admit must be called once, it was called before")
+        take(&self.users, "Problem")
+        try:
+            take(&scratch.users, "Scratch")
+            try:
+                self.admitted = self._admit(scratch)
+            finally:
+                give(&scratch.users)
+        finally:
+            give(&self.users)
+        self.asked = True
+        return bool(self.admitted)
+
+    cdef int check_scratch(self, Scratch scratch) except -1:
+        if scratch.problem is not self:
+            raise ValueError("scratch must have been made for this problem, got one of another")
+        return 0
+
+    cdef list checked(self, list scratches):
+        """A copy of the list, which the caller may change while it is used."""
+        scratches = list(scratches)
+        if not scratches:
+            raise ValueError("expected at least one scratch, got none")
+        for scratch in scratches:
+            if not isinstance(scratch, Scratch):
+                raise TypeError(f"scratches must be Scratch objects, got {type(scratch).__name__}")
+            self.check_scratch(scratch)
+        return scratches
+
+    cdef int check_admitted(self) except -1:
+        if not self.asked:
+            raise RuntimeError("admit must be called first")
+        if not self.admitted:
+            raise RuntimeError("admit said that the whole table is not safe: no part of it can be")
+        return 0
+
+    cdef bint _admit(self, Scratch scratch) except -1:
         cdef int64_t v, n = 0
         cdef nbc_scratch *s = &scratch.s
         cdef int safe
@@ -320,6 +407,9 @@ cdef class Problem:
         cdef const uint32_t *map_of[1024]
         cdef const uint32_t[::1] view
         cdef char *target
+        cdef int64_t code, size, most
+        held = []  # views: the list is the caller's
+        maps = list(maps)
         if columns.n_columns != n_columns or len(maps) != n_columns or n_columns > 1024:
             raise ValueError(f"expected {n_columns} columns (at most 1024) and maps, got {columns.n_columns} and "
                              f"{len(maps)}")
@@ -333,10 +423,18 @@ cdef class Problem:
                     else self.q.n_targets)
             if maps[a] is not None:
                 view = maps[a]
-                if view.shape[0] < columns.columns[a].size or np.max(maps[a]) >= size:
-                    raise ValueError(f"column {a}: its map has {view.shape[0]} codes, up to {np.max(maps[a])}; "
+                most = -1
+                for code in range(view.shape[0]):
+                    most = max(most, <int64_t> view[code])
+                if view.shape[0] < columns.columns[a].size or most >= size:
+                    raise ValueError(f"column {a}: its map has {view.shape[0]} codes, up to {most}; "
                                      f"expected {columns.columns[a].size} below {size}")
-                map_of[a] = &view[0]
+                held.append(view)
+                if view.shape[0]:
+                    map_of[a] = &view[0]
+                    if start < stop:
+                        apart(&out[0, 0], <size_t> out.shape[0] * <size_t> self.q.stride, map_of[a],
+                              <size_t> view.shape[0] * 4, f"out and the map of column {a}")
             elif columns.columns[a].size > size:
                 raise ValueError(f"column {a} has {columns.columns[a].size} codes, expected at most {size}")
         if start == stop:
@@ -364,29 +462,77 @@ cdef class Problem:
         cdef int64_t i
         cdef int found = 0
         check_span(self, level, rows, first, last)
-        with nogil:
-            for i in range(first, last):
-                found = evaluate_node(self, level, scratch, number, rows, i, 0)
-                if found < 0:
-                    break
+        self.check_scratch(scratch)
+        self.check_admitted()
+        share(&self.users, "Problem")
+        try:
+            take(&scratch.users, "Scratch")
+            try:
+                begin(level, first, last)
+                with nogil:
+                    for i in range(first, last):
+                        found = evaluate_node(self, level, scratch, number, rows, i, 0)
+                        if found < 0:
+                            break
+                end(level, first, last)
+            finally:
+                give(&scratch.users)
+        finally:
+            leave(&self.users)
         if found < 0:
-            raise MemoryError("no memory to split with")
+            raise failure(found)
 
     def evaluate_joint(self, Level level not None, Scratch scratch not None, int64_t number, Joint joint not None,
                        int64_t node, int64_t rank=0):
         """The same for one node of which only counts are in memory, from the attribute of this rank on."""
-        cdef const int64_t[::1] first = self.first
-        cdef Plan *plan
-        cdef int found
+        self.check_joint(level, joint, node)
+        check_nodes(self, level, node, node + 1)
+        self.check_scratch(scratch)
+        self.check_admitted()
+        if rank < 0:
+            raise ValueError(f"rank must be at least 0, got {rank}")
+        share(&self.users, "Problem")
+        try:
+            self._evaluate_joint(level, scratch, number, joint, node, rank)
+        finally:
+            leave(&self.users)
+
+    cdef int check_joint(self, Level level, Joint joint, int64_t node) except -1:
         if not 0 <= node < level.n:
             raise ValueError(f"node {node} of {level.n}")
-        plan = &level.plans[node]
-        plan.scratch = number
-        with nogil:
-            found = nbc_evaluate(&self.q, &scratch.s, NULL, level.rows_[node], level.people_[node],
-                                 &level.boxes_[node, 0], rank, &joint.joint, &first[0], &plan.plan)
+        if joint.problem is not self:
+            raise ValueError("joint must have been made for this problem, got one of another")
+        return 0
+
+    cdef int _evaluate_joint(self, Level level, Scratch scratch, int64_t number, Joint joint, int64_t node,
+                             int64_t rank) except -1:
+        cdef const int64_t[::1] first = self.starts
+        cdef Plan *plan = &level.plans[node]
+        cdef int found = NBC_NO_RECORDS
+        take(&scratch.users, "Scratch")
+        try:
+            take(&joint.users, "Joint")
+            try:
+                begin(level, node, node + 1)
+                plan.state = FRESH
+                with nogil:
+                    if nbc_joint_fits(&self.q, &joint.joint, &first[0], level.rows_[node], level.people_[node],
+                                      &level.boxes_[node, 0]):
+                        found = nbc_evaluate(&self.q, &scratch.s, NULL, level.rows_[node], level.people_[node],
+                                             &level.boxes_[node, 0], rank, &joint.joint, &first[0], &plan.plan)
+                if found >= 0:
+                    note(plan, scratch, number)
+                end(level, node, node + 1)
+            finally:
+                give(&joint.users)
+        finally:
+            give(&scratch.users)
+        if found == NBC_NO_RECORDS:
+            raise ValueError(f"node {node}: joint must hold the counts of its {level.rows_[node]} rows and "
+                             f"{level.people_[node]} people, within its box")
         if found < 0:
-            raise MemoryError("no memory to split with")
+            raise failure(found)
+        return 0
 
     def commit(self, Level level not None, list scratches not None, const uint8_t[:, ::1] rows not None,
                int64_t first, int64_t last):
@@ -395,33 +541,68 @@ cdef class Problem:
         """
         cdef int64_t i
         cdef int done = 0
-        cdef Scratch scratch, own = scratches[0]
+        cdef Scratch scratch, own
+        cdef Plan *plan
+        cdef int64_t n_taken = 0
         if not self.q.any_shared:
             return
         check_span(self, level, rows, first, last)
-        for i in range(first, last):
-            if level.plans[i].plan.n_challenges == 0:
-                continue
-            scratch = scratches[level.plans[i].scratch]
-            with nogil:
-                done = commit_node(self, level, scratch, own, rows, i)
-            if done < 0:
-                raise MemoryError("no memory to split with")
+        scratches = self.checked(scratches)
+        own = scratches[0]
+        take(&self.users, "Problem")
+        try:
+            for scratch in scratches:
+                take(&scratch.users, "Scratch")
+                n_taken += 1
+            for i in range(first, last):
+                check_plan(self, level, i, scratches, False)
+            begin(level, first, last)
+            try:
+                for i in range(first, last):
+                    plan = &level.plans[i]
+                    if plan.plan.attribute >= 0 and plan.plan.n_challenges and not plan.committed:
+                        scratch = scratches[plan.scratch]
+                        with nogil:
+                            done = commit_node(self, level, scratch, own, rows, i)
+                        if done < 0:
+                            plan.state = FRESH
+                            raise failure(done)
+                    plan.committed = True
+            finally:
+                end(level, first, last)
+        finally:
+            for scratch in scratches[:n_taken]:
+                give(&scratch.users)
+            give(&self.users)
 
     def commit_joint(self, Level level not None, list scratches not None, Joint joint not None, int64_t node):
         """The same for a node of which only counts are in memory."""
         cdef Scratch scratch
-        cdef nbc_plan_t *plan = &level.plans[node].plan
-        cdef int done
-        while self.q.any_shared and plan.attribute >= 0:
-            scratch = scratches[level.plans[node].scratch]
-            done = nbc_commit(&self.q, &scratch.s, scratch.s.challenges.at + plan.first_challenge,
-                              plan.n_challenges)
-            if done < 0:
-                raise MemoryError("no memory to split with")
-            if done:
-                return
-            self.evaluate_joint(level, scratches[0], 0, joint, node, plan.rank + 1)
+        cdef Plan *plan
+        cdef int done = 0
+        self.check_joint(level, joint, node)
+        check_nodes(self, level, node, node + 1)
+        scratches = self.checked(scratches)
+        check_plan(self, level, node, scratches, False)
+        if not self.q.any_shared:
+            return
+        take(&self.users, "Problem")
+        try:
+            plan = &level.plans[node]
+            while plan.plan.attribute >= 0 and not plan.committed:
+                scratch = scratches[plan.scratch]
+                take(&scratch.users, "Scratch")
+                done = nbc_commit(&self.q, &scratch.s, scratch.s.challenges.at + plan.plan.first_challenge,
+                                  plan.plan.n_challenges)
+                give(&scratch.users)
+                if done < 0:
+                    raise failure(done)
+                if done:
+                    break
+                self._evaluate_joint(level, scratches[0], 0, joint, node, plan.plan.rank + 1)
+            plan.committed = True
+        finally:
+            give(&self.users)
 
     def finish(self, Level level not None, Scratch scratch not None, uint8_t[:, ::1] rows not None,
                uint8_t[:, ::1] other not None, int64_t first, int64_t last):
@@ -432,17 +613,31 @@ cdef class Problem:
             raise ValueError("some demand depends on other groups: nodes cannot be finished one by one")
         check_span(self, level, rows, first, last)
         check_span(self, level, other, first, last)
-        with nogil:
-            for i in range(first, last):
-                at = level.at_[i] * self.q.stride
-                failed = nbc_finish(&self.q, &scratch.s, <char *> &rows[0, 0] + at, <char *> &other[0, 0] + at,
-                                    level.start_[i], level.rows_[i], level.people_[i], level.depth,
-                                    &level.boxes_[i, 0])
-                level.plans[i].plan.attribute = DONE
-                if failed:
-                    break
+        check_apart(rows, other, "rows and other")
+        self.check_scratch(scratch)
+        self.check_admitted()
+        share(&self.users, "Problem")
+        try:
+            take(&scratch.users, "Scratch")
+            try:
+                begin(level, first, last)
+                with nogil:
+                    for i in range(first, last):
+                        at = level.at_[i] * self.q.stride
+                        level.plans[i].state = FRESH
+                        failed = nbc_finish(&self.q, &scratch.s, <char *> &rows[0, 0] + at,
+                                            <char *> &other[0, 0] + at, level.start_[i], level.rows_[i],
+                                            level.people_[i], level.depth, &level.boxes_[i, 0])
+                        if failed:
+                            break
+                        level.plans[i].state = FINISHED
+                end(level, first, last)
+            finally:
+                give(&scratch.users)
+        finally:
+            leave(&self.users)
         if failed:
-            raise MemoryError("no memory to split with")
+            raise failure(failed)
 
     def children(self, Level level not None, list scratches not None, int64_t first, int64_t last):
         """The next level of nodes first .. last: the parts of those that are split. The others become leaves of
@@ -451,17 +646,23 @@ cdef class Problem:
         cdef int64_t i, j, n = 0, n_kids, place, start
         cdef Plan *plan
         cdef nbc_kid *kid
-        cdef Scratch scratch, own = scratches[0]
+        cdef Scratch scratch, own
         cdef Level found
         cdef int64_t words = 2 * self.q.n_quasi
+        check_nodes(self, level, first, last)
+        scratches = self.checked(scratches)
+        own = scratches[0]
+        take(&own.users, "Scratch")
+        give(&own.users)
         for i in range(first, last):
-            if level.plans[i].plan.attribute >= 0:
+            check_plan(self, level, i, scratches, True)
+            if level.plans[i].state == EVALUATED and level.plans[i].plan.attribute >= 0:
                 n += level.plans[i].plan.n_kids
         found = Level(n, self.q.n_quasi, level.depth + 1)
         n = 0
         for i in range(first, last):
             plan = &level.plans[i]
-            if plan.plan.attribute == DONE:
+            if plan.state == FINISHED:
                 continue
             if plan.plan.attribute < 0:
                 if nbc_add_leaf(&self.q, &own.s, level.start_[i], level.rows_[i], level.people_[i], level.depth,
@@ -484,45 +685,76 @@ cdef class Problem:
     def move(self, Level level not None, list scratches not None, const uint8_t[:, ::1] rows not None,
              uint8_t[:, ::1] out not None, int64_t first, int64_t last):
         """The rows of the nodes that are split to their parts, at the same places of `out`."""
-        cdef int64_t i
+        cdef int64_t i, n_shared = 0
+        cdef int failed = 0
         cdef nbc_plan_t *plan
         cdef Scratch scratch
         cdef nbc_longs ends
         check_span(self, level, rows, first, last)
         check_span(self, level, out, first, last)
+        check_apart(rows, out, "rows and out")
+        scratches = self.checked(scratches)
         ends.at, ends.n, ends.room = NULL, 0, 0
         try:
+            for scratch in scratches:
+                share(&scratch.users, "Scratch")
+                n_shared += 1
             for i in range(first, last):
-                plan = &level.plans[i].plan
-                if plan.attribute < 0:
-                    continue
-                scratch = scratches[level.plans[i].scratch]
-                if nbc_longs_more(&ends, plan.n_kids):
-                    raise MemoryError()
-                with nogil:
-                    nbc_move(&self.q, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
-                             <char *> &out[0, 0] + level.at_[i] * self.q.stride, level.rows_[i], plan.attribute,
-                             scratch.s.kids.at + plan.first_kid, plan.n_kids, ends.at)
+                check_plan(self, level, i, scratches, True)
+            begin(level, first, last)
+            try:
+                for i in range(first, last):
+                    plan = &level.plans[i].plan
+                    if level.plans[i].state == FINISHED or plan.attribute < 0:
+                        continue
+                    scratch = scratches[level.plans[i].scratch]
+                    if nbc_longs_more(&ends, 2 * plan.n_kids):
+                        raise MemoryError()
+                    with nogil:
+                        failed = nbc_move(&self.q, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
+                                          <char *> &out[0, 0] + level.at_[i] * self.q.stride, level.rows_[i],
+                                          plan.attribute, scratch.s.kids.at + plan.first_kid, plan.n_kids, ends.at)
+                    if failed:
+                        raise ValueError(f"node {i}: rows must be those that it was evaluated with, got others")
+            finally:
+                end(level, first, last)
         finally:
             free(ends.at)
+            for scratch in scratches[:n_shared]:
+                leave(&scratch.users)
 
     def move_some(self, Level level not None, list scratches not None, int64_t node,
                   const uint8_t[:, ::1] rows not None, uint8_t[:, ::1] out not None):
         """Some rows of one node to its parts, side by side in `out`; how many each part got."""
         cdef int64_t i, j, n_kids
-        cdef nbc_plan_t *plan = &level.plans[node].plan
-        cdef Scratch scratch = scratches[level.plans[node].scratch]
-        cdef nbc_kid *kids = scratch.s.kids.at + plan.first_kid
+        cdef nbc_plan_t *plan
+        cdef Scratch scratch
+        cdef nbc_kid *kids
+        cdef nbc_kid *here
         cdef int64_t n = rows.shape[0]
+        cdef int failed = 0
+        if not 0 <= node < level.n:
+            raise ValueError(f"node {node} of {level.n}")
+        check_nodes(self, level, node, node + 1)
+        scratches = self.checked(scratches)
+        check_plan(self, level, node, scratches, True)
+        plan = &level.plans[node].plan
+        if level.plans[node].state == FINISHED or plan.attribute < 0:
+            raise ValueError(f"node {node} is not split: it has no parts to move rows to")
         if rows.shape[1] != self.q.stride or out.shape[1] != self.q.stride or out.shape[0] < n:
             raise ValueError(f"{n} rows of {rows.shape[1]} bytes, room for {out.shape[0]} of {out.shape[1]}")
+        check_apart(rows, out, "rows and out")
+        scratch = scratches[level.plans[node].scratch]
         n_kids = plan.n_kids
         counts = np.zeros(n_kids, np.int64)
-        ends = np.zeros(n_kids, np.int64)
-        cdef int64_t[::1] counted = counts, end = ends
-        cdef nbc_kid *here = <nbc_kid *> calloc(<size_t> n_kids, sizeof(nbc_kid))
+        ends = np.zeros(2 * n_kids, np.int64)
+        cdef int64_t[::1] counted = counts, end_ = ends
+        share(&scratch.users, "Scratch")
+        here = <nbc_kid *> calloc(<size_t> n_kids, sizeof(nbc_kid))
         if here == NULL:
+            leave(&scratch.users)
             raise MemoryError()
+        kids = scratch.s.kids.at + plan.first_kid
         with nogil:
             memcpy(here, kids, <size_t> n_kids * sizeof(nbc_kid))
             for i in range(n):
@@ -531,19 +763,29 @@ cdef class Problem:
             for j in range(n_kids):
                 here[j].rows = counted[j]
             if n:
-                nbc_move(&self.q, <const char *> &rows[0, 0], <char *> &out[0, 0], n, plan.attribute, here, n_kids,
-                         &end[0])
+                failed = nbc_move(&self.q, <const char *> &rows[0, 0], <char *> &out[0, 0], n, plan.attribute, here,
+                                  n_kids, &end_[0])
         free(here)
+        leave(&scratch.users)
+        if failed:
+            raise failure(failed)
         return counts
 
     def gather(self, const uint8_t[:, ::1] rows not None, Joint joint not None):
         """Add these rows to the counts of a node."""
-        cdef const int64_t[::1] first = self.first
+        cdef const int64_t[::1] first = self.starts
+        cdef int failed = 0
         if rows.shape[1] != self.q.stride:
             raise ValueError(f"expected records of {self.q.stride} bytes, got {rows.shape[1]}")
+        if joint.problem is not self:
+            raise ValueError("joint must have been made for this problem, got one of another")
         if rows.shape[0]:
+            take(&joint.users, "Joint")
             with nogil:
-                nbc_gather(&self.q, <const char *> &rows[0, 0], rows.shape[0], &first[0], &joint.joint)
+                failed = nbc_gather(&self.q, <const char *> &rows[0, 0], rows.shape[0], &first[0], &joint.joint)
+            give(&joint.users)
+        if failed:
+            raise failure(failed)
 
     def number(self, const int64_t[::1] starts not None, const int64_t[::1] sizes not None,
                const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
@@ -554,6 +796,9 @@ cdef class Problem:
         cdef uint32_t row
         cdef int64_t bad = -1
         check_leaves(self, starts, sizes, levels, even, odd, first, last)
+        if ids.shape[0] and starts.shape[0]:
+            apart(&ids[0], <size_t> ids.shape[0] * 4, &starts[0], <size_t> starts.shape[0] * 8, "ids and starts")
+            apart(&ids[0], <size_t> ids.shape[0] * 4, &sizes[0], <size_t> sizes.shape[0] * 8, "ids and sizes")
         with nogil:
             for i in range(first, last):
                 record = <const char *> (&odd[0, 0] if levels[i] & 1 else &even[0, 0]) + starts[i] * self.q.stride
@@ -571,10 +816,20 @@ cdef class Problem:
                const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
                const uint8_t[:, ::1] odd not None, int64_t first, int64_t last):
         """How many different values leaves first .. last have, and these (value, people) one after the other."""
+        check_leaves(self, starts, sizes, levels, even, odd, first, last)
+        self.check_scratch(scratch)
+        take(&scratch.users, "Scratch")
+        try:
+            return self._counts(scratch, starts, sizes, levels, even, odd, first, last)
+        finally:
+            give(&scratch.users)
+
+    cdef object _counts(self, Scratch scratch, const int64_t[::1] starts, const int64_t[::1] sizes,
+                        const int64_t[::1] levels, const uint8_t[:, ::1] even, const uint8_t[:, ::1] odd,
+                        int64_t first, int64_t last):
         cdef int64_t i, found = 0, place
         cdef const char *rows
         cdef nbc_scratch *s = &scratch.s
-        check_leaves(self, starts, sizes, levels, even, odd, first, last)
         numbers = np.empty(last - first, np.int64)
         cdef int64_t[::1] n_found = numbers
         s.found.n = 0
@@ -587,7 +842,7 @@ cdef class Problem:
                     break
                 n_found[i - first] = found
         if found < 0:
-            raise MemoryError("no memory for counts")
+            raise failure(<int> found)
         pairs = np.empty((s.found.n, 2), np.int64)
         cdef int64_t[:, ::1] out = pairs
         if s.found.n:
@@ -600,6 +855,7 @@ cdef int64_t take_limit(Problem self, nbc_limit_t *limit, num, den) except -1:
     cdef const uint64_t[::1] up = num, down = den
     if up.shape[0] < 1 or down.shape[0] < 1:
         raise ValueError("a limit needs at least one word above and below")
+    up, down = np.array(up), np.array(down)
     self.kept += [up, down]
     limit.num, limit.n_num = &up[0], up.shape[0]
     limit.den, limit.n_den = &down[0], down.shape[0]
@@ -613,7 +869,7 @@ cdef int64_t take_limit(Problem self, nbc_limit_t *limit, num, den) except -1:
     return max(up.shape[0], down.shape[0])
 
 
-def scaled(top, shift):
+cdef double scaled(top, shift) except? -1:
     """top / 2^shift as a double, without overflow or underflow on the way."""
     bits = max(top.bit_length() - 64, 0)
     mantissa, exponent = float(top >> bits), bits - shift
@@ -692,12 +948,30 @@ cdef inline int64_t kid_of(const nbc_problem *q, const uint8_t *record, int64_t 
     return low
 
 
+cdef object failure(int status):
+    if status == NBC_NO_MEMORY:
+        return MemoryError("no memory to split with")
+    return ValueError("rows must be records of this problem as fill makes them, with the people of their nodes, "
+                      "got others")
+
+
+cdef void note(Plan *plan, Scratch scratch, int64_t number) noexcept nogil:
+    """Where the parts of a node stand that was evaluated."""
+    plan.scratch, plan.owner, plan.generation = number, scratch.number, scratch.generation
+    plan.committed = False
+    plan.state = EVALUATED
+
+
 cdef int evaluate_node(Problem self, Level level, Scratch scratch, int64_t number, const uint8_t[:, ::1] rows,
                        int64_t i, int64_t rank) noexcept nogil:
-    level.plans[i].scratch = number
-    return nbc_evaluate(&self.q, &scratch.s, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
-                        level.rows_[i], level.people_[i], &level.boxes_[i, 0], rank, NULL, NULL,
-                        &level.plans[i].plan)
+    cdef int found
+    level.plans[i].state = FRESH
+    found = nbc_evaluate(&self.q, &scratch.s, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
+                         level.rows_[i], level.people_[i], &level.boxes_[i, 0], rank, NULL, NULL,
+                         &level.plans[i].plan)
+    if found >= 0:
+        note(&level.plans[i], scratch, number)
+    return found
 
 
 cdef int commit_node(Problem self, Level level, Scratch scratch, Scratch own, const uint8_t[:, ::1] rows,
@@ -716,13 +990,89 @@ cdef int commit_node(Problem self, Level level, Scratch scratch, Scratch own, co
         challenges = own.s.challenges.at + plan.first_challenge
 
 
+cdef int check_apart(const uint8_t[:, ::1] rows, const uint8_t[:, ::1] other, str what) except -1:
+    if rows.shape[0] and other.shape[0] and rows.shape[1] and other.shape[1]:
+        apart(&rows[0, 0], <size_t> rows.shape[0] * <size_t> rows.shape[1], &other[0, 0],
+              <size_t> other.shape[0] * <size_t> other.shape[1], what)
+    return 0
+
+
+cdef int begin(Level level, int64_t first, int64_t last) except -1:
+    """Have these nodes alone; `end` ends it."""
+    cdef int64_t i
+    for i in range(first, last):
+        if level.plans[i].busy:
+            end(level, first, i)
+            raise RuntimeError(f"node {i} is in use by another call: calls at the same time must be for other nodes")
+        level.plans[i].busy = True
+    return 0
+
+
+cdef void end(Level level, int64_t first, int64_t last) noexcept nogil:
+    cdef int64_t i
+    for i in range(first, last):
+        level.plans[i].busy = False
+
+
+cdef int check_nodes(Problem self, Level level, int64_t first, int64_t last) except -1:
+    """That these nodes are of this problem, and their numbers, which anyone can write to, ones that can be."""
+    cdef int64_t i, rows, people
+    if level.boxes_.shape[1] != 2 * self.q.n_quasi:
+        raise ValueError(f"expected a level of {self.q.n_quasi} attributes, got {level.boxes_.shape[1] // 2}")
+    if not 0 <= first <= last <= level.n:
+        raise ValueError(f"nodes {first} to {last} of {level.n}")
+    for i in range(first, last):
+        rows, people = level.rows_[i], level.people_[i]
+        if rows < 1 or not rows <= people <= NBC_MOST_PEOPLE or (people != rows and not self.q.weighted):
+            raise ValueError(f"node {i}: {rows} rows cannot stand for {people} people")
+        if not (0 <= level.start_[i] <= NBC_MOST_PEOPLE and 0 <= level.at_[i] <= NBC_MOST_PEOPLE):
+            raise ValueError(f"node {i}: start and at must be 0..2^62, got {level.start_[i]} and {level.at_[i]}")
+    return 0
+
+
 cdef int check_span(Problem self, Level level, const uint8_t[:, ::1] rows, int64_t first, int64_t last) except -1:
     cdef int64_t i
     if not 0 <= first <= last <= level.n or rows.shape[1] != self.q.stride:
         raise ValueError(f"nodes {first} to {last} of {level.n}, records of {rows.shape[1]} bytes")
+    check_nodes(self, level, first, last)
     for i in range(first, last):
-        if not 0 <= level.at_[i] <= rows.shape[0] - level.rows_[i] or level.rows_[i] < 1:
+        if level.at_[i] > rows.shape[0] - level.rows_[i]:
             raise ValueError(f"node {i}: {level.rows_[i]} rows from {level.at_[i]} on, of {rows.shape[0]}")
+    return 0
+
+
+cdef int check_plan(Problem self, Level level, int64_t i, list scratches, bint decided) except -1:
+    """That a node was evaluated (and, with `decided`, committed), and its parts stand where it says."""
+    cdef Plan *plan = &level.plans[i]
+    cdef Scratch scratch
+    cdef const nbc_kid *kid
+    cdef int64_t j, rows = 0, people = 0
+    if plan.busy:
+        raise RuntimeError(f"node {i} is in use by another call: wait for it")
+    if plan.state == FRESH:
+        raise RuntimeError(f"node {i}: evaluate{'' if self.q.any_shared else ' or finish'} must be called first")
+    if plan.state == FINISHED:
+        return 0
+    if decided and self.q.any_shared and not plan.committed:
+        raise RuntimeError(f"node {i}: commit must be called first, as some demand depends on other groups")
+    if plan.plan.attribute < 0:
+        return 0
+    if not 0 <= plan.scratch < len(scratches):
+        raise ValueError(f"node {i} was evaluated with scratch {plan.scratch}, got {len(scratches)} scratches")
+    scratch = scratches[plan.scratch]
+    if scratch.number != plan.owner:
+        raise ValueError(f"node {i} was evaluated with another scratch than number {plan.scratch} of these")
+    if scratch.generation != plan.generation:
+        raise RuntimeError(f"node {i}: evaluate must be called again, as its scratch has forgotten it since")
+    if plan.plan.n_kids < 1 or plan.plan.attribute >= self.q.n_quasi:
+        raise RuntimeError(f"node {i}: evaluate must be called again")
+    for j in range(plan.plan.n_kids):
+        kid = &scratch.s.kids.at[plan.plan.first_kid + j]
+        rows += kid.rows
+        people += kid.people
+    if rows != level.rows_[i] or people != level.people_[i]:
+        raise ValueError(f"node {i} was evaluated with {rows} rows and {people} people, got {level.rows_[i]} and "
+                         f"{level.people_[i]}")
     return 0
 
 
@@ -734,7 +1084,7 @@ cdef int check_leaves(Problem self, const int64_t[::1] starts, const int64_t[::1
     if even.shape[1] != self.q.stride or odd.shape[1] != self.q.stride or not 0 <= first <= last <= starts.shape[0]:
         raise ValueError(f"leaves {first} to {last} of {starts.shape[0]}, records of {even.shape[1]} bytes")
     for i in range(first, last):
-        if sizes[i] < 1 or starts[i] < 0 or starts[i] + sizes[i] > n:
+        if sizes[i] < 1 or starts[i] < 0 or starts[i] > n - sizes[i]:
             raise ValueError(f"leaf {i}: {sizes[i]} rows from {starts[i]} on, of {n}")
     return 0
 
@@ -743,12 +1093,19 @@ cdef class Scratch:
     """What one thread needs to split nodes of a problem, and the leaves it found."""
     cdef nbc_scratch s
     cdef Problem problem
+    cdef int users
+    cdef int64_t number, generation
 
     def __cinit__(self, Problem problem not None):
+        global n_scratches
         cdef nbc_problem *q = &problem.q
         cdef int64_t i, n = q.n_quasi
         cdef nbc_longs *few[4]
+        n_scratches += 1
+        self.number = n_scratches
         self.problem = problem
+        if q.n_values > (<int64_t> 1 << 40) // problem.most_kids:
+            raise MemoryError(f"no memory for {problem.most_kids} parts of {q.n_values} values")
         few[0], few[1], few[2], few[3] = &self.s.order, &self.s.width, &self.s.lo, &self.s.hi
         for i in range(4):
             if nbc_longs_more(few[i], n + 16):
@@ -793,12 +1150,17 @@ cdef class Scratch:
 
     def forget(self):
         """Drop the parts and challenges of nodes that are done with."""
+        take(&self.users, "Scratch")
+        give(&self.users)
+        self.generation += 1
         self.s.kids.n = self.s.challenges.n = 0
 
     def take_leaves(self):
         """The leaves found since the last call: int64 (n, 4) of start, rows, people, level; uint32 (n, 2 x q)
         of boxes: the lowest and the highest code of each attribute.
         """
+        take(&self.users, "Scratch")
+        give(&self.users)
         cdef int64_t n = self.s.leaves.n
         leaves = np.empty((n, 4), np.int64)
         boxes = np.empty((n, 2 * self.problem.q.n_quasi), np.uint32)
@@ -823,18 +1185,18 @@ cdef class Level:
     cdef Plan *plans
 
     def __cinit__(self, int64_t n, int64_t n_quasi, int64_t depth):
-        cdef int64_t i
+        if not 0 <= n <= <int64_t> 1 << 32 or not 1 <= n_quasi <= 1022 or not 0 <= depth <= <int64_t> 1 << 32:
+            raise ValueError(f"expected 0..2^32 nodes of 1..1022 attributes at a depth of 0..2^32, got {n}, {n_quasi} "
+                             f"and {depth}")
         self.n, self.depth = n, depth
         self.start_ = self.start = np.zeros(n, np.int64)
         self.rows_ = self.rows = np.zeros(n, np.int64)
         self.people_ = self.people = np.zeros(n, np.int64)
         self.at_ = self.at = np.zeros(n, np.int64)
         self.boxes_ = self.boxes = np.zeros((n, 2 * n_quasi), np.uint32)
-        self.plans = <Plan *> calloc(<size_t> n + 1, sizeof(Plan))
+        self.plans = <Plan *> calloc(<size_t> n + 1, sizeof(Plan))  # all fresh
         if self.plans == NULL:
             raise MemoryError()
-        for i in range(n):
-            self.plans[i].plan.attribute = -1
 
     def __dealloc__(self):
         free(self.plans)
@@ -848,12 +1210,14 @@ cdef class Level:
         return level
 
     def split(self):
-        """The attribute that each node is split by, -1 where it is a leaf."""
+        """The attribute that each node is split by, -1 where it is a leaf (or not known), -2 where its leaves are
+        known."""
         found = np.empty(self.n, np.int64)
         cdef int64_t[::1] view = found
         cdef int64_t i
         for i in range(self.n):
-            view[i] = self.plans[i].plan.attribute
+            view[i] = (self.plans[i].plan.attribute if self.plans[i].state == EVALUATED
+                       else -2 if self.plans[i].state == FINISHED else -1)
         return found
 
     def n_kids(self):
@@ -862,7 +1226,7 @@ cdef class Level:
         cdef int64_t[::1] view = found
         cdef int64_t i
         for i in range(self.n):
-            if self.plans[i].plan.attribute >= 0:
+            if self.plans[i].state == EVALUATED and self.plans[i].plan.attribute >= 0:
                 view[i] = self.plans[i].plan.n_kids
         return found
 
@@ -870,17 +1234,18 @@ cdef class Level:
 cdef class Joint:
     """Counts of one node: the rows of each code, and the people of each (code, value) and (code, target)."""
     cdef nbc_joint joint
+    cdef Problem problem
+    cdef int users
+    cdef int64_t[::1] rows_         # views, so that the memory stays
+    cdef int64_t[:, ::1] people_, targets_
     cdef readonly object rows, people, targets
 
     def __cinit__(self, Problem problem not None):
-        cdef int64_t[::1] rows
-        cdef int64_t[:, ::1] people, targets
-        cdef int64_t codes = problem.first[problem.q.n_quasi]
-        self.rows = np.zeros(codes, np.int64)
-        self.people = np.zeros((codes, problem.q.n_values), np.int64)
-        rows, people = self.rows, self.people
-        self.joint.rows, self.joint.people = &rows[0], &people[0, 0]
+        cdef int64_t codes = problem.starts[problem.q.n_quasi]
+        self.problem = problem
+        self.rows_ = self.rows = np.zeros(codes, np.int64)
+        self.people_ = self.people = np.zeros((codes, problem.q.n_values), np.int64)
+        self.joint.rows, self.joint.people = &self.rows_[0], &self.people_[0, 0]
         if problem.q.n_targets:
-            self.targets = np.zeros((codes, problem.q.n_targets), np.int64)
-            targets = self.targets
-            self.joint.targets = &targets[0, 0]
+            self.targets_ = self.targets = np.zeros((codes, problem.q.n_targets), np.int64)
+            self.joint.targets = &self.targets_[0, 0]

@@ -4,6 +4,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from in_use cimport give, take
+
 
 cdef extern from "response.h" nogil:
     ctypedef struct nbc_coins:
@@ -49,9 +51,11 @@ cdef class Coins:
     """A stream of random bits: ChaCha20 under a key of 32 bytes, or xoshiro256++ for simulations.
 
     Bits of a seeded stream can be foretold by whoever has seen some: they protect nobody. The key is
-    overwritten when the object goes.
+    overwritten when the object goes. One call at a time: a second thread that drew from the same state would get
+    the same coins, and is refused.
     """
     cdef nbc_coins coins
+    cdef int users
 
     def __cinit__(self, const uint8_t[::1] key not None, *, bint seeded=False):
         if key.shape[0] != 32:
@@ -74,29 +78,37 @@ cdef class Coins:
     def words(self, uint64_t[::1] out not None):
         """Random words as they come."""
         cdef int64_t i
+        take(&self.users, "Coins")
         with nogil:
             for i in range(out.shape[0]):
                 out[i] = nbc_coins_word(&self.coins)
+        give(&self.users)
 
     def bits(self, uint64_t num, uint64_t den, uint64_t[::1] out not None):
         """Fill `out` with bits that are 1 with the probability num / den, exactly."""
         cdef int64_t start, n, size = out.shape[0]
         if not 1 <= den < MOST or num > den:
             raise ValueError(f"expected 0 <= num <= den with den in 1..2^63-1, got {num}/{den}")
-        for start in range(0, size, WORDS):
-            n = min(WORDS, size - start)
-            with nogil:
-                nbc_coins_bits(&self.coins, num, den, &out[start], n)
-            PyErr_CheckSignals()
+        take(&self.users, "Coins")
+        try:
+            for start in range(0, size, WORDS):
+                n = min(WORDS, size - start)
+                with nogil:
+                    nbc_coins_bits(&self.coins, num, den, &out[start], n)
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)
 
     def below(self, uint64_t bound, uint64_t[::1] out not None):
         """Fill `out` with uniform numbers below `bound`."""
         cdef int64_t i
         if not 1 <= bound <= MOST:
             raise ValueError(f"bound must be 1..2^63, got {bound}")
+        take(&self.users, "Coins")
         with nogil:
             for i in range(out.shape[0]):
                 out[i] = nbc_coins_below(&self.coins, bound)
+        give(&self.users)
 
     def lies(self, const uint64_t[::1] mask not None, const codes_t[::1] codes not None, uint64_t size,
              codes_t[::1] out not None):
@@ -113,18 +125,23 @@ cdef class Coins:
                 most = codes[i] if codes[i] > most else most
         if rows and most >= size:
             raise ValueError(f"expected codes below {size}")
-        for start in range(0, rows, WORDS):
-            n = min(WORDS, rows - start)
-            with nogil:
-                if codes_t is uint8_t:
-                    nbc_lie_u8(&self.coins, &mask[start // 64], &codes[start], &out[start], n, <uint32_t> size)
-                elif codes_t is uint16_t:
-                    nbc_lie_u16(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
-                elif codes_t is uint32_t:
-                    nbc_lie_u32(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
-                else:
-                    nbc_lie_u64(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
-            PyErr_CheckSignals()
+        take(&self.users, "Coins")
+        try:
+            for start in range(0, rows, WORDS):
+                n = min(WORDS, rows - start)
+                with nogil:
+                    if codes_t is uint8_t:
+                        nbc_lie_u8(&self.coins, &mask[start // 64], &codes[start], &out[start], n,
+                                   <uint32_t> size)
+                    elif codes_t is uint16_t:
+                        nbc_lie_u16(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
+                    elif codes_t is uint32_t:
+                        nbc_lie_u32(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
+                    else:
+                        nbc_lie_u64(&self.coins, &mask[start // 64], &codes[start], &out[start], n, size)
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)
 
 
 def flip(const uint64_t[::1] mask not None, const uint8_t[::1] codes not None, uint8_t[::1] out not None):

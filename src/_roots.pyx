@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
+from in_use cimport apart
+
 
 cdef extern from "roots.h" nogil:
     int NBC_ROOT_DEGREE
@@ -20,7 +22,8 @@ cdef extern from "roots.h" nogil:
     int NBC_ROOT_LIMBS
 
 MOST_BITS = 900
-cdef int64_t MOST_EXPONENT = <int64_t> 1 << 40  # sums of some of them fit in 64 bits
+cdef int64_t MOST_EXPONENT = <int64_t> 1 << 40
+cdef int64_t MOST_ROWS = <int64_t> 1 << 22  # sums of so many exponents fit in 64 bits
 
 
 def can(top, bottom) -> bool:
@@ -79,11 +82,24 @@ cdef int check(const uint64_t[:, ::1] numbers, const int64_t[::1] exponents, con
     for t in range(exponents.shape[0]):
         if not -MOST_EXPONENT <= exponents[t] <= MOST_EXPONENT:
             raise ValueError(f"exponents must be within 2^40, got {exponents[t]}")
+    for t in range(numbers.shape[0]):
+        if not numbers[t, numbers.shape[1] - 1] >> 63:
+            raise ValueError(f"numbers must have their top bit set, number {t} has not")
+    if places.shape[0] > MOST_ROWS:
+        raise ValueError(f"places must have at most 2^22 rows, got {places.shape[0]}")
     for t in range(places.shape[0]):
         for c in range(places.shape[1]):
             if not 0 <= places[t, c] < numbers.shape[0]:
                 raise ValueError(f"place {places[t, c]} outside {numbers.shape[0]} numbers")
     return <int> numbers.shape[1]
+
+
+cdef int check_apart(const void *out, size_t n_bytes, const int64_t[:, ::1] places, const int64_t[::1] starts,
+                     str name) except -1:
+    apart(out, n_bytes, &starts[0], <size_t> starts.shape[0] * 8, f"{name} and starts")
+    if places.shape[0] and places.shape[1]:
+        apart(out, n_bytes, &places[0, 0], <size_t> (places.shape[0] * places.shape[1]) * 8, f"{name} and places")
+    return 0
 
 
 def products(const uint64_t[:, ::1] numbers not None, const int64_t[::1] exponents not None,
@@ -98,6 +114,9 @@ def products(const uint64_t[:, ::1] numbers not None, const int64_t[::1] exponen
     if (results.shape[0] != n or results.shape[1] != n_classes or results.shape[2] != limbs
             or result_exponents.shape[0] != n or result_exponents.shape[1] != n_classes):
         raise ValueError(f"results must be {n} x {n_classes} x {limbs}")
+    if n and n_classes:
+        check_apart(&results[0, 0, 0], <size_t> (n * n_classes * limbs) * 8, places, starts, "results")
+        check_apart(&result_exponents[0, 0], <size_t> (n * n_classes) * 8, places, starts, "result_exponents")
     with nogil:
         for i in range(n):
             for c in range(n_classes):
@@ -131,8 +150,13 @@ def gauge(const uint64_t[:, ::1] numbers not None, const int64_t[::1] exponents 
         for t in range(n_classes):
             if not -MOST_EXPONENT <= inverse_exponents[i, t] <= MOST_EXPONENT:
                 raise ValueError(f"inverse exponents must be within 2^40, got {inverse_exponents[i, t]}")
-    if n_classes == 0:
+            if not inverses[i, t, limbs - 1] >> 63:
+                raise ValueError(f"inverses must have their top bit set, that of {i} and class {t} has not")
+    if n_classes == 0 or n_rows == 0:
         return
+    check_apart(&mantissas[0, 0, 0], <size_t> (n_rows * n_classes * size(bits)) * 8, places, starts, "mantissas")
+    check_apart(&new_exponents[0, 0], <size_t> (n_rows * n_classes) * 8, places, starts, "new_exponents")
+    check_apart(&floats[0, 0], <size_t> (n_rows * n_classes) * 8, places, starts, "floats")
     with nogil:
         for i in range(n):
             for t in range(starts[i], starts[i + 1]):

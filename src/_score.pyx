@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
+from in_use cimport give, take
 from nbcfast._columns cimport Columns, Plan, drop_plan, nbc_column, take_plan
 
 
@@ -154,6 +155,7 @@ cdef class Scorer:
     cdef Scores scores
     cdef nbc_room room
     cdef uint16_t *labels
+    cdef int users
 
     def __cinit__(self, Scores scores not None):
         cdef nbc_scores *s = &scores.scores
@@ -188,6 +190,7 @@ cdef class Scorer:
             raise ValueError(f"tied has {tied.shape[0]} rows, expected {stop}")
         if label_t is uint8_t and scores.n_classes > 256:
             raise ValueError(f"{scores.n_classes} classes do not fit bytes")
+        take(&self.users, "Scorer")
         with nogil:
             while row < stop and bad < 0:
                 n = min(NBC_SCORE_BLOCK, stop - row)
@@ -200,6 +203,7 @@ cdef class Scorer:
                 for i in range(n):
                     labels[row + i] = <label_t> self.labels[i]
                 row += n
+        give(&self.users)
         return bad
 
     def order(self, int64_t start, int64_t stop, uint16_t[:, ::1] order not None):  # order: out
@@ -210,6 +214,7 @@ cdef class Scorer:
                 or order.shape[1] != scores.n_classes):
             raise ValueError(f"rows {start} to {stop} of {self.scores.columns.n_rows}, "
                              f"order of {order.shape[0]} x {order.shape[1]}")
+        take(&self.users, "Scorer")
         with nogil:
             while row < stop and bad < 0:
                 n = min(NBC_SCORE_BLOCK, stop - row)
@@ -221,4 +226,5 @@ cdef class Scorer:
                 else:
                     bad = nbc_order_many(scores, &self.room, &order[row, 0], row, n)
                 row += n
+        give(&self.users)
         return bad

@@ -1,13 +1,15 @@
 """Privacy Skyline: groups to integer tables, and the worst breach of a point from the tables."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from in_use cimport give, take
+
 
 cdef extern from "skyline.h" nogil:
-    int NBC_OUT_OF_MEMORY
+    int NBC_OUT_OF_MEMORY, NBC_NO_GROUP
 
     ctypedef struct nbc_minima:
         int64_t *keys
@@ -20,6 +22,7 @@ cdef extern from "skyline.h" nogil:
         const uint32_t *values
         const int64_t *counts
         const int64_t *sizes
+        int64_t n_pairs, most_distinct
 
     ctypedef struct nbc_scan:
         int64_t n_values, n_ls, near, width
@@ -66,10 +69,15 @@ cdef extern from "skyline.h" nogil:
 cdef int64_t NONE = 0x7FFFFFFFFFFFFFFF  # of a minimum that nothing has reached
 cdef int64_t MOST_NEAR = 256            # counts that have a row of their own for each value
 cdef int64_t MOST_DIRECT = 1 << 17      # integers in these rows: they should stay in the second cache
+cdef int64_t MOST_VALUES = (<int64_t> 1) << 32
+cdef int64_t MOST = NONE                # of a count
 
 
 cdef class Histograms:
-    """The arrays of groups, checked: offsets rise from 0 to the number of pairs, and every group has one."""
+    """The arrays of groups, checked: offsets rise from 0 to the number of pairs, and every group has one.
+
+    Counts are at least 1, and a group's size is their sum. The arrays are not copied.
+    """
     cdef const int64_t[::1] offsets, counts, sizes
     cdef const uint32_t[::1] values
     cdef readonly int64_t n_groups
@@ -78,7 +86,7 @@ cdef class Histograms:
 
     def __cinit__(self, const int64_t[::1] offsets not None, const uint32_t[::1] values not None,
                   const int64_t[::1] counts not None, const int64_t[::1] sizes not None):
-        cdef int64_t g, n_groups = sizes.shape[0]
+        cdef int64_t g, n_groups = sizes.shape[0], bad
         if n_groups < 1:
             raise ValueError("expected at least one group, got none")
         if offsets.shape[0] != n_groups + 1 or counts.shape[0] != values.shape[0]:
@@ -96,6 +104,28 @@ cdef class Histograms:
         self.groups.values = &values[0]
         self.groups.counts = &counts[0]
         self.groups.sizes = &sizes[0]
+        self.groups.n_pairs, self.groups.most_distinct = values.shape[0], self.most_distinct
+        with nogil:
+            bad = _first_odd(offsets, counts, sizes)
+        if bad >= 0:
+            raise ValueError(f"group {bad}: its counts must be at least 1 and add up to its size, {sizes[bad]}")
+
+
+cdef int64_t _first_odd(const int64_t[::1] offsets, const int64_t[::1] counts,
+                        const int64_t[::1] sizes) noexcept nogil:
+    """The first group whose counts are not positive, or do not add up to its size."""
+    cdef int64_t g, i, least
+    cdef uint64_t people
+    for g in range(sizes.shape[0]):
+        people, least = 0, 1
+        for i in range(offsets[g], offsets[g + 1]):
+            least = min(least, counts[i])
+            people += <uint64_t> counts[i]
+            if people > <uint64_t> sizes[g]:
+                return g
+        if least < 1 or people != <uint64_t> sizes[g] or sizes[g] < 1:
+            return g
+    return -1
 
 
 cdef class Scan:
@@ -103,18 +133,21 @@ cdef class Scan:
     cdef Histograms histograms
     cdef const int64_t[::1] ls
     cdef nbc_scan scan
+    cdef int users
 
     def __cinit__(self, Histograms histograms not None, int64_t n_values, const int64_t[::1] ls not None):
         cdef int64_t i, width
-        if n_values < 1:
-            raise ValueError(f"n_values must be at least 1, got {n_values}")
+        if not 1 <= n_values <= MOST_VALUES:
+            raise ValueError(f"n_values must be 1..2^32, got {n_values}")
         if ls.shape[0] < 1:
             raise ValueError("expected at least one l, got none")
+        self.ls = ls = np.array(ls)  # a copy: the kernel counts on their rising
         for i in range(ls.shape[0]):
+            if ls[i] > MOST_VALUES:
+                raise ValueError(f"ls must be at most 2^32, got {ls[i]}")
             if ls[i] < 0 or (i and ls[i] <= ls[i - 1]):
                 raise ValueError(f"ls must rise from at least 0, got {list(ls)}")
         self.histograms = histograms
-        self.ls = ls
         self.scan.ls = &ls[0]
         self.scan.n_ls = ls.shape[0]
         self.scan.n_values = n_values
@@ -143,8 +176,12 @@ cdef class Scan:
         cdef int status
         if not 0 <= start <= stop <= self.histograms.n_groups:
             raise ValueError(f"groups must be within 0..{self.histograms.n_groups}, got {start}..{stop}")
+        take(&self.users, "Scan")
         with nogil:
             status = nbc_scan_groups(&self.scan, &self.histograms.groups, start, stop)
+        give(&self.users)
+        if status == NBC_NO_GROUP:
+            raise ValueError("offsets and counts must stay as they were given, got others since")
         if status == NBC_OUT_OF_MEMORY:
             raise MemoryError("no memory for the tables of a skyline")
         if status < 0:
@@ -152,13 +189,18 @@ cdef class Scan:
 
     def found(self):
         """(value, c) and (r_1, n - r_1), each with the minima of N and of the W of each l; unsorted."""
+        take(&self.users, "Scan")
+        give(&self.users)
+        return self._found()
+
+    cdef object _found(self):
         cdef int64_t s, c, j, row = 0, size = self.scan.pairs.size, used = 1 + self.scan.n_ls
         cdef int64_t *least
         for s in range(self.scan.n_values * self.scan.near):
             size += self.scan.direct[s * self.scan.width] != NONE
         keys, minima = np.empty((size, 2), np.int64), np.empty((size, used), np.int64)
         cdef int64_t[:, ::1] key = keys, minimum = minima
-        for s in range(self.scan.n_values):
+        for s in range(self.scan.n_values if self.scan.near else 0):
             for c in range(self.scan.near):
                 least = self.scan.direct + (s * self.scan.near + c) * self.scan.width
                 if least[0] == NONE:
@@ -212,7 +254,7 @@ def front_modes(const int64_t[::1] a not None, const int64_t[::1] w not None, co
 
 cdef class Tables:
     """Pruned tables for one l. `vn`: value, c, N and `tw`: value, c, W by column, sorted by value; `mo`: a, W,
-    c, N by column."""
+    c, N by column. Every value of `tw` has entries in `vn`."""
     cdef const int64_t[:, ::1] vn, tw, mo
     cdef int64_t[::1] starts
     cdef nbc_tables tables
@@ -221,16 +263,26 @@ cdef class Tables:
                   const int64_t[:, ::1] mo not None):
         cdef int64_t *vn_start
         cdef int64_t *tw_start
-        if n_values < 1:
-            raise ValueError(f"n_values must be at least 1, got {n_values}")
+        cdef int64_t s
+        if not 1 <= n_values <= MOST_VALUES:
+            raise ValueError(f"n_values must be 1..2^32, got {n_values}")
         if (vn.shape[0], tw.shape[0], mo.shape[0]) != (3, 3, 4) or not (vn.shape[1] and tw.shape[1] and mo.shape[1]):
             raise ValueError("expected entries of 3, 3 and 4 rows")
-        self.vn, self.tw, self.mo = vn, tw, mo
+        # Copies: what was checked stays.
+        self.vn, self.tw, self.mo = np.array(vn), np.array(tw), np.array(mo)
+        vn, tw, mo = self.vn, self.tw, self.mo
+        _check_entries("vn", vn[1], vn[2], True)
+        _check_entries("tw", tw[1], tw[2], False)
+        _check_entries("mo", mo[0], mo[1], False)
+        _check_entries("mo", mo[2], mo[3], True)
         self.starts = np.empty(2 * (n_values + 1), np.int64)
         vn_start = &self.starts[0]
         tw_start = &self.starts[n_values + 1]
         if _starts(vn[0], n_values, vn_start) or _starts(tw[0], n_values, tw_start):
             raise ValueError(f"values must rise within 0..{n_values - 1}")
+        for s in range(n_values):
+            if tw_start[s] < tw_start[s + 1] and vn_start[s] == vn_start[s + 1]:
+                raise ValueError(f"every value of tw must have entries in vn, value {s} has none")
         self.tables.n_values = n_values
         self.tables.n_modes = mo.shape[1]
         self.tables.vn_start, self.tables.tw_start = vn_start, tw_start
@@ -245,9 +297,21 @@ cdef class Tables:
         Products are cut short below `enough`; `certain` says that the odds are exactly 0.
         """
         cdef nbc_worst worst
+        if k < 0 or m < 0 or k > MOST - m:
+            raise ValueError(f"k and m must be at least 0 and below 2^63 together, got {k} and {m}")
         with nogil:
             nbc_breach(&self.tables, k, m, enough, &worst)
         return (worst.odds, worst.kind, worst.value, worst.t, worst.v, bool(worst.ambiguous), bool(worst.certain))
+
+
+cdef int _check_entries(str name, const int64_t[::1] c, const int64_t[::1] x, bint together) except -1:
+    """That counts are at least 1 and the others at least 0, and (`together`) that both make a group's size."""
+    cdef int64_t i
+    for i in range(c.shape[0]):
+        if c[i] < 1 or x[i] < 0 or (together and x[i] > MOST - c[i]):
+            raise ValueError(f"{name} must have counts of at least 1 beside numbers of at least 0, both below 2^63 "
+                             f"together, got {c[i]} and {x[i]}")
+    return 0
 
 
 cdef bint _starts(const int64_t[::1] values, int64_t n_values, int64_t *start) noexcept nogil:
@@ -271,24 +335,36 @@ def locate(Histograms histograms not None, int64_t[:, ::1] wanted not None):
     kind 0: value, c and N; 1: value, c and W; 2: r_1 = c, N and W, and the value is that of the mode (out).
     """
     cdef int64_t *top
+    cdef int64_t i, left
     if wanted.shape[1] != 7:
         raise ValueError(f"expected rows of 7, got {wanted.shape[1]}")
+    for i in range(wanted.shape[0]):
+        if not (0 <= wanted[i, 0] <= 2 and 0 <= wanted[i, 5] <= MOST_VALUES):
+            raise ValueError(f"wanted must have a kind of 0..2 and an l of 0..2^32, got {wanted[i, 0]} and "
+                             f"{wanted[i, 5]}")
     if wanted.shape[0] == 0:
         return
     top = <int64_t *> malloc(<size_t> (histograms.most_distinct + 1 + wanted.shape[0]) * sizeof(int64_t))
     if top == NULL:
         raise MemoryError("no memory to look for a group")
     with nogil:
-        nbc_locate(&histograms.groups, histograms.n_groups, <nbc_wanted *> &wanted[0, 0], wanted.shape[0], top,
-                   top + histograms.most_distinct + 1)
+        left = nbc_locate(&histograms.groups, histograms.n_groups, <nbc_wanted *> &wanted[0, 0], wanted.shape[0], top,
+                          top + histograms.most_distinct + 1)
     free(top)
+    if left < 0:
+        raise ValueError("offsets must stay as they were given, got others since")
 
 
 def falls(const int64_t[::1] n not None, const int64_t[::1] c not None, int64_t m, double[::1] out not None):
     """out[i] = prod_{j<m} (n[i] - j) / (n[i] + c[i] - j), 0 where a numerator is not positive."""
-    cdef int64_t i
+    cdef int64_t i, bad = -1
     if not n.shape[0] == c.shape[0] == out.shape[0]:
         raise ValueError(f"{n.shape[0]} n, {c.shape[0]} c and room for {out.shape[0]}")
     with nogil:
         for i in range(n.shape[0]):
+            if c[i] < 0 or n[i] > MOST - c[i]:
+                bad = i
+                break
             out[i] = nbc_fall(n[i], c[i], m, 0)
+    if bad >= 0:
+        raise ValueError(f"c must be at least 0 and n + c below 2^63, got {c[bad]} and {n[bad]} at {bad}")

@@ -1,16 +1,20 @@
 """Weights of least norm under many demands, and the exact solution of the equations that the binding ones make."""
 
+from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
 
+from in_use cimport give, take
+
 
 cdef extern from "solve.h" nogil:
     int NBC_SATISFIED
     int NBC_PAUSED
     int NBC_INFEASIBLE
+    int NBC_BROKEN
 
     ctypedef struct nbc_program:
         int64_t n
@@ -61,10 +65,16 @@ cdef extern from "padic.h" nogil:
 
 
 cdef int64_t AT_ONCE = 100_000_000  # products between two looks for Ctrl-C
+cdef int64_t MOST_STEPS = <int64_t> 1 << 60
+cdef int64_t MOST_ROWS = 20_000  # of a System: no more than it has values can be independent
+cdef int64_t MOST_SIDE = 1 << 20
 
 
 cdef class Program:
-    """A program in solve.h: rows are added as they are found, and what is active stays so."""
+    """A program in solve.h: rows are added as they are found, and what is active stays so.
+
+    An interrupt in the middle, or numbers beyond what floats hold, leave it of no use: what comes then says so.
+    """
     cdef nbc_program p
     cdef double[::1] numbers
     cdef double[::1] scale
@@ -73,12 +83,19 @@ cdef class Program:
     cdef int8_t[:, ::1] signs
     cdef uint8_t[::1] inside
     cdef int64_t room
+    cdef int users
+    cdef bint broken
 
     def __cinit__(self, const double[::1] scale not None, int64_t width, double tiny):
         cdef int64_t n = scale.shape[0]
         if not 1 <= n <= 20_000 or not 1 <= width <= 4096:
             raise ValueError(f"expected 1..20000 values and rows of 1..4096 entries, got {n} and {width}")
+        if not 0 <= tiny < 1:
+            raise ValueError(f"tiny must be a share of at least 0 and below 1, got {tiny}")
         self.scale = np.array(scale)
+        for i in range(n):
+            if not (isfinite(self.scale[i]) and self.scale[i] > 0):
+                raise ValueError(f"scale must be finite and positive, got {self.scale[i]} at {i}")
         # basis and triangle; multipliers, g, inner, step, back.
         self.numbers = np.zeros(2 * n * n + 5 * n)
         self.active_rows = np.zeros(n, np.int32)
@@ -113,17 +130,29 @@ cdef class Program:
     def add(self, const int32_t[:, ::1] columns not None, const int8_t[:, ::1] signs not None):
         """More rows."""
         cdef int64_t r = columns.shape[0], i, j, k = self.p.n_rows
+        self.check()
         if columns.shape[1] != self.p.width or signs.shape[0] != r or signs.shape[1] != self.p.width:
             raise ValueError(f"rows must have {self.p.width} columns and signs")
         for i in range(r):
             for j in range(self.p.width):
                 if not 0 <= columns[i, j] < self.p.n:
                     raise ValueError(f"row {i}: column {columns[i, j]} outside 0..{self.p.n - 1}")
-        if k + r > self.room:
-            self._grow(2 * (k + r))
-        self.columns[k:k + r] = columns
-        self.signs[k:k + r] = signs
-        self.p.n_rows = k + r
+        take(&self.users, "Program")
+        try:
+            if k + r > self.room:
+                self._grow(2 * (k + r))
+            self.columns[k:k + r] = columns
+            self.signs[k:k + r] = signs
+            self.p.n_rows = k + r
+        finally:
+            give(&self.users)
+
+    cdef int check(self) except -1:
+        if self.broken:
+            raise RuntimeError("this Program was interrupted or left the range of floats: make another one")
+        take(&self.users, "Program")
+        give(&self.users)
+        return 0
 
     def solve(self, double slack, int64_t most, int64_t renew):
         """0 once all rows hold up to `slack`, 1 after `most` more steps, 2 where no weights can do it.
@@ -131,25 +160,49 @@ cdef class Program:
         After `renew` steps the factors are made anew.
         """
         cdef int result = NBC_PAUSED
-        cdef int64_t stop = self.p.steps + most, work = 4 * self.p.n * self.p.n + self.p.n_rows * self.p.width
+        cdef int64_t stop, work = 4 * self.p.n * self.p.n + self.p.n_rows * self.p.width
         cdef int64_t at_once = max(AT_ONCE // work, 1)
-        while result == NBC_PAUSED and self.p.steps < stop:
-            if self.p.since >= renew:
-                self.renew()
-            with nogil:
-                result = nbc_solve(&self.p, slack, min(at_once, stop - self.p.steps))
-            PyErr_CheckSignals()
+        if not 0 <= slack < 1:
+            raise ValueError(f"slack must be at least 0 and below 1, got {slack}")
+        if not 0 <= most <= MOST_STEPS or self.p.steps > MOST_STEPS:
+            raise ValueError(f"most must be 0..2^60 steps, got {most} after {self.p.steps}")
+        self.check()
+        stop = self.p.steps + most
+        take(&self.users, "Program")
+        try:
+            while result == NBC_PAUSED and self.p.steps < stop:
+                if self.p.since >= renew:
+                    self._renew()
+                with nogil:
+                    result = nbc_solve(&self.p, slack, min(at_once, stop - self.p.steps))
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)
+        if result == NBC_BROKEN:
+            self.broken = True
+            raise ValueError("scale and signs must lead to numbers that floats hold, got others on the way")
         return 0 if result == NBC_SATISFIED else 1 if result == NBC_PAUSED else 2
 
     def renew(self):
         """Factors, weights and multipliers of the active rows, from the beginning."""
+        self.check()
+        take(&self.users, "Program")
+        try:
+            self._renew()
+        finally:
+            give(&self.users)
+
+    cdef int _renew(self) except -1:
         cdef int64_t k, q = nbc_renewal(&self.p)
+        self.broken = True  # until all rows are back
         for k in range(q):
             with nogil:
                 nbc_again(&self.p, k)
             if k % 64 == 0:
                 PyErr_CheckSignals()
         nbc_refresh(&self.p)
+        self.broken = False
+        return 0
 
     @property
     def steps(self):
@@ -160,11 +213,13 @@ cdef class Program:
         return self.p.n_rows
 
     def weights(self):
+        self.check()
         return np.array([self.p.g[v] for v in range(self.p.n)])
 
     def active(self):
         """Columns, signs and multipliers of the active rows."""
         cdef int64_t q = self.p.n_active
+        self.check()
         rows = np.asarray(self.active_rows)[:q]
         multipliers = np.array([self.p.multiplier[j] for j in range(q)])
         return np.asarray(self.columns)[rows], np.asarray(self.signs)[rows], multipliers
@@ -185,6 +240,8 @@ cdef class System:
     cdef uint64_t[::1] words
     cdef int64_t[::1] residuals
     cdef readonly int64_t dependent
+    cdef int users
+    cdef bint started
 
     def __cinit__(self, const int64_t[::1] weight not None, const int32_t[:, ::1] columns not None,
                   const int8_t[:, ::1] signs not None, uint64_t prime):
@@ -192,6 +249,11 @@ cdef class System:
         if signs.shape[0] != q or signs.shape[1] != width or not 1 <= width <= 4096 or not 1 <= n <= 20_000:
             raise ValueError(f"expected as many signs as columns, got {q} x {width} and "
                              f"{signs.shape[0]} x {signs.shape[1]}")
+        if q > MOST_ROWS:
+            raise ValueError(f"expected at most {MOST_ROWS} rows, got {q}")
+        # Copies: the kernel goes where they say, and the caller may write to his own.
+        self.weight, self.columns, self.signs = np.array(weight), np.array(columns), np.array(signs)
+        weight, columns, signs = self.weight, self.columns, self.signs
         if not 3 <= prime < 1 << 31:
             raise ValueError(f"prime must be 3..2^31, got {prime}")
         for i in range(n):
@@ -201,7 +263,6 @@ cdef class System:
             for j in range(width):
                 if not (0 <= columns[i, j] < n and signs[i, j] * signs[i, j] == 1):
                     raise ValueError(f"row {i}: column {columns[i, j]} of {n}, sign {signs[i, j]}")
-        self.weight, self.columns, self.signs = weight, columns, signs
         self.words = np.zeros(q * q + 2 * q + 2 * n + 1, np.uint64)
         self.residuals = np.zeros(n + q, np.int64)
         self.s.n, self.s.q, self.s.width, self.s.p = n, q, width, prime
@@ -224,6 +285,15 @@ cdef class System:
         if first.shape[0] != self.s.n or second.shape[0] != self.s.q:
             raise ValueError(f"right sides must be {self.s.n} and {self.s.q} numbers, "
                              f"got {first.shape[0]} and {second.shape[0]}")
+        take(&self.users, "System")
+        give(&self.users)
+        for i in range(self.s.n):
+            if not -MOST_SIDE < first[i] < MOST_SIDE:
+                raise ValueError(f"right sides must be below 2^20 in size, got {first[i]}")
+        for i in range(self.s.q):
+            if not -MOST_SIDE < second[i] < MOST_SIDE:
+                raise ValueError(f"right sides must be below 2^20 in size, got {second[i]}")
+        self.started = True
         for i in range(self.s.n):
             self.s.first[i] = first[i]
         for i in range(self.s.q):
@@ -236,11 +306,17 @@ cdef class System:
             raise ValueError(f"row {self.dependent} depends on those before it")
         if out.shape[1] != n + q:
             raise ValueError(f"out must have {n + q} columns, got {out.shape[1]}")
-        for k in range(out.shape[0]):
-            with nogil:
-                nbc_digit(&self.s)
-                for v in range(n):
-                    out[k, v] = <int64_t> self.s.g[v]
-                for v in range(q):
-                    out[k, n + v] = <int64_t> self.s.mu[v]
-            PyErr_CheckSignals()
+        if not self.started:
+            raise RuntimeError("start must be called before digits")
+        take(&self.users, "System")
+        try:
+            for k in range(out.shape[0]):
+                with nogil:
+                    nbc_digit(&self.s)
+                    for v in range(n):
+                        out[k, v] = <int64_t> self.s.g[v]
+                    for v in range(q):
+                        out[k, n + v] = <int64_t> self.s.mu[v]
+                PyErr_CheckSignals()
+        finally:
+            give(&self.users)

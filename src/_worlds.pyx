@@ -5,6 +5,8 @@ from libc.stdlib cimport calloc, free
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from in_use cimport apart
+
 
 cdef extern from "worlds.h" nogil:
     int NBC_WORLDS_OK
@@ -33,6 +35,16 @@ OK = NBC_WORLDS_OK
 NONE = NBC_WORLDS_NONE
 BEYOND = NBC_WORLDS_BEYOND
 MOST = NBC_WORLDS_MOST
+cdef double MOST_COST = 2.0 ** 50  # the room for so many multiplications is counted in 64 bits
+
+
+cdef int _check_apart(const void *out, int64_t n_bytes, const int64_t[::1] class_counts,
+                      const int64_t[:, :, ::1] counts, str name) except -1:
+    apart(out, <size_t> n_bytes, &class_counts[0], <size_t> class_counts.shape[0] * 8, f"{name} and class_counts")
+    if counts.shape[0] and counts.shape[1] and counts.shape[2]:
+        apart(out, <size_t> n_bytes, &counts[0, 0, 0],
+              <size_t> counts.shape[0] * <size_t> counts.shape[1] * <size_t> counts.shape[2] * 8, f"{name} and counts")
+    return 0
 
 
 def posteriors(const int64_t[::1] class_counts not None, const int64_t[:, :, ::1] counts not None,
@@ -44,7 +56,7 @@ def posteriors(const int64_t[::1] class_counts not None, const int64_t[:, :, ::1
     ----------
     class_counts : rows of each class
     counts : (queries, known values, classes), each at most the rows of its class
-    most_cost : a query that needs more multiplications is left alone
+    most_cost : a query that needs more multiplications is left alone; at most 2^50
     shares : (queries, classes)
     errors, states : a query each; where the state is not OK, nothing is said
     """
@@ -60,11 +72,20 @@ def posteriors(const int64_t[::1] class_counts not None, const int64_t[:, :, ::1
         raise ValueError(f"expected counts and shares of {n_classes} classes, at least one")
     if shares.shape[0] != n_queries or errors.shape[0] != n_queries or states.shape[0] != n_queries:
         raise ValueError(f"expected room for {n_queries} queries")
+    if not 0 <= most_cost <= MOST_COST:
+        raise ValueError(f"most_cost must be 0..2^50, got {most_cost}")
+    for c in range(n_classes):
+        if class_counts[c] < 0:
+            raise ValueError(f"class_counts must be at least 0, got {class_counts[c]}")
     for q in range(n_queries):
         for i in range(n_known):
             for c in range(n_classes):
                 if not 0 <= counts[q, i, c] <= class_counts[c]:
                     raise ValueError(f"query {q}: a count of {counts[q, i, c]} in a class of {class_counts[c]} rows")
+    if n_queries:
+        _check_apart(&shares[0, 0], n_queries * n_classes * 8, class_counts, counts, "shares")
+        _check_apart(&errors[0], n_queries * 8, class_counts, counts, "errors")
+        _check_apart(&states[0], n_queries, class_counts, counts, "states")
     room.doubles, room.integers = NULL, NULL
     room.size = room.n_integers = 0
     classes = <nbc_worlds_class *> calloc(<size_t> n_classes, sizeof(nbc_worlds_class))

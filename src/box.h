@@ -26,6 +26,27 @@ __extension__ typedef __int128 nbc_i128;
 #undef NBC_NUMBER
 #undef NBC_NAMED
 
+/* Whether no sum of one number of each attribute, first those of one half and then of the other, reaches 2^126. */
+static int nbc_fits_wide(const nbc_i128 *numbers, const int32_t *sizes, int32_t n_attributes,
+                         const int32_t *more_sizes, int32_t n_more)
+{
+    __extension__ typedef unsigned __int128 size;
+    const size most = (size)1 << 126;
+    size sum = 0;
+    for (int32_t i = 0; i < n_attributes + n_more; i++) {
+        const int32_t n = i < n_attributes ? sizes[i] : more_sizes[i - n_attributes];
+        size largest = 0;
+        for (int32_t t = 0; t < n; t++, numbers++) {
+            const size one = *numbers < 0 ? -(size)*numbers : (size)*numbers;
+            largest = one > largest ? one : largest;
+        }
+        if (largest >= most - sum)
+            return 0;
+        sum += largest;
+    }
+    return 1;
+}
+
 #define NBC_NUMBER nbc_i128
 #define NBC_NAMED(name) name##_wide
 #include "box_pass.h"

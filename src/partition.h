@@ -16,6 +16,8 @@
 #include "columns.h"
 
 #define NBC_NO_MEMORY (-1)
+#define NBC_NO_RECORDS (-3)     /* what stands where records were is none, or not those of the node */
+#define NBC_MOST_PEOPLE ((int64_t)1 << 62)
 #define NBC_SPLIT 1
 #define NBC_WHOLE 0
 
@@ -150,6 +152,8 @@ typedef struct {
     typedef struct { TYPE *at; int64_t n, room; } NAME;                                     \
     static int NAME##_more(NAME *list, int64_t more)                                        \
     {                                                                                       \
+        if (more < 0 || more > (INT64_MAX >> 8) / (int64_t)sizeof(TYPE))                     \
+            return NBC_NO_MEMORY;                                                           \
         if (list->n + more > list->room) {                                                  \
             int64_t room = 2 * list->room + more + 64;                                      \
             TYPE *at = (TYPE *)realloc(list->at, (size_t)room * sizeof(TYPE));              \
@@ -872,33 +876,51 @@ NBC_INLINE int64_t nbc_kid_of(const nbc_kid *kids, int64_t n_kids, int64_t code)
     return low;
 }
 
-/* hist[kid x size + value] += people; the cells in use are listed in `touched` unless every cell will be read. */
-NBC_INLINE void nbc_tally(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute, const nbc_kid *kids,
+/* hist[kid x size + value] += people; the cells in use are listed in `touched` unless every cell will be read.
+   0, or NBC_NO_RECORDS at a value that there is not. */
+NBC_INLINE int nbc_tally(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute, const nbc_kid *kids,
                           int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist, nbc_longs *touched,
                           int64_t width, int64_t stride, int64_t weighted, int64_t all_cells)
 {
     for (int64_t i = 0; i < n; i++) {
         const char *record = rows + i * stride;
         const int64_t kid = nbc_kid_of(kids, n_kids, (int64_t)nbc_code_at(record, attribute, width));
-        const int64_t cell = kid * size + nbc_u32_at(record, value_at);
+        const int64_t value = nbc_u32_at(record, value_at), cell = kid * size + value;
+        if (value >= size)
+            return NBC_NO_RECORDS;
         if (!all_cells && hist[cell] == 0)
             touched->at[touched->n++] = cell;
         hist[cell] += weighted ? nbc_i64_at(record, q->weight_at) : 1;
     }
+    return 0;
 }
 
-NBC_CLONES static void nbc_tally_any(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute,
+NBC_CLONES static int nbc_tally_any(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute,
                                      const nbc_kid *kids, int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist,
                                      nbc_longs *touched, int64_t all_cells)
 {
     if (q->width == 1 && q->stride == 16 && !q->weighted && n_kids == 2 && all_cells)
-        nbc_tally(q, rows, n, attribute, kids, 2, size, value_at, hist, touched, 1, 16, 0, 1);
-    else if (q->width == 1)
-        nbc_tally(q, rows, n, attribute, kids, n_kids, size, value_at, hist, touched, 1, q->stride, q->weighted,
-                  all_cells);
-    else
-        nbc_tally(q, rows, n, attribute, kids, n_kids, size, value_at, hist, touched, q->width, q->stride,
-                  q->weighted, all_cells);
+        return nbc_tally(q, rows, n, attribute, kids, 2, size, value_at, hist, touched, 1, 16, 0, 1);
+    if (q->width == 1)
+        return nbc_tally(q, rows, n, attribute, kids, n_kids, size, value_at, hist, touched, 1, q->stride,
+                         q->weighted, all_cells);
+    return nbc_tally(q, rows, n, attribute, kids, n_kids, size, value_at, hist, touched, q->width, q->stride,
+                     q->weighted, all_cells);
+}
+
+/* Whether these records stand for so many people: weights of at least 1 that add up. */
+static int nbc_weights_fit(const nbc_problem *q, const char *rows, int64_t n, int64_t people)
+{
+    int64_t left = people;
+    if (!q->weighted)
+        return n == people;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t weight = nbc_i64_at(rows + i * q->stride, q->weight_at);
+        if (weight < 1 || weight > left)
+            return 0;
+        left -= weight;
+    }
+    return left == 0;
 }
 
 static int nbc_by_size(const void *a, const void *b)
@@ -928,7 +950,8 @@ static int nbc_parts_safe(const nbc_problem *q, nbc_scratch *s, const char *rows
                 for (int64_t v = 0; v < q->n_values; v++)
                     hist[j * q->n_values + v] += joint->people[(first[attribute] + code) * q->n_values + v];
     } else {
-        nbc_tally_any(q, rows, n, attribute, kids, n_kids, q->n_values, q->sensitive_at, hist, &s->touched, all_cells);
+        safe = nbc_tally_any(q, rows, n, attribute, kids, n_kids, q->n_values, q->sensitive_at, hist, &s->touched,
+                             all_cells) ? NBC_NO_RECORDS : 1;
     }
     if (!all_cells)
         qsort(s->touched.at, (size_t)s->touched.n, sizeof(int64_t), nbc_by_size);
@@ -1006,7 +1029,8 @@ static int nbc_gain_of(const nbc_problem *q, nbc_scratch *s, const char *rows, i
                 for (int64_t t = 0; t < q->n_targets; t++)
                     hist[j * q->n_targets + t] += joint->targets[(first[attribute] + code) * q->n_targets + t];
     } else {
-        nbc_tally_any(q, rows, n, attribute, kids, n_kids, q->n_targets, q->target_at, hist, &s->touched, 1);
+        if (nbc_tally_any(q, rows, n, attribute, kids, n_kids, q->n_targets, q->target_at, hist, &s->touched, 1))
+            return NBC_NO_RECORDS;
     }
     *gain = 0;
     for (int64_t j = 0; j < n_kids; j++) {
@@ -1018,14 +1042,14 @@ static int nbc_gain_of(const nbc_problem *q, nbc_scratch *s, const char *rows, i
 }
 
 /* The attributes with more than one code, in the order they are tried: the greatest gain, then the widest, then
-   the first. Returns how many. */
+   the first. Returns how many, NBC_NO_MEMORY or NBC_NO_RECORDS. */
 static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
                                     const uint32_t *box, const nbc_joint *joint, const int64_t *first)
 {
     int64_t *lo = s->lo.at, *hi = s->hi.at, *order = s->order.at, *width = s->width.at, n_order = 0;
     if (joint != NULL) {
         for (int64_t a = 0; a < q->n_quasi; a++) {
-            lo[a] = 0;
+            lo[a] = 0; /* some code has rows: nbc_joint_fits */
             hi[a] = q->quasi[a].size - 1;
             while (joint->rows[first[a] + lo[a]] == 0)
                 lo[a]++;
@@ -1034,6 +1058,11 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
         }
     } else {
         nbc_extremes(rows, n, q->stride, q->width, q->n_quasi, lo, hi);
+        for (int64_t a = 0; a < q->n_quasi; a++)
+            if (hi[a] >= q->quasi[a].size)
+                return NBC_NO_RECORDS;
+        if (!nbc_weights_fit(q, rows, n, people))
+            return NBC_NO_RECORDS;
     }
     for (int64_t a = 0; a < q->n_quasi; a++) {
         int64_t j = n_order;
@@ -1042,9 +1071,11 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
         width[a] = q->quasi[a].position[hi[a]] - q->quasi[a].position[lo[a]];
         if (q->by_gain) {
             int64_t n_kids;
-            if (nbc_parts(q, s, rows, n, people, a, lo[a], hi[a], box, joint, first, &n_kids)
-                || nbc_gain_of(q, s, rows, n, a, s->kids.at + s->kids.n, n_kids, joint, first, &s->gain[a]))
-                return NBC_NO_MEMORY;
+            int failed = nbc_parts(q, s, rows, n, people, a, lo[a], hi[a], box, joint, first, &n_kids);
+            if (!failed)
+                failed = nbc_gain_of(q, s, rows, n, a, s->kids.at + s->kids.n, n_kids, joint, first, &s->gain[a]);
+            if (failed)
+                return failed;
             while (j > 0 && (s->gain[a] > s->gain[order[j - 1]]
                              || (s->gain[a] == s->gain[order[j - 1]] && width[a] > width[order[j - 1]]))) {
                 order[j] = order[j - 1];
@@ -1062,7 +1093,8 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
     return n_order;
 }
 
-/* The first attribute from `rank` on whose parts keep the local demands: NBC_SPLIT, NBC_WHOLE or NBC_NO_MEMORY. */
+/* The first attribute from `rank` on whose parts keep the local demands: NBC_SPLIT, NBC_WHOLE, NBC_NO_MEMORY or
+   NBC_NO_RECORDS. */
 static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
                         const uint32_t *box, int64_t rank, const nbc_joint *joint, const int64_t *first,
                         nbc_plan_t *plan)
@@ -1073,7 +1105,7 @@ static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, 
         return NBC_WHOLE;
     const int64_t n_order = nbc_order_attributes(q, s, rows, n, people, box, joint, first);
     if (n_order < 0)
-        return NBC_NO_MEMORY;
+        return (int)n_order;
     for (; rank < n_order; rank++) {
         const int64_t a = s->order.at[rank], first_challenge = s->challenges.n;
         int64_t n_kids;
@@ -1100,43 +1132,64 @@ static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, 
 
 /* ---- moving rows ---- */
 
-NBC_INLINE void nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute, int64_t border,
-                             int64_t n_left, int64_t width, int64_t stride)
+NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute, int64_t border,
+                            int64_t n_left, int64_t width, int64_t stride)
 {
-    int64_t left = 0, right = n_left;
-    for (int64_t i = 0; i < n; i++) {
+    int64_t left = 0, right = n_left, i = 0;
+    while (i < n) {
+        /* So many rows find room wherever they go. */
+        const int64_t room = n_left - left < n - right ? n_left - left : n - right;
+        if (room < 16)
+            break;
+        for (const int64_t stop = i + room; i < stop; i++) {
+            const char *record = rows + i * stride;
+            const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
+            /* Not a branch: it would be guessed wrong every other time. */
+            memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
+            left += 1 - goes;
+            right += goes;
+        }
+    }
+    for (; i < n; i++) {
         const char *record = rows + i * stride;
         const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
-        /* Not a branch: it would be guessed wrong every other time. */
-        memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
+        const int64_t to = left + ((right - left) & -goes);
+        if (to >= n_left + ((n - n_left) & -goes))
+            return NBC_NO_RECORDS;
+        memcpy(out + to * stride, record, (size_t)stride);
         left += 1 - goes;
         right += goes;
     }
+    return 0;
 }
 
-/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for n_kids. */
-NBC_CLONES static void nbc_move(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
-                                int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
+/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for 2 n_kids, and
+   the parts have n rows. 0, or NBC_NO_RECORDS where these are not the rows that were counted. */
+NBC_CLONES static int nbc_move(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
+                               int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
 {
     if (n_kids == 2) {
         if (q->width == 1 && q->stride == 16)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
-        else if (q->width == 1)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
-        else if (q->width == 2 && q->stride == 32)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
-        else
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
-        return;
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
+        if (q->width == 1)
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
+        if (q->width == 2 && q->stride == 32)
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
+        return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
     }
-    ends[0] = 0;
-    for (int64_t j = 1; j < n_kids; j++)
-        ends[j] = ends[j - 1] + kids[j - 1].rows;
+    int64_t *stops = ends + n_kids;
+    for (int64_t j = 0; j < n_kids; j++) {
+        ends[j] = j ? stops[j - 1] : 0;
+        stops[j] = ends[j] + kids[j].rows;
+    }
     for (int64_t i = 0; i < n; i++) {
         const char *record = rows + i * q->stride;
         const int64_t kid = nbc_kid_of(kids, n_kids, (int64_t)nbc_code_at(record, attribute, q->width));
+        if (ends[kid] == stops[kid])
+            return NBC_NO_RECORDS;
         memcpy(out + ends[kid]++ * q->stride, record, (size_t)q->stride);
     }
+    return 0;
 }
 
 /* ---- leaves ---- */
@@ -1152,7 +1205,8 @@ static int nbc_add_leaf(const nbc_problem *q, nbc_scratch *s, int64_t start, int
     return 0;
 }
 
-/* Append to `found` how many people of these rows have each value, values rising. Returns the number of pairs. */
+/* Append to `found` how many people of these rows have each value, values rising. Returns the number of pairs,
+   NBC_NO_MEMORY or NBC_NO_RECORDS. */
 static int64_t nbc_count_leaf(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n)
 {
     const nbc_kid all = {0, 0, 0, 0};
@@ -1162,9 +1216,23 @@ static int64_t nbc_count_leaf(const nbc_problem *q, nbc_scratch *s, const char *
     s->touched.n = 0;
     if (nbc_longs_more(&s->touched, all_cells ? 0 : n))
         return NBC_NO_MEMORY;
-    nbc_tally_any(q, rows, n, 0, &all, 1, q->n_values, q->sensitive_at, hist, &s->touched, all_cells);
     if (nbc_counts_more(&s->found, n < q->n_values ? n + 1 : q->n_values))
         return NBC_NO_MEMORY;
+    int64_t people = 0;
+    for (int64_t i = 0; q->weighted && i < n; i++) {
+        const int64_t weight = nbc_i64_at(rows + i * q->stride, q->weight_at);
+        if (weight < 1 || weight > NBC_MOST_PEOPLE - people)
+            return NBC_NO_RECORDS;
+        people += weight;
+    }
+    if (nbc_tally_any(q, rows, n, 0, &all, 1, q->n_values, q->sensitive_at, hist, &s->touched, all_cells)) {
+        if (all_cells)
+            memset(hist, 0, (size_t)q->n_values * sizeof(int64_t));
+        else
+            for (int64_t t = 0; t < s->touched.n; t++)
+                hist[s->touched.at[t]] = 0;
+        return NBC_NO_RECORDS;
+    }
     if (all_cells) {
         for (int64_t v = 0; v < q->n_values; v++)
             if (hist[v])
@@ -1214,11 +1282,12 @@ static int nbc_finish(const nbc_problem *q, nbc_scratch *s, char *rows, char *ot
             failed = nbc_add_leaf(q, s, start + at, size, weight, depth, s->stack_boxes.at + s->stack_boxes.n);
             continue;
         }
-        if (nbc_longs_more(&s->undo_at, plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
+        if (nbc_longs_more(&s->undo_at, 2 * plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
             || nbc_words_more(&s->stack_boxes, words * (plan.n_kids + 1)))
             return NBC_NO_MEMORY;
         const nbc_kid *kids = s->kids.at + plan.first_kid;
-        nbc_move(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at);
+        if (nbc_move(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at))
+            return NBC_NO_RECORDS;
         /* The box of the node stands where that of its last part will: it moves to the end, out of the way. */
         uint32_t *boxes = s->stack_boxes.at + s->stack_boxes.n, *own = boxes + words * plan.n_kids;
         memcpy(own, boxes, (size_t)words * sizeof(uint32_t));
@@ -1294,21 +1363,68 @@ static int64_t nbc_fill(const nbc_column *column, const uint32_t *map, int64_t r
     }
 }
 
-/* Add these rows to the counts of a large node. */
-static void nbc_gather(const nbc_problem *q, const char *rows, int64_t n, const int64_t *first, const nbc_joint *joint)
+/* Add these rows to the counts of a large node. 0, or NBC_NO_RECORDS. */
+static int nbc_gather(const nbc_problem *q, const char *rows, int64_t n, const int64_t *first, const nbc_joint *joint)
 {
     for (int64_t i = 0; i < n; i++) {
         const char *record = rows + i * q->stride;
         const int64_t value = nbc_u32_at(record, q->sensitive_at);
+        const int64_t target = q->n_targets ? (int64_t)nbc_u32_at(record, q->target_at) : -1;
         const int64_t weight = q->weighted ? nbc_i64_at(record, q->weight_at) : 1;
+        if (value >= q->n_values || target >= q->n_targets || weight < 1)
+            return NBC_NO_RECORDS;
         for (int64_t a = 0; a < q->n_quasi; a++) {
-            const int64_t cell = first[a] + (int64_t)nbc_code_at(record, a, q->width);
-            joint->rows[cell]++;
-            joint->people[cell * q->n_values + value] += weight;
+            const int64_t code = (int64_t)nbc_code_at(record, a, q->width), cell = first[a] + code;
+            if (code >= q->quasi[a].size)
+                return NBC_NO_RECORDS;
+            /* Without sign: the counts are arrays that anyone can write to, and looked at before they are used. */
+            uint64_t *people = (uint64_t *)joint->people + cell * q->n_values + value;
+            ((uint64_t *)joint->rows)[cell]++;
+            *people += (uint64_t)weight;
             if (q->n_targets)
-                joint->targets[cell * q->n_targets + nbc_u32_at(record, q->target_at)] += weight;
+                ((uint64_t *)joint->targets)[cell * q->n_targets + target] += (uint64_t)weight;
         }
     }
+    return 0;
+}
+
+/* Whether these are the counts of a node of n rows and so many people: for every attribute they add up, codes
+   without rows have no people and others at least as many as rows, and boxes lie among the codes. */
+static int nbc_joint_fits(const nbc_problem *q, const nbc_joint *joint, const int64_t *first, int64_t n, int64_t people,
+                          const uint32_t *box)
+{
+    for (int64_t a = 0; a < q->n_quasi; a++) {
+        int64_t rows_left = n, people_left = people;
+        if (box[2 * a] > box[2 * a + 1] || box[2 * a + 1] >= q->quasi[a].size)
+            return 0;
+        for (int64_t cell = first[a]; cell < first[a + 1]; cell++) {
+            int64_t of_values = 0, of_targets = 0;
+            if (joint->rows[cell] < 0 || joint->rows[cell] > rows_left)
+                return 0;
+            if (joint->rows[cell] && (cell - first[a] < box[2 * a] || cell - first[a] > box[2 * a + 1]))
+                return 0;
+            rows_left -= joint->rows[cell];
+            for (int64_t v = 0; v < q->n_values; v++) {
+                const int64_t count = joint->people[cell * q->n_values + v];
+                if (count < 0 || count > people_left - of_values)
+                    return 0;
+                of_values += count;
+            }
+            for (int64_t t = 0; t < q->n_targets; t++) {
+                const int64_t count = joint->targets[cell * q->n_targets + t];
+                if (count < 0 || count > people_left - of_targets)
+                    return 0;
+                of_targets += count;
+            }
+            people_left -= of_values;
+            if ((q->n_targets && of_targets != of_values) || of_values < joint->rows[cell]
+                || (of_values && !joint->rows[cell]))
+                return 0;
+        }
+        if (rows_left || people_left)
+            return 0;
+    }
+    return 1;
 }
 
 #endif

@@ -408,6 +408,7 @@ static void nbc_gauge(uint64_t *mantissas, int64_t *new_exponents, double *float
         nbc_upper(mantissas + c * size, &number, bits, n);
         new_exponents[c] = number.exponent - bits;
         int64_t exponent = number.exponent < -100000 ? -100000 : number.exponent;
+        exponent = exponent > 100000 ? 100000 : exponent;
         floats[c] = ldexp((double)number.limb[n - 1], (int)exponent - 64);
     }
 }

@@ -14,6 +14,7 @@
 #include "columns.h"
 
 #define NBC_OUT_OF_MEMORY (-2)
+#define NBC_NO_GROUP (-3)   /* what stands where a group was is none */
 #define NBC_RANKED 48       /* so many counts are sorted without branches */
 #define NBC_NEAR 1e-9       /* floats this near to each other are left to integers */
 #define NBC_TINY 1e-280     /* below, a product may have lost its digits */
@@ -98,7 +99,15 @@ typedef struct {
     const uint32_t *values;
     const int64_t *counts;
     const int64_t *sizes;
+    int64_t n_pairs, most_distinct;     /* of values and counts; the most that a group has */
 } nbc_groups;
+
+/* Whether a group lies among the pairs, as all did when they were given: the arrays are the caller's. */
+NBC_INLINE int nbc_is_group(const nbc_groups *groups, int64_t g)
+{
+    const int64_t first = groups->offsets[g], next = groups->offsets[g + 1];
+    return first >= 0 && first < next && next <= groups->n_pairs && next - first <= groups->most_distinct;
+}
 
 typedef struct {
     int64_t n_values, n_ls, near;   /* counts up to `near` have a row of their own in `direct` */
@@ -195,6 +204,8 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
     }
     next[0] = INT64_MAX;        /* N = n - c */
     for (int64_t g = start; g < stop; g++) {
+        if (!nbc_is_group(groups, g))
+            return NBC_NO_GROUP;
         const int64_t first = groups->offsets[g], distinct = groups->offsets[g + 1] - first;
         const int64_t n = groups->sizes[g];
         const int64_t kept = nbc_largest(groups->counts + first, distinct, most < distinct ? most : distinct, top);
@@ -215,6 +226,8 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
             const int64_t s = groups->values[i], c = groups->counts[i];
             if (s >= scan->n_values)
                 return -1;
+            if (c <= 0)
+                return NBC_NO_GROUP;
             if (c <= scan->near)
                 least = scan->direct + (s * scan->near + c - 1) * width;
             else if (!(least = nbc_minima_at(&scan->pairs, s, c)))
@@ -411,7 +424,7 @@ NBC_INLINE uint64_t nbc_bit(int64_t c)
     return (uint64_t)c * UINT64_C(0x9E3779B97F4A7C15) >> 48;
 }
 
-/* `open` has room for n_wanted numbers. Returns how many were not found. */
+/* `open` has room for n_wanted numbers. Returns how many were not found, or NBC_NO_GROUP. */
 static int64_t nbc_locate(const nbc_groups *groups, int64_t n_groups, nbc_wanted *wanted, int64_t n_wanted,
                           int64_t *top, int64_t *open)
 {
@@ -422,6 +435,8 @@ static int64_t nbc_locate(const nbc_groups *groups, int64_t n_groups, nbc_wanted
         open[i] = i;
     }
     for (int64_t g = 0; g < n_groups && left; g++) {
+        if (!nbc_is_group(groups, g))
+            return NBC_NO_GROUP;
         const int64_t first = groups->offsets[g], distinct = groups->offsets[g + 1] - first, n = groups->sizes[g];
         if (changed) {
             memset(seen, 0, sizeof seen);

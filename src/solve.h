@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NBC_SATISFIED, NBC_PAUSED, NBC_INFEASIBLE };
+enum { NBC_SATISFIED, NBC_PAUSED, NBC_INFEASIBLE, NBC_BROKEN };
 
 typedef struct {
     int64_t n;              /* values */
@@ -201,7 +201,8 @@ static void nbc_again(nbc_program *p, int64_t place)
     nbc_enter(p, row, outside, p->multiplier[place]);
 }
 
-/* Bring in one row that fails. 0, or NBC_INFEASIBLE. */
+/* Bring in one row that fails. 0, NBC_INFEASIBLE, or NBC_BROKEN where numbers have left the range of floats: no
+   row can leave then, as nothing compares. */
 static int nbc_bring(nbc_program *p, int64_t row)
 {
     double multiplier = 0;
@@ -225,6 +226,8 @@ static int nbc_bring(nbc_program *p, int64_t row)
         }
         if (dependent && leaving < 0)
             return NBC_INFEASIBLE;
+        if (!(full <= first) && leaving < 0)
+            return NBC_BROKEN;
         const double t = full <= first ? full : first;
         for (int64_t j = 0; j < p->n_active; j++)
             p->multiplier[j] -= t * p->back[j];
@@ -242,7 +245,7 @@ static int nbc_bring(nbc_program *p, int64_t row)
     }
 }
 
-/* Bring in rows until every one holds up to `slack`, or `most` steps are made. */
+/* Bring in rows until every one holds up to `slack`, or `most` steps are made; or NBC_BROKEN, see above. */
 static int nbc_solve(nbc_program *p, double slack, int64_t most)
 {
     const int64_t stop = p->steps + most;
@@ -262,8 +265,9 @@ static int nbc_solve(nbc_program *p, double slack, int64_t most)
             return NBC_SATISFIED;
         if (p->steps >= stop)
             return NBC_PAUSED;
-        if (nbc_bring(p, row) == NBC_INFEASIBLE)
-            return NBC_INFEASIBLE;
+        const int brought = nbc_bring(p, row);
+        if (brought != NBC_SATISFIED)
+            return brought;
     }
 }
 

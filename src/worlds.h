@@ -209,6 +209,7 @@ static double nbc_worlds_windows(nbc_worlds_class *class, int64_t P, double tau)
         }
         low = low < least ? least : low;
         high = high > class->sizes[0] ? class->sizes[0] : high;
+        high = high < low ? low : high;
         class->lows[k] = low;
         class->widths[k] = high - low + 1;
         cost += (double) class->widths[k] * (double) (class->widths[k - 1] + 40);

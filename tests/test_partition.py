@@ -491,6 +491,8 @@ def test_counts_of_a_node_decide_as_its_rows_do():
     one.evaluate(by_rows, scratches[0], 0, records, 0, 1)
     one.evaluate_joint(by_counts, scratches[1], 1, joint, 0)
     assert by_rows.split().tolist() == by_counts.split().tolist() == [0]
+    one.commit(by_rows, scratches, records, 0, 1)
+    one.commit_joint(by_counts, scratches, joint, 0)
     first = one.children(by_rows, scratches, 0, 1)
     second = one.children(by_counts, scratches, 0, 1)
     for name in ("rows", "people", "boxes"):
