@@ -1,5 +1,6 @@
 """Roots of many integers at once, correctly rounded at any precision up to MOST_BITS."""
 
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from in_use cimport apart
@@ -28,6 +29,7 @@ cdef int64_t MOST_ROWS = <int64_t> 1 << 22  # sums of so many exponents fit in 6
 
 def can(top, bottom) -> bool:
     """Whether `roots` knows N^(top / bottom): a top of 1, 2, 4, .. 64 and a bottom of 2 .. 2^20."""
+    top, bottom = PyNumber_Index(top), PyNumber_Index(bottom)
     return top in (1, 2, 4, 8, 16, 32, 64) and 2 <= bottom <= NBC_ROOT_DEGREE
 
 
