@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import nbcfast
-from nbcfast import _writing
+from nbcfast import _threads, _writing
 from nbcfast.cli import main
 
 MARK = "Rumpelstiltskin"  # in the private rows, in a column that is never published
@@ -121,7 +121,7 @@ def child(root, arguments, moment, number):
             kinds.append(touching)
         elif seen == moment:
             sys.setprofile(None)
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)  # to this thread, and not to one of pyarrow's, some time
         seen += 1
 
     os.chdir(root / "cwd")
@@ -174,9 +174,9 @@ def files_in(root):
 
 
 def spread(places, n):
-    """So many of a list, evenly, the first and the last among them."""
-    if len(places) <= n:
-        return places
+    """So many of a list, evenly, the first and the last among them, or the middle."""
+    if n == 1:
+        return [places[len(places) // 2]]
     return [places[(len(places) - 1) * i // (n - 1)] for i in range(n)]
 
 
@@ -260,6 +260,7 @@ def main_driver(root, how, system):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+    _threads.cores = lambda: 1  # how much other threads take of the work is up to the clock
     if system == "plain":  # a file system without files that have no name, a system that exchanges no names
         del os.O_TMPFILE
         tempfile._O_TMPFILE_WORKS = False

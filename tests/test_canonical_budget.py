@@ -210,14 +210,14 @@ class TestForged:
                 rows[t][c] += 1
                 rows[t + 1][c] -= 1
 
-            made.save(tmp_path)
+            made.save(tmp_path, overwrite=True)
             rewritten(tmp_path, moved)
             found = nbcfast.verify(tmp_path)
             failed = [check.name for check in found.checks if check.passed is False]
             assert "counts" in failed or failed == ["scorecard"]
             silent += failed == ["counts"]
         assert silent  # all other checks pass
-        made.save(tmp_path)
+        made.save(tmp_path, overwrite=True)
         rewritten(tmp_path, doubled)
         found = nbcfast.verify(tmp_path)
         assert [check.name for check in found.checks if check.passed is False] == ["counts"]
@@ -228,7 +228,7 @@ class TestForged:
         assert nbcfast.verify(tmp_path).exit_code == 1
         assert "field 'differing_rows': expected null" in repr(nbcfast.verify(tmp_path))
         assert said(tmp_path, capsys)[0] == 1
-        canonical.release(VIEWS, 4, bits=1).save(tmp_path)
+        canonical.release(VIEWS, 4, bits=1).save(tmp_path, overwrite=True)
         rewritten(tmp_path, lambda fields: fields.update(equivalence="interval"))
         assert "NO   counts" in repr(nbcfast.verify(tmp_path))
 
@@ -256,7 +256,7 @@ class TestForged:
         assert "it was made by version 0.0.1, and this is" in repr(found)
         made = replace(forged.certificate.canonical, reproducible=False)
         certificate = replace(forged.certificate, canonical=made, warnings=None)
-        replace(forged, certificate=certificate).save(tmp_path)
+        replace(forged, certificate=certificate).save(tmp_path, overwrite=True)
         found = nbcfast.verify(tmp_path)
         assert found.exit_code == 3
         assert "as it may be on another machine" in repr(found)

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NoReturn
 
 from nbcfast.verify_release import complain, printable, silence
@@ -47,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = 130
     except Ended as ended:
         code = 128 + ended.number
-        with suppress(OSError):  # the terminal may have gone
-            print(f"nbcfast: ended by {signal.Signals(ended.number).name}", file=sys.stderr, flush=True)
+        complain(f"nbcfast: ended by {signal.Signals(ended.number).name}")
     finally:
         for number in before:
             signal.signal(number, signal.SIG_DFL)
