@@ -76,7 +76,7 @@ def bench_save_and_verify(benchmark, tmp_path):
     partition = split(people(50_000), POINTS)
 
     def run():
-        partition.save(tmp_path)
+        partition.save(tmp_path, overwrite=True)
         return nbcfast.verify(tmp_path)
 
     assert benchmark.pedantic(run, rounds=3).ok
