@@ -61,12 +61,10 @@ def check_file(path: str | os.PathLike[str], overwrite: bool = False, ask: str =
         raise _exists(f"exists; {ask} replaces it", path)
 
 
-def check_folder(
-    path: str | os.PathLike[str], overwrite: bool = False, also: Sequence[str] = (), ask: str = ASK
-) -> None:
+def check_folder(path: str | os.PathLike[str], overwrite: bool = False, ask: str = ASK) -> None:
     """Refuse a folder that may not be written: one that is there and unasked, a link, one of somebody else.
 
-    One that is empty may be. `also` are names of files that belong to it besides.
+    One that is empty may be.
     """
     target = place_of(path)
     found = _found(target)
@@ -76,10 +74,10 @@ def check_folder(
     if not stat.S_ISDIR(found.st_mode):
         raise _exists("exists, and is no folder", path)
     names = sorted(os.listdir(target))
-    strange = _strange(target, names, also)
+    strange = _strange(target, names)
     if strange is not None:
         inside = os.path.join(target, strange)
-        if strange in (form.NAME, *also) and os.path.isdir(inside):
+        if strange == form.NAME and os.path.isdir(inside):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), inside)
         raise _exists(f"exists; {ask} replaces it only if all in it is ours, and {strange!r} is not", path)
     if names and not overwrite:
@@ -102,9 +100,9 @@ def _exists(text: str, path: str | os.PathLike[str]) -> FileExistsError:
     return FileExistsError(errno.EEXIST, text, os.fsdecode(path))
 
 
-def _strange(folder: str, names: Iterable[str], also: Sequence[str]) -> str | None:
+def _strange(folder: str, names: Iterable[str]) -> str | None:
     """The first entry of a folder that is not ours, or None: where it has no certificate, none is."""
-    ours = (*OURS.get(_kind(os.path.join(folder, form.NAME)), ()), *also)
+    ours = OURS.get(_kind(os.path.join(folder, form.NAME)), ())
     for name in names:
         found = _found(os.path.join(folder, name))
         if name not in ours or found is None or not stat.S_ISREG(found.st_mode):
@@ -143,15 +141,11 @@ class Writing:
         return draft.file
 
     def folder(
-        self,
-        path: str | os.PathLike[str],
-        names: Sequence[str],
-        overwrite: bool = False,
-        also: Sequence[str] = (),
+        self, path: str | os.PathLike[str], names: Sequence[str], overwrite: bool = False
     ) -> dict[str, IO[bytes]]:
         """The files that the folder will hold, open for writing; those above it are made if need be."""
-        check_folder(path, overwrite, also)
-        folder = _Folder(path, overwrite, also)
+        check_folder(path, overwrite)
+        folder = _Folder(path, overwrite)
         self._places.append(folder)
         for name in names:
             folder.drafts[name] = self._draft(folder.base, name)
@@ -347,8 +341,8 @@ class _File:
 class _Folder:
     """A target that is a folder, with those above it that are not there yet."""
 
-    def __init__(self, path: str | os.PathLike[str], overwrite: bool, also: Sequence[str]) -> None:
-        self.path, self.overwrite, self.also = path, overwrite, also
+    def __init__(self, path: str | os.PathLike[str], overwrite: bool) -> None:
+        self.path, self.overwrite = path, overwrite
         self.drafts: dict[str, _Draft] = {}
         missing, place = [], place_of(path)
         while True:
@@ -371,7 +365,7 @@ class _Folder:
         return self._identity is not None and _identity(_found(self.top)) == self._identity
 
     def put(self, alone: bool) -> None:
-        check_folder(self.path, self.overwrite, self.also)  # again: time has passed
+        check_folder(self.path, self.overwrite)  # again: time has passed
         os.makedirs(self.inner)
         self._identity = _identity(os.lstat(self.part))
         for name, draft in self.drafts.items():
@@ -400,7 +394,7 @@ class _Folder:
 
     def tidy(self) -> None:
         """Remove what has no place: what was made here, or the folder that was replaced."""
-        known = {name for names in OURS.values() for name in names}.union(self.also, self.drafts)
+        known = {name for names in OURS.values() for name in names}.union(self.drafts)
         for place in (self.part, self.old) if _found(self.top) is not None else (self.part,):
             for folder, _, names in os.walk(place, topdown=False):
                 for name in known.intersection(names):

@@ -135,6 +135,9 @@ def test_a_dataset_is_replaced_only_if_asked(run, refused, place):
     assert "--dataset and --out must be two places" in refused(
         *PUBLISH, "--dataset", "y.csv", "--out", "y.csv"
     )
+    message = refused(*PUBLISH, "--dataset", "new/y.csv", "--out", "new")
+    assert message.startswith("--dataset must not be in 'new', the folder of --out: its certificate does not")
+    assert not (place / "new").exists()
 
 
 def test_a_picture_is_replaced_only_if_asked(run, refused, place):

@@ -51,11 +51,14 @@ def check_targets(
             continue
         if folder is not None and place_of(file) == place_of(folder):
             raise ValueError(f"{option} and --out must be two places, got {str(file)!r} for both")
-        if folder is None or os.path.dirname(place_of(file)) != place_of(folder):
-            check_file(file, overwrite, ASK)
+        if folder is not None and _holds(folder, file):
+            raise ValueError(
+                f"{option} must not be in {str(folder)!r}, the folder of --out: its certificate does not "
+                f"cover that file, and verify would refuse the folder; got {str(file)!r}"
+            )
+        check_file(file, overwrite, ASK)
     if folder is not None:
-        inside = [file.name for file in files.values() if file is not None and _holds(folder, file)]
-        check_folder(folder, overwrite, inside, ASK)
+        check_folder(folder, overwrite, ASK)
 
 
 def _holds(folder: Path, path: Path) -> bool:

@@ -42,16 +42,18 @@ def save(
             form.parse(data)
         except form.Refused as error:
             raise ValueError(f"not saved: {error}") from None
+    if dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path):
+        raise ValueError(
+            f"dataset must not be in the folder of the release, whose certificate does not cover it; got "
+            f"{os.fsdecode(dataset)!r}"
+        )
     with together() as writing:
-        inside = dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path)
-        also = [os.path.basename(place_of(dataset))] if dataset is not None and inside else []
-        files = writing.folder(path, (form.NAME, *also), overwrite, also)
+        files = writing.folder(path, (form.NAME,), overwrite)
         if dataset is not None:
             from nbcfast.release.datasets import stream
 
             # Before the counts, because it may be too large, and then nothing is written.
-            file = files[also[0]] if inside else writing.file(dataset, overwrite)
-            stream(release, os.fsdecode(dataset), file, None, progress)
+            stream(release, os.fsdecode(dataset), writing.file(dataset, overwrite), None, progress)
         files[form.NAME].write(data)
 
 
