@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 INDEX_LIMIT = 65_536  # a joint index is 16 bits wide
+MANY = 256  # attributes, beyond which not all numbers of groups are tried
 TABLE_LIMIT = 20_480  # larger tables miss the second cache more often than they save a look-up
 
 
@@ -77,16 +78,26 @@ def _cheapest(
     group_cost: float,
     entry_cost: float,
 ) -> list[list[int]]:
-    """Try ever more groups until the groups alone cost more than the best so far."""
+    """Try ever more groups until the groups alone cost more than the best so far.
+
+    Of many members only a few numbers of groups are tried, those first that may cost least.
+    """
     best, least = [[a] for a in members], float("inf")
     bits = sum(math.log2(sizes[a]) for a in members)
-    n_groups = max(1, int(bits / math.log2(TABLE_LIMIT)))
-    while n_groups < len(members) and n_groups * group_cost < least:
+    numbers = np.arange(max(1, int(bits / math.log2(TABLE_LIMIT))), len(members))
+    if len(members) > MANY:
+        # Tables are smallest if all are equally large.
+        costs = numbers * (group_cost + entry_cost * per_entry * np.exp2(bits / numbers))
+        numbers = numbers[np.argsort(costs, kind="stable")[: max(2, MANY * MANY // len(members))]]
+    for n_groups in numbers.tolist():
+        if n_groups * group_cost >= least:
+            if len(members) > MANY:
+                continue
+            break
         groups, entries = _spread(members, sizes, per_entry, most_members, n_groups)
         cost = n_groups * group_cost + entry_cost * sum(entries)
         if cost < least and max(entries) <= TABLE_LIMIT and sum(entries) <= most_entries:
             best, least = groups, cost
-        n_groups += 1
     alone = len(members) * group_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
     return best if least < alone else [[a] for a in members]
 

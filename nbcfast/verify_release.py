@@ -8,7 +8,7 @@ can show, then the verdict, and leaves with
     0  verified: every check was made and holds,
     1  not verified: some check does not hold,
     2  there is nothing to check,
-    3  not fully checked: nothing fails, but some check is a "?".
+    3  not fully checked: nothing fails, but some check is a "?": it needs more than the file, or more work.
 
 A claim is never a "yes", and changes neither verdict nor exit code. Checked are the form of the file, its
 sha256 (which detects accidents, not forgers), that the counts are positive and those of some table (for every
@@ -1159,6 +1159,10 @@ def _largest(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
     return x, y
 
 
+def _bits(factors: Counter[int]) -> int:
+    return sum(factor.bit_length() * times for factor, times in factors.items())
+
+
 class _Odds:
     """The largest X_c / X_d: (P_d / P_c)^(n-1) times the largest N_c / N_d of each attribute."""
 
@@ -1169,23 +1173,25 @@ class _Odds:
         self.largest = largest if largest else [(p, q)]
         self.base = (q, p) if p != q and largest else (1, 1)
         self.power = len(largest) - 1 if self.base != (1, 1) else 0
+        self.left: tuple[Counter[int], Counter[int]] | None = None
 
     @property
     def bits(self) -> int:
-        """Of all factors, those left out that stand above and below."""
-        up, down = self._factors
-        both = sum(factor.bit_length() * times for factors in (up, down) for factor, times in factors.items())
-        return both + self.power * sum(number.bit_length() for number in self.base)
+        """Of all factors that are left."""
+        return sum(map(_bits, self.factors)) + self.power * sum(number.bit_length() for number in self.base)
 
     @property
-    def _factors(self) -> tuple[Counter[int], Counter[int]]:
-        up: Counter[int] = Counter()
-        down: Counter[int] = Counter()
-        for x, y in self.largest:
-            common = gcd(x, y) if max(x.bit_length(), y.bit_length()) <= LONGEST_PART else 1
-            up[x // common] += 1
-            down[y // common] += 1
-        return up - down, down - up
+    def factors(self) -> tuple[Counter[int], Counter[int]]:
+        """What stands above, and below, but for what stands in both; in lowest terms if that is less."""
+        if self.left is None:
+            up, down = Counter(x for x, _ in self.largest), Counter(y for _, y in self.largest)
+            self.left = up - down, down - up
+            if sum(map(_bits, self.left)) > LONGEST_PART:
+                common = [gcd(x, y) if max(x, y) >> LONGEST_PART == 0 else 1 for x, y in self.largest]
+                up = Counter(x // one for (x, _), one in zip(self.largest, common))  # noqa: B905
+                down = Counter(y // one for (_, y), one in zip(self.largest, common))  # noqa: B905
+                self.left = min(self.left, (up - down, down - up), key=lambda both: sum(map(_bits, both)))
+        return self.left
 
     def about(self) -> tuple[float, int]:
         """Mantissa and exponent, off by 2^-51 for each factor and 2^-53 for each product at most."""
@@ -1207,14 +1213,14 @@ class _Odds:
 
     def above(self, limit: Fraction) -> bool:
         """Whether they exceed the limit, by exact products."""
-        up, down = (_product([1, *factors.elements()]) for factors in self._factors)
+        up, down = (_product([1, *factors.elements()]) for factors in self.factors)
         above: int = up * self.base[0] ** self.power * limit.denominator
         below: int = down * self.base[1] ** self.power * limit.numerator
         return above > below
 
     def compared(self, limit: Fraction, logs: _Logs) -> bool | None:
         """The same by bounds of logarithms, as many as are left; None where these do not tell."""
-        up, down = self._factors
+        up, down = self.factors
         found = room = 0
         for sign, factors in ((1, up), (-1, down), (1, {self.base[0]: self.power}),
                               (-1, {self.base[1]: self.power}), (-1, {limit.numerator: 1}),
@@ -1993,12 +1999,27 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     if document.diversity is not None:
         results.append(("diversity", *_diverse(counts, *document.diversity)))
     if document.closeness is not None:
-        holds, text = _close(counts, len(document.values), *document.closeness)
-        results.append(("closeness", holds, text + _claimed_order(document, counts)))
-    statistics = {l: _Statistics(counts, l) for l in {point[0] for point in document.points}}
+        if document.closeness[1] == "ordered" and len(counts) * len(document.values) > MOST_DISTANCES:
+            results.append(("closeness", None, TOO_MANY))
+        else:
+            holds, text = _close(counts, len(document.values), *document.closeness)
+            results.append(("closeness", holds, text + _claimed_order(document, counts)))
+    statistics: dict[int, _Statistics] = {}
+    size = sum(map(len, counts))
+    left = MOST_WEIGHED + SOME_TIMES * size
     for l, k, m, confidence in document.points:
-        safe, text = statistics[l].judge(k, m, confidence)
-        results.append((f"({short(l)}, {short(k)}, {short(m)})", safe, text))
+        excluded = min(l, len(document.values))  # more values than there are exclude no more
+        if excluded not in statistics and left >= size:
+            left -= size
+            statistics[excluded] = _Statistics(counts, excluded)
+        name, found = f"({short(l)}, {short(k)}, {short(m)})", statistics.get(excluded)
+        if found is not None:
+            left -= found.size * (1 if m <= FEW else 16)
+        if found is None or left < 0:
+            results.append((name, None, TOO_MANY))
+            continue
+        safe, text = found.judge(k, m, confidence)
+        results.append((name, safe, text))
     return results
 
 
@@ -2026,7 +2047,8 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
     for group in groups:
         n = sum(group.values())
         found = running = 0
-        for place in present:
+        # Of values that a group does not have no gap is above 0.
+        for place in present if distance == "ordered" else group:
             gap = group.get(place, 0) * people - totals[place] * n
             running += gap
             found += abs(running) if distance == "ordered" else max(gap, 0)
@@ -2051,6 +2073,13 @@ def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) ->
         listed = _listed_order([document.values[place] for place in present])
         return f"; the order of the values is the publisher's claim: {listed}"
     return "; a missing value is taken for the largest" if kinds & {"null", "suppressed"} else ""
+
+
+SOME_TIMES = 16  # that a table is gone through, however large it is
+MOST_WEIGHED = 1 << 18  # counts of groups, and products of factors, for all points of a skyline
+MOST_DISTANCES = 1 << 24  # of a value's share in a group
+MOST_MATCHED = 1 << 22  # rows, for all templates
+TOO_MANY = "not decided here: with all that is demanded it would take too long"
 
 
 class _Statistics:
@@ -2083,12 +2112,17 @@ class _Statistics:
                 rest[c] = min(rest.get(c, n - c), n - c)
                 wide[c] = min(wide.get(c, w), w)
 
+    @property
+    def size(self) -> int:
+        """How many products of factors a point takes at the most."""
+        return len(self.modes) + 2 * sum(map(len, self.rest.values()))
+
     def judge(self, k: int, m: int, confidence: Fraction) -> tuple[bool, str]:
         """Whether the breach is strictly below the confidence, and a sentence."""
         for (_, n), w in self.modes.items():
             if k >= w or (m > 0 and k + m >= n):
                 return False, "unsafe: somebody's value is certain"
-        odds = _Least((1 - confidence) / confidence, m)
+        odds = Least((1 - confidence) / confidence, m)
         for (c, n), w in self.modes.items():
             odds.take(Fraction(w - k, c), n - 1 - k, c)
         if m:
@@ -2114,7 +2148,7 @@ def _smallest(rest: dict[int, int]) -> list[tuple[int, int]]:
     return found
 
 
-class _Least:
+class Least:
     """The smallest of some odds, each a rational times falling(N, N + c, m), and whether it is above a limit.
 
     Products of few factors are taken as they are. For others bounds decide; only where those leave it open
@@ -2244,7 +2278,7 @@ def partition_warnings(
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
-    def __init__(self, entry: Any, columns: dict[str, list[Typed]]) -> None:
+    def __init__(self, entry: Any, columns: dict[str, set[Typed]]) -> None:
         names = {"attribute", "confidence", "limit", "quasi", "value"}
         if type(entry) is not dict or set(entry) != names:
             raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
@@ -2313,7 +2347,7 @@ class DisclosureDocument(TableForm):
         self.columns = [
             (name, _plain(cells, f"column {name!r}")) for name, cells in _columns(fields["columns"])
         ]
-        columns = {name: [typed for _, typed in cells] for name, cells in self.columns}
+        columns = {name: {typed for _, typed in cells} for name, cells in self.columns}
         for name in (*fields["masked"], *([] if fields["target"] is None else [fields["target"]])):
             if name not in columns:
                 raise Refused(f"fields 'masked', 'target': expected names of columns, got {shown(name)}")
@@ -2336,10 +2370,14 @@ def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
     results: Judged = [_judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
+    codes = [{typed: code for code, (_, typed) in enumerate(cells)} for _, cells in document.columns]
     for number, template in enumerate(document.templates, 1):
+        if number * len(rows) * (1 + len(template.quasi)) > MOST_MATCHED and number > SOME_TIMES:
+            results.append((f"template {number}", None, f"{template.inference}: {TOO_MANY}"))
+            continue
         known = [places[name] for name in template.quasi]
         column = places[template.attribute]
-        sensitive = [typed for _, typed in document.columns[column][1]].index(template.value)
+        sensitive = codes[column][template.value]
         groups: dict[tuple[int, ...], list[int]] = {}
         for row, count in rows.items():
             group = groups.setdefault(tuple(row[place] for place in known), [0, 0])

@@ -86,7 +86,7 @@ CLOSE = Fraction(1, 2**190)  # too close for the bounds
 def test_odds_are_compared_exactly(number, c, m, more, gap):
     n = m + more
     truth = number * multiplied(n, n + c, m)
-    odds = verify_release._Least(truth * (1 + gap), m)
+    odds = verify_release.Least(truth * (1 + gap), m)
     odds.take(number, n, c)
     assert (odds.above, odds.close) == (gap < 0, False)
     if min(c, m) <= verify_release.FEW:
@@ -99,7 +99,7 @@ def test_bounds_alone_decide_what_is_not_very_close(monkeypatch):
     truth = number * multiplied(n, n + c, m)
     monkeypatch.setattr(verify_release, "falling", None)
     for gap in (Fraction(1, 2**100), -Fraction(1, 2**100)):
-        odds = verify_release._Least(truth * (1 + gap), m)
+        odds = verify_release.Least(truth * (1 + gap), m)
         odds.take(number, n, c)
         assert odds.above == (gap < 0)
 

@@ -1,10 +1,12 @@
 """The verbs of the command line, one function a verb, on the public interface alone."""
 
 import csv
+import gzip
 import json
 import math
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,7 +31,7 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
-from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
@@ -51,6 +53,9 @@ MOST_CLASSES = 256
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
 SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
+MOST_COLUMNS = 10_000  # that inspect looks at
+MOST_LISTED = 1_000  # attributes of which it prints a line
+LONGEST_HEADER = 1 << 24  # bytes
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
 EXACT = 2**53  # up to which floats hold every integer
@@ -229,6 +234,23 @@ def counted(
     return table, views
 
 
+def columns_in(file: Path, delimiter: str | None) -> int | None:
+    """How many columns a file has, from its beginning alone; None where reading it will say what is wrong."""
+    name = file.name.lower()
+    if name.endswith(PARQUET_ENDINGS):
+        pa = load_readers()
+        with suppress(OSError, pa.ArrowException):
+            return len(import_module("pyarrow.parquet").read_schema(file))
+        return None
+    mark = delimiter if delimiter is not None else "\t" if ".tsv" in Path(name).suffixes else ","
+    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError):
+        opener: Any = gzip.open if name.endswith(".gz") else open
+        with opener(file, "rb") as beginning:
+            header = beginning.readline(LONGEST_HEADER).decode("latin-1")  # only its fields are counted
+        return len(next(csv.reader([header], delimiter=mark.replace("\\t", "\t")), []))
+    return None
+
+
 def names_in(text: str) -> list[str]:
     """The names in a comma-separated list; a name with a comma stands in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
@@ -376,6 +398,13 @@ def inspect(
 
     What is printed comes from the private table and is not meant for publication.
     """
+    width = None if columns is not None else columns_in(file, delimiter)
+    if width is not None and width > MOST_COLUMNS:
+        print(
+            f"{file}: {width:,} columns, and up to {MOST_COLUMNS:,} are looked at: name some with --columns",
+            file=sys.stderr,
+        )
+        return 3
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
     sizes = {name: len(views.domain(name)) for name in views.attributes}
     zeros = {name: int((views.counts[name] == 0).sum()) for name in views.attributes}
@@ -429,11 +458,14 @@ def inspect(
     for value, count in classes:
         by_class.add_row(Text(label(value)), f"{count:,}", f"{count / int(views.n_rows):.1%}")
     by_attribute = listing("attribute", "values", "zero counts")
-    for name in sizes:
+    for name in list(sizes)[:MOST_LISTED]:
         by_attribute.add_row(Text(label(name)), f"{sizes[name]:,}", f"{zeros[name]:,}")
+    left = [Text(f"{len(sizes) - MOST_LISTED:,} more attributes: --json lists them all")]
 
     words = [Text("\n".join(f"- {text}" for text in said))] if said else []
-    show(Text(printable(str(file)), style="bold"), pairs(summary), by_class, by_attribute, *words)
+    more = left if len(sizes) > MOST_LISTED else []
+    head = Text(printable(str(file)), style="bold")
+    show(head, pairs(summary), by_class, by_attribute, *more, *words)
     return 0
 
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from nbcfast import _skyline
 from nbcfast.skyline.points import MOST_PEOPLE
+from nbcfast.verify_release import Least
 
 if TYPE_CHECKING:
     from nbcfast.skyline.statistics import Statistics
@@ -34,6 +35,9 @@ Floats = npt.NDArray[np.float64]
 MOST = MOST_PEOPLE  # more pieces of knowledge than people of a group: sums of two stay within 63 bits
 FEW = 20_000  # pieces of knowledge whose factors are multiplied out to choose among attacks that seem alike
 BAND = 1e-9  # a probability this near to the confidence is compared by integers
+MULTIPLIED = 1 << 14  # factors that kernels multiply one by one; of more they add up logarithms, to 2^-36
+MOST_BOUNDS = 20_000  # products that are bounded to 192 digits; with more left open groups are unsafe
+WRITTEN = 1 << 20  # factors of a breach that is given as a Fraction
 # A product of 2 m + 3 rounded operations is off by 2 m + 4 units of 2^-53 at most, the probability by less.
 ROUND_OFF = 2.0**-53
 TIE, TINY = 1e-8, 1e-270
@@ -63,6 +67,8 @@ def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False
     odds, case, value, t, v, ambiguous, certain = kernel.breach(k, m)
     if certain:
         return Worst(0.0, case, value, t, v, True, gmpy2.mpq(0))
+    if exact and min(m, int(statistics.of(l)[3][2].max())) > WRITTEN:
+        raise ValueError(f"exact: a breach of more than {WRITTEN:,} factors is too long, got m = {m:,}")
     # Of attacks that floats cannot tell apart integers find the worst, unless these would be enormous.
     if exact or (ambiguous and m <= FEW):
         return exactly(statistics, l, k, m)
@@ -95,7 +101,41 @@ def verdict(
     breach = 1 / (1 + odds)
     if abs(breach - float(confidence)) > band_of(m):
         return breach < confidence
-    return above(exactly(statistics, l, min(k, MOST), min(m, MOST)).exact, confidence)
+    k, m = min(k, MOST), min(m, MOST)
+    if m > FEW:
+        return _by_bounds(statistics, l, k, m, confidence)
+    return above(exactly(statistics, l, k, m).exact, confidence)
+
+
+def _by_bounds(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction) -> bool:
+    """The same by bounds to 192 digits, where integers would be enormous; what these leave open is unsafe."""
+    limit = (1 - confidence) / confidence
+    _, vn, tw, mo = statistics.of(l)
+    near = float(limit) * (1 + TIE)
+    found = Least(limit, m)
+    falls = _Falls(m)
+    a, w, c, n = mo
+    for t in np.flatnonzero((w - k) / a * falls.floats(n - 1 - k, c) <= near).tolist():
+        found.take(Fraction(int(w[t]) - k, int(a[t])), int(n[t]) - 1 - k, int(c[t]))
+    first, last = _parts(tw[0]), _parts(vn[0])  # the values of both are those that occur
+    seen: set[tuple[Fraction, int, int]] = set()  # values that are alike
+    for of_t, of_v in ((k, 0), (0, k))[: 2 if k else 1]:
+        lefts = np.minimum.reduceat((tw[2] - of_t) / tw[1], first[:-1])
+        others = falls.floats(vn[2] - of_v, vn[1])
+        values = np.repeat(np.arange(len(lefts)), np.diff(last))
+        places = np.flatnonzero(lefts[values] * others <= near)
+        for value in np.unique(values[places]).tolist():
+            of_value = slice(first[value], first[value + 1])
+            pairs = zip(tw[2, of_value].tolist(), tw[1, of_value].tolist(), strict=True)
+            left = min(Fraction(w - of_t, c) for w, c in pairs)
+            for v in places[values[places] == value].tolist():
+                odds = left, int(vn[2, v]) - of_v, int(vn[1, v])
+                if odds not in seen:
+                    if len(seen) >= MOST_BOUNDS:
+                        return False
+                    seen.add(odds)
+                    found.take(*odds)
+    return found.above and not found.close
 
 
 def above(odds: Any, confidence: Fraction) -> bool:
@@ -105,7 +145,7 @@ def above(odds: Any, confidence: Fraction) -> bool:
 
 
 def band_of(m: int) -> float:
-    return max(BAND, (4.0 * m + 32) * ROUND_OFF)
+    return max(BAND, (4.0 * min(m, MULTIPLIED) + 32) * ROUND_OFF)
 
 
 def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
