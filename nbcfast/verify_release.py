@@ -160,8 +160,8 @@ UNKNOWN = "Whether all tuples are decided as by the private views is not known."
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
 ORIGINAL = "These are the original counts of the data."
 ARTIFICIAL = (
-    "Attribute marginals and class shares, here and in a synthetic table, are artificial: only which class "
-    "beats which is that of the data."
+    "Attribute marginals and class shares, here and in a synthetic table, are artificial, and not those of "
+    "the data."
 )
 ANSWERS = (
     "This release was computed from the classifier's answers on the declared domain and from nothing else. "
@@ -770,6 +770,15 @@ def differing_text(differing: int, preserve: str) -> str:
     return f"{differing:,} tuples have {what} than in the private views."
 
 
+def listed_text(tuples: int, differing: int, preserve: str) -> str:
+    """The warning that so many of the listed tuples are decided otherwise."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    return (
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in the private views; "
+        "elsewhere answers may be others too."
+    )
+
+
 def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
     if listed:
@@ -789,14 +798,10 @@ def canonical_warnings(
     reproducible: bool,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
-    what = "another order of classes" if preserve == "order" else "another best class"
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
-        yield (
-            f"{listed[1]:,} of the {listed[0]:,} listed tuples have {what} than in the private views; "
-            "elsewhere answers may be others too."
-        )
+        yield listed_text(*listed, preserve)
     elif listed is not None:
         yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
     if differing:

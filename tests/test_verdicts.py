@@ -239,6 +239,32 @@ class TestClaims:
         assert (found.ok, found.exit_code) == (False, 1)
         assert sentence not in found.claims
 
+    @pytest.mark.parametrize("kind", ["safetytransform", "few rows", "est", "canonical", "bits", "listed"])
+    def test_no_word_says_that_a_release_decides_as_the_data(self, tmp_path, kind):
+        made = PUBLISHED[kind]()
+        assert not any("is that of the data" in text for text in made.certificate.notes)
+        made.save(tmp_path)
+        assert not any("is that of the data" in text for text in nbcfast.verify(tmp_path).words)
+
+    @pytest.mark.parametrize("kind", ["few rows", "bits", "bits, on a list"])
+    def test_a_number_of_tuples_that_differ_is_a_claim_until_it_is_counted(self, tmp_path, kind):
+        columns = {f"x{i}": np.arange(81) // 3**i % 3 for i in range(4)}
+        weight = sum((i + 1) ** 3 * codes for i, codes in enumerate(columns.values()))
+        table = Table({**columns, "y": np.where(weight > 99, "b", "a")})
+        views = nbcfast.count(table, "y")
+        listed = table.select(list(columns)).take(np.arange(0, 81, 2)) if "list" in kind else None
+        if kind == "few rows":
+            made = nbcfast.safety_transform(views, 4, rows=20, allow_differences=True)
+        else:
+            made = canonical.release(views, 4, bits=1, tuples=listed)
+        made.save(tmp_path)
+        sentences = [text for text in made.certificate.warnings if "than in the private views" in text]
+        (number,) = [text for text in sentences if text[0].isdigit()]
+        found = nbcfast.verify(tmp_path, tuples=listed)
+        assert number not in found.words
+        assert sum("another than in the private views" in text for text in found.claims) == 1
+        assert number in nbcfast.verify(tmp_path, views, tuples=listed).words
+
     def test_a_verdict_of_checks(self):
         verdict, outcome = verify_release.verdict, verify_release.outcome
         assert [outcome(found) for found in ([True], [True, None], [None, False], [])] == [

@@ -131,13 +131,25 @@ class Verification:
     def words(self) -> tuple[str, ...]:
         """What the certificate of a release says in words, without its claims.
 
-        Of one that does not hold these are its warnings alone.
+        Of one that does not hold these are its warnings alone. Neither holds numbers of tuples that are
+        decided otherwise unless they were counted: they are among the claims.
         """
         if self.release is None:
             return ()
         made = self.release.certificate
         notes = () if self._outcome is False else made.notes
-        return (*made.warnings, *(text for text in notes if text not in self.claims))
+        counted = any(check.name == "equivalence" and check.passed for check in self.checks)
+        claimed = set(self.claims) if counted else {*self.claims, *self._numbers(made)}
+        return tuple(text for text in (*made.warnings, *notes) if text not in claimed)
+
+    @staticmethod
+    def _numbers(made: Certificate) -> list[str]:
+        """The warnings that say how many tuples are decided otherwise than by the private views."""
+        listed = None if made.canonical is None else made.canonical.listed
+        found = [] if listed is None else [form.listed_text(listed.tuples, listed.differing, made.preserve)]
+        if made.differing_tuples:
+            found.append(form.differing_text(made.differing_tuples, made.preserve))
+        return found
 
     @property
     def conclusion(self) -> str:
