@@ -2752,7 +2752,10 @@ def _main(arguments: list[str]) -> int:
     paths = [text for text in arguments if text != "--ignore-extra"]
     if len(paths) != 1 or paths[0] in ("-h", "--help"):
         print((__doc__ or "python verify_release.py DIR").strip())  # python -OO has no texts
-        return 0 if paths and paths[0] in ("-h", "--help") else 2
+        if len(paths) == 1:
+            return 0
+        complain(f"expected one DIR, got {' '.join(map(repr, paths)) or 'none'}")
+        return 2
     try:
         path = location(paths[0])
         document = parse_any(content(path))
@@ -2762,7 +2765,7 @@ def _main(arguments: list[str]) -> int:
         _say(verdict([holds], 0))
         return VERDICTS[holds][1]
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
-        complain(f"{paths[0]}: {getattr(error, 'strerror', None) or error}")
+        complain(f"{location(paths[0])}: {getattr(error, 'strerror', None) or error}")
         return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
     folder = os.path.dirname(path)

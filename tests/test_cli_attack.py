@@ -227,7 +227,7 @@ class TestAttack:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--given", "crime=no"], "--class must name the class column of a table"),
+            (["--given", "crime=no"], "--class must name the class column of a table, got none"),
             (
                 ["--class", "party", "--given", "crime"],
                 "--given must be NAME=VALUE with NAME one of crime, water; got 'crime'",
@@ -264,6 +264,8 @@ class TestAttack:
     def test_bad_options_for_a_release(self, refused, release, tmp_path):
         assert "--columns is for a FILE" in refused("attack", release, "--columns", "age")
         assert "certificate.json: No such file" in refused("attack", tmp_path)
+        assert "nothing: No such file" in refused("attack", tmp_path / "nothing")
+        (tmp_path / "table.xlsx").touch()
         assert "FILE must end in" in refused("attack", tmp_path / "table.xlsx", "--class", "y")
 
 

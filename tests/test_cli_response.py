@@ -239,7 +239,9 @@ def test_bad_input(survey, tmp_path, capsys):
     )
     assert (code, "--seed" in err) == (2, True)
     code, _, err = run(capsys, "estimate", survey, "--class", "health")
-    assert (code, "--scheme FILE must say" in err) == (2, True)
+    assert (code, "--scheme FILE must say how the answers of a table were made, got none" in err) == (2, True)
+    code, _, err = run(capsys, "estimate", tmp_path / "nothing", "--class", "health")
+    assert (code, "nothing: No such file" in err) == (2, True)
 
 
 @pytest.fixture

@@ -302,7 +302,7 @@ def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
         ((*AGES, "--k", 2, "--memory-limit", "1GB", "--holdout", "x.csv"), "--holdout: the deFinetti attack"),
         (
             (*AGES, "--k", 2, "--memory-limit", "1GB", "--out", "o.csv"),
-            "--memory-limit: --out must be a folder or a .parquet file",
+            "--memory-limit: --out must be a folder or a .parquet file, got 'o.csv'",
         ),
     ],
 )

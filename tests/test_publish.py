@@ -258,10 +258,10 @@ def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "expected one of --amplification L and --breach L1 L2"),
+        ([], "expected one of --amplification L and --breach L1 L2, got neither"),
         (
             ["--amplification", "4", "--breach", "0.5", "0.8"],
-            "expected one of --amplification L and --breach",
+            "expected one of --amplification L and --breach L1 L2, got both",
         ),
         (["--amplification", "1"], "--amplification must be above 1; got 1"),
         (["--amplification", "2", "--attacker", "worlds"], "must be above 2, because attacker 'worlds'"),
@@ -398,6 +398,14 @@ def test_verify_says_no_to_a_damaged_file_and_what_is_wrong(run, published):
     ("arguments", "message"),
     [
         (["--class", "label"], "go with --against FILE"),
+        (
+            ["--against", "nothing.csv", "--class", "size"],
+            "--class must be none of the attributes of the release, got 'size'",
+        ),
+        (
+            ["--against", "nothing.csv", "--weights", "size"],
+            "--weights must be none of the attributes of the release, got 'size'",
+        ),
         (["--null", "x"], "go with --against FILE"),
         (["--against", "nothing.csv"], "nothing.csv: No such file"),
         (["--against", "nothing.xlsx"], "FILE must end in"),
@@ -409,10 +417,24 @@ def test_bad_options_of_verify_leave_with_two(run, published, arguments, message
     assert message in errors
 
 
-def test_verify_of_nothing_leaves_with_two(run, tmp_path):
+def test_verify_of_nothing_leaves_with_two(run, tmp_path, capsys):
     code, _, errors = run("verify", tmp_path)
     assert code == 2
     assert "certificate.json: No such file" in errors
+    assert verify_release.main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / 'certificate.json'}: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "came"), [([], "none"), (["a", "b"], "'a' 'b'"), (["--json", "a"], "'--json' 'a'")]
+)
+def test_the_script_says_which_arguments_came(capsys, arguments, came):
+    assert verify_release.main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Check a published release")
+    assert printed.err == f"expected one DIR, got {came}\n"
+    assert verify_release.main(["--help"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_numbers_that_were_published_as_text_are_read_as_text(run, small, tmp_path):

@@ -27,6 +27,7 @@ from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
     counted,
     exact,
+    expect_file,
     label,
     listing,
     pairs,
@@ -342,8 +343,9 @@ def attack_verb(
         class_name = release.class_name if class_name is None else class_name
         default: Literal["row", "worlds"] = release.certificate.attacker
     else:
+        expect_file(source)
         if class_name is None:
-            raise ValueError("--class must name the class column of a table")
+            raise ValueError("--class must name the class column of a table, got none")
         _, views = counted(source, class_name, columns, weights, nulls, delimiter, texts, 1 << 16)
         published, default = views, "row"
     known = given_values(given, views) if given else None

@@ -21,6 +21,7 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
     Whole,
+    expect_file,
     label,
     listing,
     names_in,
@@ -370,7 +371,8 @@ def estimate(
             raise ValueError(f"{disguised} holds no disguised answers")
         scheme: Any = table.scheme if scheme_file is None else response.load_scheme(scheme_file)
     elif scheme_file is None:
-        raise ValueError("--scheme FILE must say how the answers of a table were made")
+        expect_file(disguised)
+        raise ValueError("--scheme FILE must say how the answers of a table were made, got none")
     else:
         scheme = response.load_scheme(scheme_file)
         table = _answers(disguised, scheme, class_name, columns, nulls, delimiter, texts)

@@ -343,7 +343,7 @@ def anonymize(
     if memory_limit is not None and holdout is not None:
         raise ValueError("--holdout: the deFinetti attack takes tables in memory, without --memory-limit")
     if memory_limit is not None and written_as == "csv":
-        raise ValueError("--memory-limit: --out must be a folder or a .parquet file")
+        raise ValueError(f"--memory-limit: --out must be a folder or a .parquet file, got {str(out)!r}")
     if counts is not None and counts in (*names, sensitive):
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     if spill is not None and memory_limit is None:

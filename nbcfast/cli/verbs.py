@@ -199,6 +199,11 @@ def read(
     )
 
 
+def expect_file(file: Path) -> None:
+    """Refuse a name that nothing has: what else is wrong with it would be said of nothing."""
+    file.stat()
+
+
 def counted(
     file: Path,
     class_name: str,
@@ -846,7 +851,8 @@ def limit_of(
 ) -> Fraction:
     """The amplification that the options ask for."""
     if (amplification is None) == (breach is None):
-        raise ValueError("expected one of --amplification L and --breach L1 L2")
+        came = "neither" if breach is None else "both"
+        raise ValueError(f"expected one of --amplification L and --breach L1 L2, got {came}")
     if breach is not None:
         try:
             limit = safety.limit(*breach)
@@ -1069,6 +1075,9 @@ def private_views(
 ) -> nbcfast.Viewset:
     """The counts of the private table, of the attributes that the release has."""
     names = list(release.views.attributes)
+    for option, column in (("--class", class_name), ("--weights", weights)):
+        if column in names:
+            raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
     binned = {
         name: release.views.domain(name)
         for name in names
