@@ -339,6 +339,20 @@ def test_the_dataset_may_lie_in_the_folder_that_is_made(run, small, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "x.csv"]
 
 
+def test_a_dataset_in_the_folder_is_said_to_fail_verify(run, small, tmp_path):
+    arguments = ("publish", small, "--class", "label", "--amplification", 4)
+    beside, within = tmp_path / "table.csv", tmp_path / "two" / "table.csv"
+    code, printed, _ = run(*arguments, "--out", tmp_path / "one", "--dataset", beside)
+    assert (code, "which does not name it" in printed) == (0, False)
+    code, printed, _ = run(*arguments, "--out", tmp_path / "two", "--dataset", within)
+    assert code == 0
+    assert (
+        "- table.csv is in the folder of the certificate, which does not name it: `verify` leaves" in printed
+    )
+    assert run("verify", tmp_path / "two")[0] == 1
+    assert run("verify", tmp_path / "two", "--ignore-extra")[0] == 0
+
+
 def test_a_class_alone_is_published(run, tmp_path):
     file = tmp_path / "alone.csv"
     file.write_text("y\na\nb\na\n", encoding="utf-8")

@@ -393,5 +393,7 @@ def shown(file: Path, made: Disclosure, files: list[str], counts: str | None) ->
     if files:
         lines.append(("written", ", ".join(map(printable, files))))
     naming += [f"- {printable(text)}" for text in (*made.remarks, *counts_remarks(counts))]
+    if len(files) == 1:
+        naming.append("- No certificate: only a folder gets one.")
     notes = [Text("\n".join(naming))] if naming else []
     return [Text(printable(str(file)), style="bold"), rows, inferences, pairs(lines), *notes]
