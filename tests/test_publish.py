@@ -329,28 +329,14 @@ def test_the_input_is_not_overwritten_by_the_dataset(run, small, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_dataset_may_lie_in_the_folder_that_is_made(run, small, tmp_path):
+def test_the_dataset_may_not_lie_in_the_folder_that_is_made(run, small, tmp_path):
     out = tmp_path / "out"
     code, _, errors = run(
         *("publish", small, "--class", "label", "--amplification", 4, "--out", out),
         *("--dataset", out / "x.csv"),
     )
-    assert (code, errors) == (0, "")
-    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "x.csv"]
-
-
-def test_a_dataset_in_the_folder_is_said_to_fail_verify(run, small, tmp_path):
-    arguments = ("publish", small, "--class", "label", "--amplification", 4)
-    beside, within = tmp_path / "table.csv", tmp_path / "two" / "table.csv"
-    code, printed, _ = run(*arguments, "--out", tmp_path / "one", "--dataset", beside)
-    assert (code, "which does not name it" in printed) == (0, False)
-    code, printed, _ = run(*arguments, "--out", tmp_path / "two", "--dataset", within)
-    assert code == 0
-    assert (
-        "- table.csv is in the folder of the certificate, which does not name it: `verify` leaves" in printed
-    )
-    assert run("verify", tmp_path / "two")[0] == 1
-    assert run("verify", tmp_path / "two", "--ignore-extra")[0] == 0
+    assert (code, errors.startswith("nbcfast: --dataset must not be in")) == (2, True)
+    assert not out.exists()
 
 
 def test_a_class_alone_is_published(run, tmp_path):

@@ -701,11 +701,6 @@ def publish(
                 alternative = None
 
     warnings = [*certificate.warnings, *certificate.notes, *release.remarks]
-    if dataset is not None and dataset.parent.resolve() == out.resolve():
-        warnings.append(
-            f"{dataset.name} is in the folder of the certificate, which does not name it: `verify` leaves "
-            "with 1 while it is there, unless --ignore-extra is given."
-        )
     if alternative is not None and len(views.classes) == 2:
         warnings.append("With two classes --preserve label would give the same.")
     elif alternative is not None:
