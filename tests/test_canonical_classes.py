@@ -347,7 +347,9 @@ def test_kernels_refuse_what_does_not_fit():
         least(np.full((2, 4), -1, np.int8), 6)
     order, h = np.array([0, 2], np.int32), np.zeros(2)
     with pytest.raises(ValueError, match=r"place 1: index 2 outside 0..1"):
-        _classes.prefixes(h, order, np.zeros(3), np.zeros(3, np.int32))
+        _classes.prefixes(h, order, np.zeros(3), np.full(3, -1, np.int32))
+    with pytest.raises(ValueError, match="at must begin with -1, got 0"):
+        _classes.prefixes(h, np.array([0, 1], np.int32), np.zeros(3), np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="expected room for 3 prefixes"):
         _classes.prefixes(h, order, np.zeros(2), np.zeros(3, np.int32))
     one = np.zeros(2, np.int32)
