@@ -135,6 +135,17 @@ def test_a_table_outside_its_declared_domain_is_refused(run, small, domain, tmp_
     assert errors.endswith("domain.json: column 'sex': value 'q' is not in its declared domain of 3 values\n")
 
 
+def test_values_from_rows_are_said_by_either_method(run, small, domain, tmp_path):
+    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--method")
+    for method in ("canonical", "safetytransform"):
+        out = tmp_path / method
+        code, printed, _ = run(*arguments, method, "--out", out)
+        assert (code, printed.count("come from the rows and were not declared")) == (0, 1)
+        assert "- The values of age, sex and the class come from the rows" in printed
+        code, printed, _ = run(*arguments, method, "--out", out, "--overwrite", "--domain", domain)
+        assert (code, "come from the rows" in printed) == (0, False)
+
+
 def test_a_budget_of_bits_says_how_many_tuples_change(run, tmp_path):
     out = tmp_path / "out"
     arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)

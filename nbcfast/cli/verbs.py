@@ -26,6 +26,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import canonical, safety
+from nbcfast.canonical.publish import undeclared
 from nbcfast.cli import printable
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.errors import Infeasible
@@ -35,7 +36,7 @@ from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
-from nbcfast.verify_release import CLAIMED
+from nbcfast.verify_release import CLAIMED, undeclared_text
 
 if TYPE_CHECKING:
     from nbcfast.response import Disguised
@@ -701,6 +702,9 @@ def publish(
                 alternative = None
 
     warnings = [*certificate.warnings, *certificate.notes, *release.remarks]
+    if not chosen.canonical:  # no certificate of this method says it
+        from_rows = undeclared(views)
+        warnings += [undeclared_text(from_rows)] if from_rows else []
     if alternative is not None and len(views.classes) == 2:
         warnings.append("With two classes --preserve label would give the same.")
     elif alternative is not None:
