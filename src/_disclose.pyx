@@ -88,6 +88,12 @@ cdef class _Columns:
             self.codes.append(codes)
             self.bits.append(np.ascontiguousarray(table, np.uint64))
 
+    cdef int check(self, size_t stop, size_t rows) except -1:
+        # An array that nobody has a view of may be cut short, and asking for the length of weights runs others.
+        if stop > rows:
+            raise ValueError(f"columns: expected {self.n_rows} codes each, got {rows} by now")
+        return 0
+
     cdef int keys(self, size_t start, size_t stop, uint64_t[::1] keys) except -1:
         """The keys of some rows."""
         cdef const uint8_t[::1] small
@@ -102,14 +108,17 @@ cdef class _Columns:
                 raise ValueError(f"columns: expected codes below 0 in column {number}")
             if codes.dtype == np.uint8:
                 small = codes
+                self.check(stop, small.shape[0])
                 with nogil:
                     bad = _or_codes(&small[start], &bits[0], bits.shape[0], &keys[0], stop - start)
             elif codes.dtype == np.uint16:
                 middle = codes
+                self.check(stop, middle.shape[0])
                 with nogil:
                     bad = _or_codes(&middle[start], &bits[0], bits.shape[0], &keys[0], stop - start)
             else:
                 large = codes
+                self.check(stop, large.shape[0])
                 with nogil:
                     bad = _or_codes(&large[start], &bits[0], bits.shape[0], &keys[0], stop - start)
             if bad:
