@@ -351,11 +351,13 @@ def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
     if type(entry) is not list or not entry:
         raise Refused(f"{where}: expected a list of values, got {shown(entry)}")
     values = [value(one, where) for one in entry]
+    # Texts, as each value has one: whoever writes the file chooses numbers that share their hash.
     found, last = set(), 0
     for one, given in zip(values, entry):  # noqa: B905  # also for Python before 3.10
-        if one in found:
+        text = canonical(given)
+        if text in found:
             raise Refused(f"{where}: expected distinct values, got {shown(given)} twice")
-        found.add(one)
+        found.add(text)
         place = {"null": 1, "suppressed": 2}.get(one[0], 0)
         if place < last:
             raise Refused(
@@ -1158,14 +1160,15 @@ def _largest(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
     except OverflowError:
         pass
     x, y = 0, 1
-    for a, b in {(above[t], below[t]) for t in places}:
+    # By their texts, as whoever writes the file chooses numbers that share their hash.
+    for a, b in {f"{above[t]:x}/{below[t]:x}": (above[t], below[t]) for t in places}.values():
         if a * y > x * b:
             x, y = a, b
     return x, y
 
 
-def _bits(factors: Counter[int]) -> int:
-    return sum(factor.bit_length() * times for factor, times in factors.items())
+def _bits(factors: Counter[str]) -> int:
+    return sum(int(text, 16).bit_length() * times for text, times in factors.items())
 
 
 class _Odds:
@@ -1178,7 +1181,7 @@ class _Odds:
         self.largest = largest if largest else [(p, q)]
         self.base = (q, p) if p != q and largest else (1, 1)
         self.power = len(largest) - 1 if self.base != (1, 1) else 0
-        self.left: tuple[Counter[int], Counter[int]] | None = None
+        self.left: tuple[Counter[str], Counter[str]] | None = None
 
     @property
     def bits(self) -> int:
@@ -1186,15 +1189,18 @@ class _Odds:
         return sum(map(_bits, self.factors)) + self.power * sum(number.bit_length() for number in self.base)
 
     @property
-    def factors(self) -> tuple[Counter[int], Counter[int]]:
-        """What stands above, and below, but for what stands in both; in lowest terms if that is less."""
+    def factors(self) -> tuple[Counter[str], Counter[str]]:
+        """What stands above, and below, but for what stands in both; in lowest terms if that is less.
+
+        By hexadecimal text, as whoever writes the file chooses numbers that share their hash.
+        """
         if self.left is None:
-            up, down = Counter(x for x, _ in self.largest), Counter(y for _, y in self.largest)
+            up, down = Counter(f"{x:x}" for x, _ in self.largest), Counter(f"{y:x}" for _, y in self.largest)
             self.left = up - down, down - up
             if sum(map(_bits, self.left)) > LONGEST_PART:
                 common = [gcd(x, y) if max(x, y) >> LONGEST_PART == 0 else 1 for x, y in self.largest]
-                up = Counter(x // one for (x, _), one in zip(self.largest, common))  # noqa: B905
-                down = Counter(y // one for (_, y), one in zip(self.largest, common))  # noqa: B905
+                up = Counter(f"{x // one:x}" for (x, _), one in zip(self.largest, common))  # noqa: B905
+                down = Counter(f"{y // one:x}" for (_, y), one in zip(self.largest, common))  # noqa: B905
                 self.left = min(self.left, (up - down, down - up), key=lambda both: sum(map(_bits, both)))
         return self.left
 
@@ -1218,20 +1224,22 @@ class _Odds:
 
     def above(self, limit: Fraction) -> bool:
         """Whether they exceed the limit, by exact products."""
-        up, down = (_product([1, *factors.elements()]) for factors in self.factors)
+        up, down = (
+            _product([1, *(int(text, 16) for text in factors.elements())]) for factors in self.factors
+        )
         above: int = up * self.base[0] ** self.power * limit.denominator
         below: int = down * self.base[1] ** self.power * limit.numerator
         return above > below
 
     def compared(self, limit: Fraction, logs: _Logs) -> bool | None:
         """The same by bounds of logarithms, as many as are left; None where these do not tell."""
-        up, down = self.factors
+        up, down = ([(int(text, 16), times) for text, times in factors.items()] for factors in self.factors)
         found = room = 0
-        for sign, factors in ((1, up), (-1, down), (1, {self.base[0]: self.power}),
-                              (-1, {self.base[1]: self.power}), (-1, {limit.numerator: 1}),
-                              (1, {limit.denominator: 1})):  # fmt: skip
-            for factor, times in factors.items():
-                if len(logs.of_number) >= MOST_LOGARITHMS and factor not in logs.of_number:
+        for sign, factors in ((1, up), (-1, down), (1, [(self.base[0], self.power)]),
+                              (-1, [(self.base[1], self.power)]), (-1, [(limit.numerator, 1)]),
+                              (1, [(limit.denominator, 1)])):  # fmt: skip
+            for factor, times in factors:
+                if len(logs.of_number) >= MOST_LOGARITHMS and f"{factor:x}" not in logs.of_number:
                     return None
                 found += sign * times * logs.below(factor)
                 room += 2 * times
@@ -1244,13 +1252,14 @@ class _Logs:
     def __init__(self, document: Document, digits: int) -> None:
         self.document = document
         self.digits = digits
-        self.of_number: dict[int, int] = {}
+        self.of_number: dict[str, int] = {}  # by hexadecimal text, as numbers may share their hash
         self.of_count: dict[tuple[int, int, int], int] = {}
 
     def below(self, number: int) -> int:
-        if number not in self.of_number:
-            self.of_number[number] = log2_below(number, self.digits)
-        return self.of_number[number]
+        text = f"{number:x}"
+        if text not in self.of_number:
+            self.of_number[text] = log2_below(number, self.digits)
+        return self.of_number[text]
 
     def at(self, i: int, t: int, c: int) -> int:
         key = i, t, c
@@ -1363,6 +1372,8 @@ def scorecard(document: Document) -> Judged:
     half, least, first = 0, product, 1
     for place in several:
         first *= len(document.attributes[place][1])
+        if first > MOST_HALF:  # before numbers as long as `product` are divided once for each attribute
+            break
         if max(first, product // first) < least:
             half, least = place + 1, max(first, product // first)
         if first > least:
@@ -1907,14 +1918,14 @@ class PartitionDocument(TableForm):
     @staticmethod
     def _generalised(cells: list[tuple[str, list[Any]]], where: str) -> list[tuple[str, list[Typed]]]:
         found: list[tuple[str, list[Typed]]] = []
-        lists: set[tuple[Typed, ...]] = set()
+        lists: set[str] = set()  # texts, as in a domain
         for text, entry in cells:
             if not entry:
                 raise Refused(f"{where}: expected values of {text!r}, got none")
             values = [value(one, where) for one in entry]
-            if tuple(values) in lists:
+            if canonical(entry) in lists:
                 raise Refused(f"{where}: expected distinct values, got those of {text!r} twice")
-            lists.add(tuple(values))
+            lists.add(canonical(entry))
             found.append((text, values))
         # Names of sets are free, but none may pass for a value, and a value has its own text.
         own = {element(one): one for _, values in found for one in values}
@@ -2283,7 +2294,7 @@ def partition_warnings(
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
-    def __init__(self, entry: Any, columns: dict[str, set[Typed]]) -> None:
+    def __init__(self, entry: Any, columns: dict[str, dict[str, int]]) -> None:
         names = {"attribute", "confidence", "limit", "quasi", "value"}
         if type(entry) is not dict or set(entry) != names:
             raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
@@ -2299,10 +2310,11 @@ class DisclosureTemplate:
             )
         self.quasi: tuple[str, ...] = tuple(quasi)
         self.value = value(entry["value"], "field 'templates'")
-        if self.value[0] == "suppressed" or self.value not in columns[self.attribute]:
+        if self.value[0] == "suppressed" or canonical(entry["value"]) not in columns[self.attribute]:
             raise Refused(
                 f"field 'templates': expected a value of {self.attribute!r}, got {shown(entry['value'])}"
             )
+        self.place = columns[self.attribute][canonical(entry["value"])]
         self.limit = rational(entry["limit"], "field 'templates'")
         self.confidence = rational(entry["confidence"], "field 'templates'")
         if self.limit > 1 or self.confidence > 1:
@@ -2352,7 +2364,11 @@ class DisclosureDocument(TableForm):
         self.columns = [
             (name, _plain(cells, f"column {name!r}")) for name, cells in _columns(fields["columns"])
         ]
-        columns = {name: {typed for _, typed in cells} for name, cells in self.columns}
+        # By text, as whoever writes the file chooses numbers that share their hash.
+        columns = {
+            column["name"]: {canonical(typed): place for place, (_, typed) in enumerate(column["cells"])}
+            for column in fields["columns"]
+        }
         for name in (*fields["masked"], *([] if fields["target"] is None else [fields["target"]])):
             if name not in columns:
                 raise Refused(f"fields 'masked', 'target': expected names of columns, got {shown(name)}")
@@ -2360,7 +2376,10 @@ class DisclosureDocument(TableForm):
         if type(fields["templates"]) is not list or not fields["templates"]:
             raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
         self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
-        seen = {(one.quasi, one.attribute, one.value, one.limit) for one in self.templates}
+        seen = {
+            canonical([entry[name] for name in ("quasi", "attribute", "value", "limit")])
+            for entry in fields["templates"]
+        }
         if len(seen) < len(self.templates):
             raise Refused("field 'templates': expected distinct templates, got one twice")
         known = {name for template in self.templates for name in template.quasi}
@@ -2375,14 +2394,13 @@ def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
     results: Judged = [_judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
-    codes = [{typed: code for code, (_, typed) in enumerate(cells)} for _, cells in document.columns]
     for number, template in enumerate(document.templates, 1):
         if number * len(rows) * (1 + len(template.quasi)) > MOST_MATCHED and number > SOME_TIMES:
             results.append((f"template {number}", None, f"{template.inference}: {TOO_MANY}"))
             continue
         known = [places[name] for name in template.quasi]
         column = places[template.attribute]
-        sensitive = codes[column][template.value]
+        sensitive = template.place
         groups: dict[tuple[int, ...], list[int]] = {}
         for row, count in rows.items():
             group = groups.setdefault(tuple(row[place] for place in known), [0, 0])

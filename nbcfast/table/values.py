@@ -134,6 +134,11 @@ def plain(value: object) -> str | int | float | None:
     return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
+def _hashed_text(number: int | Fraction | None) -> str:
+    """A bound as a text: hexadecimal, as Python refuses to write very long numbers in another way."""
+    return "" if number is None else f"{number.numerator:x}/{number.denominator:x}"
+
+
 @total_ordering
 class Interval:
     """The numbers from `low` up to but not including `high`; None is open to infinity.
@@ -201,7 +206,8 @@ class Interval:
         return self.low == other.low and self.high == other.high
 
     def __hash__(self) -> int:
-        return hash((Interval, self.low, self.high))
+        # Of texts, as whoever writes a file chooses numbers that share their hash, and no text that does.
+        return hash((Interval, _hashed_text(self.low), _hashed_text(self.high)))
 
     def __lt__(self, other: object) -> bool:
         if not isinstance(other, Interval):

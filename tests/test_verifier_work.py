@@ -1,0 +1,210 @@
+"""What small files may ask of a verifier: equal hashes, many templates, many points, long products."""
+
+import hashlib
+import subprocess
+import sys
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from nbcfast import Interval, verify
+from nbcfast import verify_release as form
+
+MODULUS = sys.hash_info.modulus
+
+
+class Counted(int):
+    """A number that says how often it is compared with another and divided."""
+
+    asked = 0
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        Counted.asked += 1
+        return int(self) == int(other)
+
+    def __floordiv__(self, other):
+        Counted.asked += 1
+        return int(self) // int(other)
+
+
+@pytest.fixture
+def asked():
+    Counted.asked = 0
+    return lambda: Counted.asked
+
+
+def whole(number):
+    return number if number <= 2**53 else hex(number)
+
+
+def write(folder, fields, table=None):
+    folder.mkdir()
+    if table is not None:
+        (folder / form.TABLE).write_bytes(table)
+        fields["table_sha256"] = hashlib.sha256(table).hexdigest()
+    fields["sha256"] = form.digest(fields)
+    (folder / form.NAME).write_text(form.canonical(fields) + "\n")
+    return folder
+
+
+def release(values, counts):
+    return {
+        "amplification": "5/1",
+        "attacker": "row",
+        "attributes": [{"counts": counts, "name": "a", "values": values}],
+        "class_counts": [len(counts), len(counts)],
+        "class_name": "y",
+        "classes": [["int", "0"], ["int", "1"]],
+        "differing_rows": None,
+        "differing_tuples": 0,
+        "equivalence": "interval",
+        "format": 1,
+        "gauge": True,
+        "identity": False,
+        "kind": "release",
+        "method": "safetytransform",
+        "notes": list(form.release_notes(False, True)),
+        "preserve": "order",
+        "tuples": len(values),
+        "version": "0.1.0",
+        "warnings": [],
+    }
+
+
+def integers(number):
+    return [[str(i), ["int", str(i)]] for i in range(number)]
+
+
+def both(folder, capsys):
+    """The exit codes of the script and of the library, and what the script printed."""
+    capsys.readouterr()
+    code = form.main([str(folder)])
+    return code, verify(folder).exit_code, capsys.readouterr().out
+
+
+def test_intervals_that_share_their_hash_are_told_apart_by_their_texts(tmp_path, capsys, monkeypatch):
+    n = 300
+    ends = [place * MODULUS + 1 for place in range(1, n + 1)]
+    values = [["interval", f"{hex(end)}/1", f"{hex(end + 1)}/1"] for end in ends]
+    assert len({hash(Fraction(end)) for end in ends}) == 1
+    folder = write(tmp_path / "folder", release(values, [[1, 1]] * n))
+    compared, before = 0, Fraction.__eq__
+
+    def counting(one, other):
+        nonlocal compared
+        compared += 1
+        return before(one, other)
+
+    monkeypatch.setattr(Fraction, "__eq__", counting)
+    code, again, _ = both(folder, capsys)
+    assert (code, again) == (0, 0)
+    assert compared < 40 * n  # each with each other would be 150 n
+
+
+def test_intervals_are_equal_where_their_hashes_are():
+    for one, other in (
+        (Interval(1, 2), Interval("1.0", Fraction(2))),
+        (Interval(None, "0.5"), Interval(None, Fraction(1, 2))),
+    ):
+        assert one == other
+        assert hash(one) == hash(other)
+    assert hash(Interval(0, 10**10_000)) != hash(Interval(0, 10**10_001))
+
+
+def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
+    n = 300
+    large = [2**60 + place for place in range(n)]
+    above, below = ([Counted(place * MODULUS + one) for place in large] for one in (1, 2))
+    assert len(set(zip(map(hash, above), map(hash, below), strict=True))) == 1
+    x, y = form._largest(above, below)
+    assert Fraction(int(x), int(y)) == max(map(Fraction, map(int, above), map(int, below)))
+    logs = form._Logs(SimpleNamespace(), 8)
+    for number in above:
+        logs.below(number)
+    assert asked() < 10 * n
+
+
+def test_factors_above_and_below_cancel():
+    document = SimpleNamespace(class_counts=[6, 6])
+    odds = form._Odds(document, 0, 1, [(6, 4), (5, 3), (3, 5), (3, 7), (9, 7)])
+    up, down = odds.factors
+    assert not up & down
+    assert odds.above(Fraction(81, 98) - Fraction(1, 1000))
+    assert not odds.above(Fraction(81, 98))
+
+
+def test_a_domain_beyond_what_is_listed_is_not_divided_attribute_by_attribute(asked):
+    attributes = [(f"a{i}", [("int", 0), ("int", 1), ("int", 2)], [[1, 1]] * 3) for i in range(500)]
+    document = SimpleNamespace(
+        classes=[("int", 0), ("int", 1)],
+        canonical={"listed": None},
+        tuples=Counted(3**500),
+        attributes=attributes,
+    )
+    ((name, holds, _),) = form.scorecard(document)
+    assert (name, holds) == ("scorecard", None)
+    assert asked() < 50
+
+
+def disclosure(quasi, limits, rows):
+    names = [f"q{i}" for i in range(quasi)]
+    table = ",".join([*names, "s"]) + "\n"
+    table += "".join(",".join([str(i)] * quasi + [str(s)]) + "\n" for i in range(rows) for s in (0, 1))
+    templates = [
+        {"attribute": "s", "confidence": "1/2", "limit": limit, "quasi": [name], "value": ["int", "1"]}
+        for name in names
+        for limit in limits
+    ]
+    fields = {
+        "columns": [
+            *({"cells": integers(rows), "name": name} for name in names),
+            {"cells": integers(2), "name": "s"},
+        ],
+        "format": 1,
+        "kind": "disclosure",
+        "masked": names,
+        "method": "top-down disclosure",
+        "notes": [form.DISCLOSURE],
+        "order": "canonical",
+        "rows": 2 * rows,
+        "seeded": False,
+        "target": None,
+        "templates": templates,
+        "utility": "information",
+        "version": "0.1.0",
+        "warnings": [],
+        "weights": None,
+    }
+    return fields, table.encode()
+
+
+def test_templates_are_told_apart_by_their_texts(tmp_path, capsys):
+    folder = write(tmp_path / "folder", *disclosure(2, [f"{t}/{2 * t - 1}" for t in range(2, 40)], 20))
+    assert both(folder, capsys)[:2] == (0, 0)
+
+
+SHORTENED = """
+import numpy as np
+from nbcfast import _disclose
+
+codes = np.zeros(20_000_000, np.uint32)
+
+class Weights:
+    def __len__(self):
+        codes.resize(1, refcheck=False)
+        return 20_000_000
+
+try:
+    _disclose.distinct([codes], [np.zeros(2, np.uint64)], 0, 20_000_000, Weights(), 1)
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_codes_that_are_cut_short_in_the_call_are_refused():
+    done = subprocess.run([sys.executable, "-c", SHORTENED], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "expected 20000000 codes each, got 1 by now" in done.stdout
