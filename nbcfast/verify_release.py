@@ -911,6 +911,11 @@ def quoted(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
+def named(name: str) -> str:
+    """The name of a column as a piece of what a check says: one that could pass for more is in quotes."""
+    return name if re.fullmatch(r'[^\s:;,=>"]+', name) else quoted(name)
+
+
 def content(path: str) -> bytes:
     """The bytes of a certificate; FileNotFoundError where the file is something else that needs one."""
     with regular(path) as file:
@@ -2322,7 +2327,8 @@ class DisclosureTemplate:
 
     @property
     def inference(self) -> str:
-        return f"{', '.join(self.quasi)} -> {self.attribute}={label(self.value)}"
+        known = ", ".join(map(named, self.quasi))
+        return f"{known} -> {named(self.attribute)}={label(self.value)}"
 
 
 class DisclosureDocument(TableForm):
@@ -2663,7 +2669,7 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
         hidden = "not epsilon-LDP for any epsilon"
         if odds is not None:
             hidden = f"no odds are multiplied by more than {number_text(odds)}"
-        said.append(f"{', '.join(names)}: {hidden}")
+        said.append(f"{', '.join(map(named, names))}: {hidden}")
     text = "; ".join(said)
     if document.privacy != found:
         stated = shown(document.fields["privacy"])
@@ -2671,7 +2677,8 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
     results.append(("privacy", document.privacy == found, text))
     text = "no group's answers are all true, or all the opposite of the truth"
     if document.exposed:
-        text = f"nothing is hidden of {', '.join(document.exposed)}: at this theta the answers say the truth"
+        exposed_ones = ", ".join(map(named, document.exposed))
+        text = f"nothing is hidden of {exposed_ones}: at this theta the answers say the truth"
     results.append(("hidden", not document.exposed, text))
     results.append(_judge_untouched(document))
     if document.fields["seeded"]:
@@ -2682,7 +2689,7 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
 
 def _judge_untouched(document: DisguisedDocument) -> tuple[str, bool, str]:
     """Which columns nothing hides, and whether the words of the certificate are those of its scheme."""
-    names = ", ".join(document.untouched)
+    names = ", ".join(map(named, document.untouched))
     text = f"told as they are: {names}" if names else "every column is under a coin"
     said = document.fields["notes"], document.fields["warnings"]
     if said == (list(document.told), document.warned()):
