@@ -113,7 +113,7 @@ class Logs:
     """Natural logarithms in fixed point, each made once."""
 
     def __init__(self) -> None:
-        self._of: dict[int, dict[int, int]] = {}
+        self._of: dict[int, dict[int | str, int]] = {}
 
     def of(self, term: Term, bits: int) -> int:
         """2^bits ln(up / down), within 2."""
@@ -121,9 +121,11 @@ class Logs:
 
     def log(self, number: int, bits: int) -> int:
         known = self._of.setdefault(bits, {})
-        found = known.get(number)
+        # By text where whoever writes a file can choose numbers that share their hash.
+        key = number if number < 1 << 60 else hex(number)
+        found = known.get(key)
         if found is None:
-            found = known[number] = self._made(number, bits)
+            found = known[key] = self._made(number, bits)
         return found
 
     @staticmethod
