@@ -614,7 +614,7 @@ def publish(
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
     check_targets([file, holdout, listed, domain], overwrite, folder=out, files={"--dataset": dataset})
-    if dataset is not None and not dataset.parent.is_dir() and dataset.parent.resolve() != out.resolve():
+    if dataset is not None and not dataset.parent.is_dir():
         raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
     chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
     declared = None if domain is None else declared_in(domain)
