@@ -32,7 +32,8 @@ def flags():
     link_flags = []
     if SANITIZE:
         # What is undefined ends the process as a bad address does: a line among others would be overlooked.
-        sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all"]
+        # Python compiles with -fwrapv, under which a signed overflow is none.
+        sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-wrapv"]
         compile_flags += [*sanitize, "-fno-omit-frame-pointer", "-g"]
         link_flags += sanitize
     return compile_flags, link_flags

@@ -27,7 +27,7 @@ cdef class Joiner:
     cdef const uint32_t[::1] joins, values
     cdef const double[::1] factors
     cdef const uint8_t[::1] wanted
-    cdef int64_t n_values, n_found
+    cdef int64_t n_values, n_found, n_joins
     cdef int users
     cdef double *products
     cdef uint32_t *found
@@ -80,7 +80,7 @@ cdef class Joiner:
         with nogil:
             for i in range(start, stop):
                 fits &= self._put_together(i)
-                n_joins = self.id_offsets[i + 1] - self.id_offsets[i]
+                n_joins = self.n_joins
                 n = common = asked = 0
                 least = 1.0
                 for j in range(self.n_found):
@@ -143,9 +143,16 @@ cdef class Joiner:
         cdef int64_t j, k, start = self.id_offsets[i], stop = self.id_offsets[i + 1], first, last, n = 0
         cdef uint32_t v, p
         cdef double factor
+        # Locals, as members would be fetched again after every store.
+        cdef uint32_t *times = self.times
+        cdef uint32_t *found = self.found
+        cdef double *products = self.products
+        cdef const uint32_t *values = &self.values[0] if self.values.shape[0] else NULL
+        cdef int64_t n_values = self.n_values
         cdef bint fits = 0 <= start <= stop <= self.joins.shape[0]
         if not fits:
             stop = start
+        self.n_joins = stop - start
         for j in range(start, stop):
             v = self.joins[j]
             if v >= self.factors.shape[0]:
@@ -157,19 +164,19 @@ cdef class Joiner:
                 fits = False
                 break
             for k in range(first, last):
-                p = self.values[k]
-                if p >= self.n_values:
+                p = values[k]
+                if p >= n_values:
                     fits = False
-                    continue
-                if self.times[p] == 0:
-                    self.found[n] = p
+                    break
+                if times[p] == 0:
+                    found[n] = p
                     n += 1
-                    self.products[p] = factor
+                    products[p] = factor
                 else:
-                    self.products[p] *= factor
-                    if self.products[p] < LEAST and self.products[p] > 0:
-                        self.products[p] = LEAST
-                self.times[p] += 1
+                    products[p] *= factor
+                    if products[p] < LEAST and products[p] > 0:
+                        products[p] = LEAST
+                times[p] += 1
         self.n_found = n
         return fits
 

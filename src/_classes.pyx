@@ -226,11 +226,11 @@ def prefixes(const number[::1] h not None, const int32_t[::1] order not None,
     cdef int32_t j
     if low.shape[0] != m + 1 or at.shape[0] != m + 1:
         raise ValueError(f"expected room for {m + 1} prefixes")
-    if at[0] != -1:
-        raise ValueError(f"at must begin with -1, got {at[0]}")
     apart(&at[0], <size_t> (m + 1) * 4, &order[0] if m else NULL, <size_t> m * 4, "at and order")
     apart(&low[0], <size_t> (m + 1) * sizeof(number), &order[0] if m else NULL, <size_t> m * 4, "low and order")
     _check_indices(order, h.shape[0])
+    if at[0] != -1:
+        raise ValueError(f"at must begin with -1, got {at[0]}")
     with nogil:
         for k in range(m):
             j = order[k]

@@ -53,7 +53,6 @@ cdef extern from "count.h" nogil:
 
 # A counter of a joint table is 32 bits wide and gains at most one a row.
 cdef int64_t FLUSH = (<int64_t> 1) << 31
-cdef int64_t WEIGHED = 1 << 13  # rows whose weights are looked at and then counted while they are near
 cdef int64_t MOST = 0x7FFFFFFFFFFFFFFF
 
 cdef class Tally:
@@ -61,11 +60,12 @@ cdef class Tally:
 
     Columns are the attributes and then the class. Group g of attributes, members[first[g]:first[g + 1]],
     is counted in one joint table; attributes in no group are counted one by one, and so are all
-    attributes of weighted rows. Weights must be positive and their sum fit 63 bits: then no count overflows.
+    attributes of weighted rows. Weights must be positive and their sum fit 63 bits, as check_weights of
+    _codes says: they are not looked at again, and counts of others mean nothing.
     """
     cdef Columns columns
     cdef const int64_t[::1] weights
-    cdef int64_t n_attributes, n_classes, n_counts, n_windows, pending, people
+    cdef int64_t n_attributes, n_classes, n_counts, n_windows, pending
     cdef int users
     cdef Plan shared            # owns the arrays of `plan`
     cdef nbc_plan plan
@@ -140,20 +140,13 @@ cdef class Tally:
 
         After an answer other than -1 the tally is of no use.
         """
-        cdef int64_t bad = -1, upto, at_once
-        cdef bint fits = True
+        cdef int64_t bad = -1, upto
         if not 0 <= start <= stop <= self.columns.n_rows:
             raise ValueError(f"rows {start} to {stop} of {self.columns.n_rows}")
         take(&self.users, "Tally")
         with nogil:
             while start < stop and bad < 0:
-                at_once = FLUSH - self.pending
-                if self.weights is not None:
-                    at_once = min(at_once, WEIGHED)
-                upto = start + min(stop - start, at_once)
-                if self.weights is not None and not weigh(self, start, upto):
-                    fits = False
-                    break
+                upto = start + min(stop - start, FLUSH - self.pending)
                 bad = count_range(self, start, upto)
                 if bad < 0:
                     self.pending += upto - start
@@ -161,8 +154,6 @@ cdef class Tally:
                     if self.pending == FLUSH:
                         flush(self)
         give(&self.users)
-        if not fits:
-            raise ValueError("weights must be at least 1 and add up to less than 2^63, got others")
         return bad
 
     def add_to(self, int64_t[::1] counts not None):  # counts: in and out
@@ -174,33 +165,15 @@ cdef class Tally:
         with nogil:
             flush(self)
             for i in range(self.n_counts):
-                if counts[i] > MOST - self.counts[i]:
+                if self.counts[i] < 0 or counts[i] > MOST - self.counts[i]:
                     bad = i
             if bad < 0:
                 for i in range(self.n_counts):
                     counts[i] += self.counts[i]
                 memset(self.counts, 0, <size_t> self.n_counts * sizeof(int64_t))
-                self.people = 0
         give(&self.users)
         if bad >= 0:
-            raise ValueError(f"counts must stay below 2^63, got {counts[bad]} at {bad}, to which some are added")
-
-
-cdef bint weigh(Tally tally, int64_t start, int64_t stop) noexcept nogil:
-    """Whether the weights of some rows are positive and, with those before, below 2^63 in all."""
-    cdef int64_t i
-    cdef uint64_t low = 0, high = 0, whole
-    cdef int64_t least = 1
-    for i in range(start, stop):
-        least = min(least, tally.weights[i])
-        low += <uint64_t> tally.weights[i] & <uint64_t> 0xFFFFFFFF
-        high += <uint64_t> tally.weights[i] >> 32
-    high += low >> 32
-    whole = (high << 32) + (low & <uint64_t> 0xFFFFFFFF)
-    if least < 1 or high >> 31 != 0 or whole > <uint64_t> (MOST - tally.people):
-        return False
-    tally.people += <int64_t> whole
-    return True
+            raise ValueError(f"counts must stay below 2^63, got {counts[bad]} at {bad} and more to add")
 
 
 def first_bad(Columns columns not None, int64_t column):

@@ -229,17 +229,23 @@ cdef class Grouper:
 
     cdef bint _weigh(self, const int64_t *weights, int64_t n) noexcept nogil:
         """Whether the weights of at most 2048 rows are positive and, with those before, below 2^63 in all."""
-        cdef int64_t i, least = 1
-        cdef uint64_t low = 0, high = 0, whole
-        for i in range(n):
-            least = min(least, weights[i])
-            low += <uint64_t> weights[i] & <uint64_t> 0xFFFFFFFF
-            high += <uint64_t> weights[i] >> 32
-        high += low >> 32
-        whole = (high << 32) + (low & <uint64_t> 0xFFFFFFFF)
-        if least < 1 or high >> 31 != 0 or whole > <uint64_t> (MOST - self.people):
+        cdef int64_t i
+        cdef uint64_t bits = 0, total = 0, weight
+        for i in range(n):  # without a branch: the compiler makes vectors of it
+            weight = <uint64_t> weights[i]
+            bits |= weight | (weight - 1)
+            total += weight
+        if bits >> 63 != 0:
+            return False  # one is 0 or negative
+        if bits >> 51 != 0:  # only then the sum may not fit
+            total = 0
+            for i in range(n):
+                if <uint64_t> weights[i] > <uint64_t> (MOST - self.people) - total:
+                    return False
+                total += <uint64_t> weights[i]
+        if total > <uint64_t> (MOST - self.people):
             return False
-        self.people += <int64_t> whole
+        self.people += <int64_t> total
         return True
 
     cdef int _push(self, nbc_run run) noexcept nogil:
@@ -400,6 +406,7 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
     larger of 2 and (for the ordered distance) the number of values less 1, may reach 2^63.
     """
     cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i, whole = 0, most = 0
+    cdef uint64_t people = 0
     cdef bint rising = True, known = True, fits = True
     if offsets.shape[0] != n_groups + 1 or out.shape[0] != n_groups or values.shape[0] != counts.shape[0]:
         raise ValueError(f"{offsets.shape[0]} offsets, {values.shape[0]} values, {counts.shape[0]} counts and "
@@ -415,9 +422,10 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
             rising &= offsets[i] <= offsets[i + 1]
             fits &= sizes[i] >= 0
             most = max(most, sizes[i])
+            people -= <uint64_t> sizes[i]
         for i in range(values.shape[0]):
             known &= <int64_t> values[i] < n_values
-            fits &= counts[i] >= 0
+            people += <uint64_t> counts[i]
         for i in range(n_values):
             fits &= 0 <= totals[i] <= MOST - whole
             if fits:
@@ -427,7 +435,9 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
     if not known:
         raise ValueError(f"values must be below {n_values}, the number of totals")
     if not fits or int(most) * int(whole) * (max(n_values - 1, 2) if ordered else 2) >= 1 << 63:
-        raise ValueError("counts, sizes and totals must be at least 0 and their products below 2^63, got others")
+        raise ValueError("sizes and totals must be at least 0 and their products below 2^63, got others")
+    if people != 0:
+        raise ValueError("counts must add up to the sizes of their groups, got others")
     with nogil:
         fits = _distances(offsets, values, counts, sizes, totals, n_values, ordered, out)
     if not fits:
@@ -437,33 +447,29 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
 cdef bint _distances(const int64_t[::1] offsets, const uint32_t[::1] values, const int64_t[::1] counts,
                      const int64_t[::1] sizes, const int64_t[::1] totals, int64_t n_values, bint ordered,
                      int64_t[::1] out) noexcept nogil:
-    """Whether counts add up to sizes, and all values of the ordered distance were met."""
-    cdef int64_t g, i, v, whole = 0, running, difference
-    cdef uint64_t distance, people
+    """Whether the counts of the ordered distance add up to sizes, and all its values were met."""
+    cdef int64_t g, i, v, difference
+    cdef uint64_t whole = 0, distance, running, size
     for v in range(n_values):
-        whole += totals[v]
+        whole += <uint64_t> totals[v]
+    # Without sign: each group's sum is only known to be right where they are ordered, and once it is made.
     for g in range(sizes.shape[0]):
-        distance = people = 0
-        running = 0
-        for i in range(offsets[g], offsets[g + 1]):
-            if counts[i] > sizes[g]:
-                return False
-            people += <uint64_t> counts[i]
-        if people != <uint64_t> sizes[g]:
-            return False
+        distance = running = 0
+        size = <uint64_t> sizes[g]
         if ordered:
             i = offsets[g]
             for v in range(n_values):
-                running -= totals[v] * sizes[g]
+                running -= <uint64_t> totals[v] * size
                 if i < offsets[g + 1] and values[i] == v:
-                    running += counts[i] * whole
+                    running += <uint64_t> counts[i] * whole
                     i += 1
-                distance += <uint64_t> (running if running >= 0 else -running)
-            if i < offsets[g + 1]:
+                difference = <int64_t> running
+                distance += running if difference >= 0 else 0 - running
+            if i < offsets[g + 1] or running != 0:  # else all were met, and add up
                 return False
         else:
             for i in range(offsets[g], offsets[g + 1]):
-                difference = counts[i] * whole - totals[values[i]] * sizes[g]
+                difference = <int64_t> (<uint64_t> counts[i] * whole - <uint64_t> totals[values[i]] * size)
                 if difference > 0:
                     distance += <uint64_t> difference
         out[g] = <int64_t> distance

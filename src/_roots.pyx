@@ -35,6 +35,8 @@ def can(top, bottom) -> bool:
 
 def size(int bits) -> int:
     """Limbs of a mantissa."""
+    if not 0 <= bits <= 1 << 20:
+        raise ValueError(f"bits must be 0..{1 << 20}, got {bits}")
     return (bits + 63) // 64
 
 

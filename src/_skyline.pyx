@@ -1,6 +1,6 @@
 """Privacy Skyline: groups to integer tables, and the worst breach of a point from the tables."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -76,7 +76,7 @@ cdef int64_t MOST = NONE                # of a count
 cdef class Histograms:
     """The arrays of groups, checked: offsets rise from 0 to the number of pairs, and every group has one.
 
-    Counts are at least 1, and a group's size is their sum. The arrays are not copied.
+    Counts must be at least 1, and a group's size their sum: who reads them looks. The arrays are not copied.
     """
     cdef const int64_t[::1] offsets, counts, sizes
     cdef const uint32_t[::1] values
@@ -86,7 +86,7 @@ cdef class Histograms:
 
     def __cinit__(self, const int64_t[::1] offsets not None, const uint32_t[::1] values not None,
                   const int64_t[::1] counts not None, const int64_t[::1] sizes not None):
-        cdef int64_t g, n_groups = sizes.shape[0], bad
+        cdef int64_t g, n_groups = sizes.shape[0]
         if n_groups < 1:
             raise ValueError("expected at least one group, got none")
         if offsets.shape[0] != n_groups + 1 or counts.shape[0] != values.shape[0]:
@@ -105,27 +105,6 @@ cdef class Histograms:
         self.groups.counts = &counts[0]
         self.groups.sizes = &sizes[0]
         self.groups.n_pairs, self.groups.most_distinct = values.shape[0], self.most_distinct
-        with nogil:
-            bad = _first_odd(offsets, counts, sizes)
-        if bad >= 0:
-            raise ValueError(f"group {bad}: its counts must be at least 1 and add up to its size, {sizes[bad]}")
-
-
-cdef int64_t _first_odd(const int64_t[::1] offsets, const int64_t[::1] counts,
-                        const int64_t[::1] sizes) noexcept nogil:
-    """The first group whose counts are not positive, or do not add up to its size."""
-    cdef int64_t g, i, least
-    cdef uint64_t people
-    for g in range(sizes.shape[0]):
-        people, least = 0, 1
-        for i in range(offsets[g], offsets[g + 1]):
-            least = min(least, counts[i])
-            people += <uint64_t> counts[i]
-            if people > <uint64_t> sizes[g]:
-                return g
-        if least < 1 or people != <uint64_t> sizes[g] or sizes[g] < 1:
-            return g
-    return -1
 
 
 cdef class Scan:
@@ -181,7 +160,8 @@ cdef class Scan:
             status = nbc_scan_groups(&self.scan, &self.histograms.groups, start, stop)
         give(&self.users)
         if status == NBC_NO_GROUP:
-            raise ValueError("offsets and counts must stay as they were given, got others since")
+            raise ValueError("counts must be at least 1 and add up to the sizes of their groups, and all stay as "
+                             "they were given, got others")
         if status == NBC_OUT_OF_MEMORY:
             raise MemoryError("no memory for the tables of a skyline")
         if status < 0:

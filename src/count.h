@@ -185,7 +185,8 @@ NBC_CLONES static int64_t nbc_count_rows(const nbc_column *columns, int64_t n_at
     {                                                                                       \
         if (weights)                                                                        \
             for (int64_t i = 0; i < n; i++)                                                 \
-                counts[(int64_t)codes[i] * n_classes + y[i]] += weights[i];                 \
+                /* Without sign: weights were looked at by who gave them, or mean nothing. */ \
+                ((uint64_t *)counts)[(int64_t)codes[i] * n_classes + y[i]] += (uint64_t)weights[i]; \
         else                                                                                \
             for (int64_t i = 0; i < n; i++)                                                 \
                 counts[(int64_t)codes[i] * n_classes + y[i]]++;                             \

@@ -24,6 +24,12 @@ NBC_INLINE int64_t nbc_clamp(int64_t sum)
     return sum <= -NBC_REAL ? NBC_NONE : sum >= NBC_REAL ? NBC_ONLY : sum;
 }
 
+/* Without sign: sums were looked at when they were given, but the arrays are the caller's. */
+NBC_INLINE int64_t nbc_plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* The limbs of one half: two's complement, lowest first, value after value of attribute after attribute. */
 typedef struct {
     int64_t n;              /* attributes */
@@ -185,7 +191,7 @@ typedef struct {
 /* Whether f > 0 (1), f = 0 (0) or f < 0 (-1) at places k of x and j of u; 2 where limbs are needed. */
 NBC_INLINE int nbc_sign_at(const nbc_lists *lists, const nbc_exact *exact, int64_t x, int64_t k, int64_t j)
 {
-    const int64_t s = x + lists->u[j];
+    const int64_t s = nbc_plus(x, lists->u[j]);
     if (s > lists->error)
         return 1;
     if (s < -lists->error)
@@ -208,7 +214,7 @@ static int nbc_thresholds(const nbc_lists *lists, const nbc_exact *exact, int32_
 {
     int64_t j = walk->high;
     for (int64_t k = start; k < stop; k++) {
-        const int64_t x = nbc_clamp(nbc_clamp(lists->x[k] + lists->outer) + lists->base);
+        const int64_t x = nbc_clamp(nbc_clamp(nbc_plus(lists->x[k], lists->outer)) + lists->base);
         int sign = 0;
         while (j > 0 && (sign = nbc_sign_at(lists, exact, x, k, j - 1)) == 1)
             j--;
@@ -238,9 +244,9 @@ static int nbc_keep(const nbc_lists *lists, const nbc_exact *exact, nbc_nearest_
 {
     const int64_t doubt = 2 * lists->error;
     size = size < 0 ? -size : size;
-    if (size > best->size + doubt)
+    if (best->i >= 0 && size > best->size + doubt)
         return 0;
-    if (size + doubt < best->size) {
+    if (best->i < 0 || size + doubt < best->size) {
         best->size = size, best->i = i, best->j = j, best->has_limbs = 0;
         return 0;
     }
@@ -278,7 +284,7 @@ static int nbc_nearest(const nbc_lists *lists, const nbc_exact *exact, nbc_neare
 {
     int64_t high = walk->high, low = walk->low;
     for (int64_t k = start; k < stop; k++) {
-        const int64_t x = nbc_clamp(nbc_clamp(lists->x[k] + lists->outer) + lists->base);
+        const int64_t x = nbc_clamp(nbc_clamp(nbc_plus(lists->x[k], lists->outer)) + lists->base);
         int sign = 0;
         if (!nbc_is_real(x))
             continue;
@@ -315,11 +321,11 @@ static int nbc_nearest_of_all(const nbc_lists *lists, const nbc_exact *exact, nb
                               int64_t start, int64_t stop)
 {
     for (int64_t k = start; k < stop; k++) {
-        const int64_t x = nbc_clamp(nbc_clamp(lists->x[k] + lists->outer) + lists->base);
+        const int64_t x = nbc_clamp(nbc_clamp(nbc_plus(lists->x[k], lists->outer)) + lists->base);
         if (!nbc_is_real(x))
             continue;
         for (int64_t j = 0; j < lists->m; j++) {
-            const int64_t s = x + lists->u[j], most = best->size + 2 * lists->error;
+            const int64_t s = nbc_plus(x, lists->u[j]), most = best->size + 2 * lists->error;
             int sign;
             if (s > most || s < -most || !nbc_is_real(lists->u[j]))
                 continue;

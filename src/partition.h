@@ -1058,9 +1058,6 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
         }
     } else {
         nbc_extremes(rows, n, q->stride, q->width, q->n_quasi, lo, hi);
-        for (int64_t a = 0; a < q->n_quasi; a++)
-            if (hi[a] >= q->quasi[a].size)
-                return NBC_NO_RECORDS;
         if (!nbc_weights_fit(q, rows, n, people))
             return NBC_NO_RECORDS;
     }
@@ -1068,6 +1065,8 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
         int64_t j = n_order;
         if (lo[a] == hi[a])
             continue;
+        if (hi[a] >= q->quasi[a].size)
+            return NBC_NO_RECORDS;
         width[a] = q->quasi[a].position[hi[a]] - q->quasi[a].position[lo[a]];
         if (q->by_gain) {
             int64_t n_kids;
@@ -1132,8 +1131,63 @@ static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, 
 
 /* ---- moving rows ---- */
 
-NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute, int64_t border,
-                            int64_t n_left, int64_t width, int64_t stride)
+NBC_INLINE void nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute, int64_t border,
+                             int64_t n_left, int64_t width, int64_t stride)
+{
+    int64_t left = 0, right = n_left;
+    for (int64_t i = 0; i < n; i++) {
+        const char *record = rows + i * stride;
+        const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
+        /* Not a branch: it would be guessed wrong every other time. */
+        memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
+        left += 1 - goes;
+        right += goes;
+    }
+}
+
+/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for n_kids. The
+   parts must have been counted with these rows. */
+NBC_CLONES static void nbc_move_counted(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
+                                        int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
+{
+    if (n_kids == 2) {
+        if (q->width == 1 && q->stride == 16)
+            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
+        else if (q->width == 1)
+            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
+        else if (q->width == 2 && q->stride == 32)
+            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
+        else
+            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
+        return;
+    }
+    ends[0] = 0;
+    for (int64_t j = 1; j < n_kids; j++)
+        ends[j] = ends[j - 1] + kids[j - 1].rows;
+    for (int64_t i = 0; i < n; i++) {
+        const char *record = rows + i * q->stride;
+        const int64_t kid = nbc_kid_of(kids, n_kids, (int64_t)nbc_code_at(record, attribute, q->width));
+        memcpy(out + ends[kid]++ * q->stride, record, (size_t)q->stride);
+    }
+}
+
+/* From these places on; how many rows went left. */
+NBC_INLINE int64_t nbc_move_run(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
+                                int64_t border, int64_t to_left, int64_t to_right, int64_t width, int64_t stride)
+{
+    int64_t left = to_left, right = to_right;
+    for (int64_t i = 0; i < n; i++) {
+        const char *record = rows + i * stride;
+        const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
+        memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
+        left += 1 - goes;
+        right += goes;
+    }
+    return left - to_left;
+}
+
+NBC_INLINE int nbc_move_two_checked(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
+                                    int64_t border, int64_t n_left, int64_t width, int64_t stride)
 {
     int64_t left = 0, right = n_left, i = 0;
     while (i < n) {
@@ -1141,14 +1195,10 @@ NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64
         const int64_t room = n_left - left < n - right ? n_left - left : n - right;
         if (room < 16)
             break;
-        for (const int64_t stop = i + room; i < stop; i++) {
-            const char *record = rows + i * stride;
-            const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
-            /* Not a branch: it would be guessed wrong every other time. */
-            memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
-            left += 1 - goes;
-            right += goes;
-        }
+        const int64_t went = nbc_move_run(rows + i * stride, out, room, attribute, border, left, right, width, stride);
+        left += went;
+        right += room - went;
+        i += room;
     }
     for (; i < n; i++) {
         const char *record = rows + i * stride;
@@ -1163,19 +1213,15 @@ NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64
     return 0;
 }
 
-/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for 2 n_kids, and
-   the parts have n rows. 0, or NBC_NO_RECORDS where these are not the rows that were counted. */
+/* The same for rows that may be others than those that were counted: 0, or NBC_NO_RECORDS. `ends` has room for
+   2 n_kids. */
 NBC_CLONES static int nbc_move(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
                                int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
 {
     if (n_kids == 2) {
         if (q->width == 1 && q->stride == 16)
-            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
-        if (q->width == 1)
-            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
-        if (q->width == 2 && q->stride == 32)
-            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
-        return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
+            return nbc_move_two_checked(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
+        return nbc_move_two_checked(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
     }
     int64_t *stops = ends + n_kids;
     for (int64_t j = 0; j < n_kids; j++) {
@@ -1282,12 +1328,11 @@ static int nbc_finish(const nbc_problem *q, nbc_scratch *s, char *rows, char *ot
             failed = nbc_add_leaf(q, s, start + at, size, weight, depth, s->stack_boxes.at + s->stack_boxes.n);
             continue;
         }
-        if (nbc_longs_more(&s->undo_at, 2 * plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
+        if (nbc_longs_more(&s->undo_at, plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
             || nbc_words_more(&s->stack_boxes, words * (plan.n_kids + 1)))
             return NBC_NO_MEMORY;
         const nbc_kid *kids = s->kids.at + plan.first_kid;
-        if (nbc_move(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at))
-            return NBC_NO_RECORDS;
+        nbc_move_counted(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at);
         /* The box of the node stands where that of its last part will: it moves to the end, out of the way. */
         uint32_t *boxes = s->stack_boxes.at + s->stack_boxes.n, *own = boxes + words * plan.n_kids;
         memcpy(own, boxes, (size_t)words * sizeof(uint32_t));

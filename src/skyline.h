@@ -183,16 +183,23 @@ NBC_INLINE int64_t nbc_largest(const int64_t *restrict counts, int64_t n, int64_
     return kept;
 }
 
+/* Without sign, here and below: counts are looked at in the same pass, and until then may be anything. */
+NBC_INLINE int64_t nbc_less(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 NBC_INLINE void nbc_lower(int64_t *restrict least, const int64_t *restrict rest, const int64_t *restrict next,
                           int64_t c, int64_t width)
 {
     for (int64_t j = 0; j < width; j++) {
-        const int64_t x = rest[j] - (c < next[j] ? c : next[j]);
+        const int64_t x = nbc_less(rest[j], c < next[j] ? c : next[j]);
         least[j] = x < least[j] ? x : least[j];
     }
 }
 
-/* The minima of groups start .. stop-1. Returns 0, NBC_OUT_OF_MEMORY, or -1 for a value out of range. */
+/* The minima of groups start .. stop-1. Returns 0, NBC_OUT_OF_MEMORY, -1 for a value out of range, or NBC_NO_GROUP
+   where counts are not positive or do not add up to the size of their group. */
 NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t start, int64_t stop,
                              int64_t width)
 {
@@ -209,16 +216,19 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
         const int64_t first = groups->offsets[g], distinct = groups->offsets[g + 1] - first;
         const int64_t n = groups->sizes[g];
         const int64_t kept = nbc_largest(groups->counts + first, distinct, most < distinct ? most : distinct, top);
-        int64_t *least, sum = 0, p = 0;
+        int64_t *least, p = 0;
+        uint64_t sum = 0, people = 0;
+        if (n < 1)
+            return NBC_NO_GROUP;
         rest[0] = n;
         for (int64_t j = 0; j < n_ls; j++) {
             const int64_t l = scan->ls[j] < kept ? scan->ls[j] : kept;
             for (; p < l; p++)
-                sum += top[p];
-            rest[1 + j] = n - sum;
+                sum += (uint64_t)top[p];
+            rest[1 + j] = nbc_less(n, (int64_t)sum);
             next[1 + j] = top[l];
         }
-        least = nbc_minima_at(&scan->modes, top[0], n - top[0]);
+        least = nbc_minima_at(&scan->modes, top[0], nbc_less(n, top[0]));
         if (!least)
             return NBC_OUT_OF_MEMORY;
         nbc_lower(least, rest, next, top[0], width);
@@ -226,14 +236,17 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
             const int64_t s = groups->values[i], c = groups->counts[i];
             if (s >= scan->n_values)
                 return -1;
-            if (c <= 0)
+            if ((uint64_t)c - 1 >= (uint64_t)n) /* c < 1 or c > n */
                 return NBC_NO_GROUP;
+            people += (uint64_t)c;
             if (c <= scan->near)
                 least = scan->direct + (s * scan->near + c - 1) * width;
             else if (!(least = nbc_minima_at(&scan->pairs, s, c)))
                 return NBC_OUT_OF_MEMORY;
             nbc_lower(least, rest, next, c, width);
         }
+        if (people != (uint64_t)n)
+            return NBC_NO_GROUP;
     }
     return 0;
 }
@@ -497,15 +510,15 @@ static int64_t nbc_locate(const nbc_groups *groups, int64_t n_groups, nbc_wanted
                 nbc_wanted *one = wanted + open[i];
                 int64_t kept, w = n;
                 if (one->c != c || (one->kind != 2 && one->value != groups->values[p])
-                    || (one->kind != 1 && one->n != n - c))
+                    || (one->kind != 1 && one->n != nbc_less(n, c)))
                     continue;
                 if (one->kind != 0) {
                     const int64_t most = one->l + 1 < distinct ? one->l + 1 : distinct;
                     const int64_t l = one->l < distinct ? one->l : distinct;
                     kept = nbc_largest(groups->counts + first, distinct, most, top);
                     for (int64_t j = 0; j < l; j++)
-                        w -= top[j];
-                    w -= l < kept ? (c < top[l] ? c : top[l]) : 0;
+                        w = nbc_less(w, top[j]);
+                    w = nbc_less(w, l < kept ? (c < top[l] ? c : top[l]) : 0);
                     if (one->w != w || (one->kind == 2 && c != top[0]))
                         continue;
                 }

@@ -941,8 +941,8 @@ def one_call(rng, world, name):
     except SystemError:
         raise
     except Exception as error:
-        # Debug builds see that a kernel leaves an array; others would go on.
-        assert "Out of bounds on buffer access" not in str(error), error
+        if "Out of bounds on buffer access" in str(error):
+            raise  # a debug build sees that a kernel leaves an array: others would go on
         return type(error)
     return None
 
