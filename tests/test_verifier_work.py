@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from nbcfast import Interval, verify
+from nbcfast import Infeasible, Interval, verify
 from nbcfast import verify_release as form
+from nbcfast.canonical.box import halves
 from nbcfast.equivalence.lines import Logs
 
 MODULUS = sys.hash_info.modulus
@@ -188,6 +189,12 @@ def disclosure(quasi, limits, rows):
 def test_templates_are_told_apart_by_their_texts(tmp_path, capsys):
     folder = write(tmp_path / "folder", *disclosure(2, [f"{t}/{2 * t - 1}" for t in range(2, 40)], 20))
     assert both(folder, capsys)[:2] == (0, 0)
+
+
+def test_a_domain_of_more_than_4300_digits_is_left_open():
+    """Python refuses to print such integers."""
+    with pytest.raises(Infeasible, match=r"the domain has about 2\^15849 tuples"):
+        halves([3] * 10_000)
 
 
 SHORTENED = """

@@ -13,6 +13,7 @@ from nbcfast.canonical.large import ADVICE, PairsBox, SweptBox
 from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.equivalence.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
 from nbcfast.errors import Infeasible, expect
+from nbcfast.verify_release import short
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def halves(sizes: tuple[int, ...]) -> Split:
     best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
     if n_tuples > MOST_TUPLES:
         raise Infeasible(
-            f"the domain has {n_tuples} tuples, and the canonical release reaches {MOST_TUPLES}: {ADVICE}",
+            f"the domain has {short(n_tuples)} tuples, and the canonical release reaches {MOST_TUPLES}: "
+            f"{ADVICE}",
             best,
         )
     parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
