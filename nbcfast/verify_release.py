@@ -120,6 +120,7 @@ METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
 POINT = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9]|/[1-9][0-9]*)?"
 LONGEST_POINT = 1024
+VERSIONS = ("0.1.0",)  # that have written certificates; nothing checks what the digits of another say
 VERSION = r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6}){0,3}"
 MOST_NAMED = 20  # files that a message names
 SOME_NAMES = 5  # attributes that a warning names
@@ -1674,6 +1675,14 @@ def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[str, bo
     return "folder", True, "holds nothing that the certificate does not name"
 
 
+def judge_version(document: Form) -> Judged:
+    """The check of a version that this verifier does not know; none where it does."""
+    version = document.fields["version"]
+    if version in VERSIONS:
+        return []
+    return [("version", None, f"{version} is none that this verifier knows, and its digits may say anything")]
+
+
 def _some(texts: list[str]) -> str:
     more = len(texts) - MOST_NAMED
     return ", ".join([*texts[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
@@ -2794,7 +2803,8 @@ def _main(arguments: list[str]) -> int:
         return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
     folder = os.path.dirname(path)
-    results = [judge_folder(document, path, ignore_extra), *judge_any(document, folder)[1]]
+    results = [judge_folder(document, path, ignore_extra), *judge_version(document)]
+    results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
     for name, holds, text in results:
         said = "yes" if holds else "?  " if holds is None else "NO "

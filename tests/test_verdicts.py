@@ -98,6 +98,17 @@ class TestWords:
         with pytest.raises(ValueError, match=r"expected|says in words"):
             nbcfast.load(folder)
 
+    def test_a_version_is_no_place_for_digits_of_the_data(self, published, capsys):
+        """A canonical release is compared but for its version, which had room for 140 bits."""
+        assert nbcfast.__version__ in verify_release.VERSIONS
+        _, folder = published
+        rewritten(folder, lambda fields: fields.update(version="314159.265358.979323a846264"))
+        found = nbcfast.verify(folder)
+        assert (found.verdict, found.exit_code) == ("not fully checked", 3)
+        assert "?    version       314159.265358.979323a846264 is none that this verifier knows" in repr(found)
+        assert verify_release.main([str(folder)]) == 3
+        assert "?    version        314159.265358.979323a846264 is none that" in capsys.readouterr().out
+
     def test_a_version_is_no_place_for_a_sentence(self, published, capsys):
         _, folder = published
         rewritten(folder, lambda fields: fields.update(version="1.0 (audited by the Commission)"))

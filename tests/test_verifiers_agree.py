@@ -68,7 +68,7 @@ CHECKS = (
         "k",
     ),
     *("parquet", "point", "positive", "privacy", "realistic", "rows", "scheme", "scorecard", "table"),
-    *("template", "untouched", "words"),
+    *("template", "untouched", "version", "words"),
 )
 
 

@@ -245,6 +245,7 @@ def verify(
         document = form.parse_any(form.content(where))
         checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
         checks.append(Check(*form.judge_folder(document, where, ignore_extra)))
+        checks += [Check(*result) for result in form.judge_version(document)]
         if not isinstance(document, form.Document):
             return _table(document, where, against, checks)
         release = release_of(document, where)
