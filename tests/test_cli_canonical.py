@@ -345,3 +345,18 @@ def test_bad_declarations_name_their_file(run, small, domain, tmp_path, text, me
 def test_a_domain_file_may_begin_with_a_mark(publish, domain):
     domain.write_text("\ufeff" + domain.read_text(encoding="utf-8"), encoding="utf-8")
     assert publish("--domain", domain)["tuples"] == 9
+
+
+def test_the_rows_of_the_input_are_no_public_list(refused, small, tmp_path):
+    """Whoever verifies such a release needs the list, and would have been handed the private rows."""
+    copy = tmp_path / "copy.csv"
+    header, *rows = small.read_text(encoding="utf-8").splitlines()
+    copy.write_text("\n".join([header, *rows[::-1]]) + "\n", encoding="utf-8")
+    for listed in (small, copy):
+        message = refused(
+            *("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
+            *("--tuples", listed),
+        )
+        assert message.startswith("--tuples must be a public list, which whoever verifies needs: ")
+        assert message.endswith("has the rows of the input")
+    assert not (tmp_path / "out").exists()

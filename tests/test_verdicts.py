@@ -105,7 +105,9 @@ class TestWords:
         rewritten(folder, lambda fields: fields.update(version="314159.265358.979323a846264"))
         found = nbcfast.verify(folder)
         assert (found.verdict, found.exit_code) == ("not fully checked", 3)
-        assert "?    version       314159.265358.979323a846264 is none that this verifier knows" in repr(found)
+        assert "?    version       314159.265358.979323a846264 is none that this verifier knows" in repr(
+            found
+        )
         assert verify_release.main([str(folder)]) == 3
         assert "?    version        314159.265358.979323a846264 is none that" in capsys.readouterr().out
 

@@ -601,6 +601,7 @@ def publish(
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
+    from nbcfast.attack.membership import same_rows
     from nbcfast.cli.adversaries import Adversaries, others_in
     from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
     from nbcfast.transform import safety_transform
@@ -624,6 +625,11 @@ def publish(
     public = others = None
     if listed is not None:
         public = listed_in(listed, views, declared, nulls, delimiter, texts)
+        if same_rows(table, public, views.attributes):
+            raise ValueError(
+                f"--tuples must be a public list, which whoever verifies needs: {str(listed)!r} has the rows "
+                "of the input"
+            )
     if holdout is not None:  # before anything is written: it may not be there, or be the input
         arguments = (class_name, weights, nulls, delimiter, texts)
         others = others_in(holdout, file, table, views, *arguments)
