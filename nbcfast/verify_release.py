@@ -2751,6 +2751,14 @@ def silence(stream: IO[str]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def let_go(stream: IO[str]) -> None:
+    """Write what is left in the buffer of a stream, or see that the interpreter does not try it again."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        silence(stream)
+
+
 def main(arguments: list[str]) -> int:
     """Check the folder or file named; the exit code.
 
@@ -2766,6 +2774,7 @@ def main(arguments: list[str]) -> int:
         code = _main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
+        let_go(sys.stdout)
         return 130
     except BrokenPipeError:  # the reader has left, and so has its interest
         silence(sys.stdout)

@@ -269,15 +269,28 @@ LIBRARY = [sys.executable, "-m", "nbcfast", "verify"]
 
 
 def left(command, **options):
-    """How a verifier leaves: its exit code and what it says on stderr, which is one line at most."""
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120, check=False, **options
-    )
-    text = done.stderr.decode()
-    assert text.count("\n") <= 1, text
-    assert "Traceback" not in text
-    assert "Exception ignored" not in text
-    return done.returncode, text.rstrip()
+    """How a verifier leaves: its exit code and what it says on stderr, which is one line at most.
+
+    Both are the same whether each line is written at once, or all when it ends.
+    """
+    found = set()
+    for unbuffered in ("", "1"):
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            **options,
+        )
+        text = done.stderr.decode()
+        assert text.count("\n") <= 1, text
+        assert "Traceback" not in text
+        assert "Exception ignored" not in text
+        found.add((done.returncode, text.rstrip()))
+    (one,) = found
+    return one
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
-from nbcfast.verify_release import complain, printable, silence
+from nbcfast.verify_release import complain, let_go, printable, silence
 
 __all__ = ["main", "printable"]
 
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     finally:
         for number in before:
             signal.signal(number, signal.SIG_DFL)
+    let_go(sys.stdout)  # that it takes no more has been said
     sys.exit(code)
 
 
