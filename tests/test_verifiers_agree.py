@@ -68,7 +68,7 @@ CHECKS = (
         "k",
     ),
     *("parquet", "point", "positive", "privacy", "realistic", "rows", "scheme", "scorecard", "table"),
-    *("template", "untouched", "version", "words"),
+    *("template", "untouched", "words"),
 )
 
 
@@ -290,8 +290,11 @@ def test_they_agree_on_thousands(folders, tmp_path):
     for name in CHECKS:
         assert checks[name, True], (name, checks)
         assert checks[name, False], (name, checks)
-    assert {name for name, _ in checks} - set(LIBRARY_ALONE) == {*CHECKS, "coins"}
+    # Two are there where something is wrong, or open, and only there.
+    assert {name for name, _ in checks} - set(LIBRARY_ALONE) == {*CHECKS, "coins", "version"}
     assert checks["coins", False]
+    assert checks["version", None]
+    assert not checks["version", True] + checks["version", False]
 
 
 def _every_template(document, rows):
