@@ -50,7 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     finally:
         for number in before:
             signal.signal(number, signal.SIG_DFL)
-    let_go(sys.stdout)  # that it takes no more has been said
     sys.exit(code)
 
 
@@ -71,6 +70,7 @@ def _code_of(arguments: list[str]) -> int:
 
             traceback.print_exc()
         complain(f"nbcfast: {_one_line(error)}")
+        let_go(sys.stdout)  # which may be what went wrong
         return 2
     return code
 
