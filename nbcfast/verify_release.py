@@ -176,9 +176,11 @@ DEPENDS = (
     "This is not differential privacy, and a second release from changed data reveals a second classifier."
 )
 SOME_ANSWERS = (
-    "This release was computed from the classifier's answers on a public list of tuples and from nothing "
-    "else. Whoever holds it learns no more than he would learn by asking the classifier about these."
+    "This release was computed from the classifier's answers on a list of tuples and from nothing else. "
+    "Whoever holds it learns no more than he would learn by asking the classifier about these, if the list "
+    "is public, as the publisher says."
 )
+PUBLIC = "The list of tuples is public, and was not made of the private rows."
 ROUNDED_ANSWERS = (
     "This release was computed from the classifier's answers on the declared domain and from nothing else, "
     "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
@@ -554,6 +556,8 @@ class Document(Form):
         fields, made, found = self.fields, self.canonical, []
         if made is not None and decided.get("canonical") is None:
             found.append(fields["notes"][0])
+        if made is not None and made["listed"] is not None:
+            found.append(PUBLIC)
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
         if self.differing_rows is not None and self.differing_tuples != 0:

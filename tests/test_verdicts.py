@@ -209,6 +209,7 @@ class TestClaims:
                 "listed",
                 [
                     verify_release.SOME_ANSWERS,
+                    verify_release.PUBLIC,
                     "The best class is that of the private views on all 2 listed tuples.",
                     verify_release.ARTIFICIAL,
                     "The values of job, sex and the class were declared, and do not come from the rows.",
@@ -258,6 +259,18 @@ class TestClaims:
         assert not any("is that of the data" in text for text in made.certificate.notes)
         made.save(tmp_path)
         assert not any("is that of the data" in text for text in nbcfast.verify(tmp_path).words)
+
+    def test_that_a_list_is_public_stays_a_claim(self, tmp_path):
+        """Even who has the list, and the private table, cannot see in them whose it is."""
+        listed = {"job": ["a", "b"], "sex": ["f", "x"]}
+        PUBLISHED["listed"]().save(tmp_path)
+        for against in (None, VIEWS):
+            found = nbcfast.verify(tmp_path, against, tuples=listed)
+            assert found.ok
+            assert verify_release.PUBLIC in found.claims
+            assert verify_release.SOME_ANSWERS not in found.claims
+            assert not any("a public list" in text for text in found.words)
+            assert any("if the list is public, as the publisher says" in text for text in found.words)
 
     @pytest.mark.parametrize("kind", ["few rows", "bits", "bits, on a list"])
     def test_a_number_of_tuples_that_differ_is_a_claim_until_it_is_counted(self, tmp_path, kind):
