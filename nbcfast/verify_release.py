@@ -821,7 +821,7 @@ def canonical_warnings(
 
 def listing(names: Sequence[str | None]) -> str:
     """Names of attributes, and the class if None is there, in words."""
-    words = [name for name in names if name is not None][:SOME_NAMES]
+    words = [named(name) for name in names if name is not None][:SOME_NAMES]
     more = len(names) - len(words) - (None in names)
     if more > 0:
         words.append(f"{more} more")
@@ -1909,7 +1909,8 @@ class PartitionDocument(TableForm):
         kinds = {kind for _, (kind, _) in self.values}
         ordered = self.closeness is not None and self.closeness[1] == "ordered"
         if ordered and len(self.values) > 2 and kinds & {"text", "bool"}:
-            found.append(f"The values of {self.sensitive} have this order: {_listed_order(self.values)}.")
+            order = _listed_order(self.values)
+            found.append(f"The values of {named(self.sensitive)} have this order: {order}.")
         return found
 
     def _pair(self, name: str) -> tuple[Any, Any]:
@@ -2093,7 +2094,9 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
 
 def _listed_order(values: list[tuple[str, Typed]]) -> str:
     more = ", .." if len(values) > SOME_NAMES else ""
-    return ", ".join(spelled(typed) for _, typed in values[:SOME_NAMES]) + more
+    texts = (element(typed) for _, typed in values[:SOME_NAMES])
+    # What is quoted already is left so.
+    return ", ".join(text if text.startswith('"') else named(text) for text in texts) + more
 
 
 def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) -> str:
@@ -2487,8 +2490,8 @@ def disguised_warnings(
     untouched: Sequence[str], groups: Sequence[tuple[Sequence[str], str | None]]
 ) -> list[str]:
     """Columns without a coin, and groups of columns that are without an epsilon, each with the reason."""
-    found = [f"Told as they are: {', '.join(untouched)}."] if untouched else []
-    return found + [f"{', '.join(names)}: {why}." for names, why in groups if why is not None]
+    found = [f"Told as they are: {', '.join(map(named, untouched))}."] if untouched else []
+    return found + [f"{', '.join(map(named, names))}: {why}." for names, why in groups if why is not None]
 
 
 class DisguisedDocument(TableForm):
