@@ -111,6 +111,13 @@ def test_it_quotes_the_certificate():
         assert words in quoted
 
 
+def test_no_list_that_is_to_be_public_is_the_private_table():
+    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
+    lists = [given for block in blocks for given in re.findall(r"\btuples=(\w+)", block)]
+    assert lists
+    assert not {"table", "people", "private"} & set(lists)
+
+
 def test_hints_name_what_can_be_installed():
     """The project is on no index: extras are those of a clone or of a wheel, and hints name packages."""
     known = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
