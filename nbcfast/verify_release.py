@@ -3,7 +3,8 @@
     python verify_release.py DIR [--ignore-extra]
 
 prints each check ("yes", "NO", or "?" where it is not made here), then what the publisher claims and no file
-can show, then the verdict, and leaves with
+can show, the notes of the certificate, the verdict, and below it the warnings of the certificate, and leaves
+with
 
     0  verified: every check was made and holds,
     1  not verified: some check does not hold,
@@ -25,6 +26,7 @@ answers is not checked here, so it is never more than "not fully checked": `nbcf
 own answers again.
 
 The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
+Those that nothing has checked are printed as claims, or not at all.
 
 All decisions are made with integers. What only the owner of the private table can check (that the classifier
 is the same, that counts are powers or artificial, which values were declared) is printed as a claim.
@@ -47,8 +49,9 @@ that leaves "not fully checked", as `nbcfast verify` alone can compare it with t
     thrown, no file can show: that is a claim.
 
 Nothing else may be in the folder, which is meant too where the path of its certificate is given: files and
-folders that the certificate does not name, hidden ones too, are listed, and fail the check unless
---ignore-extra is given. Pipes, devices and links out of the folder always do, and are never opened.
+folders that the certificate does not name, hidden ones too, are listed, and fail the check. With
+--ignore-extra they are listed as ignored ("--"), which is no check and changes no exit code: nothing covers
+them. Pipes, devices and links out of the folder fail always, and are never opened.
 """
 
 from __future__ import annotations
@@ -206,6 +209,8 @@ DISCLOSURE = (
     "chosen for suppression may infer more."
 )
 CLAIMED = "the publisher claims, unchecked:"
+NOTE = "note:"
+WARNING = "warning:"
 VERDICTS: dict[bool | None, tuple[str, int]] = {
     True: ("verified", 0),
     False: ("not verified", 1),
@@ -219,8 +224,16 @@ def outcome(found: Iterable[bool | None]) -> bool | None:
     return False if False in decided else None if None in decided else True
 
 
-def verdict(found: Sequence[bool | None], claims: int) -> str:
-    """The last line: what is verified, and what is left."""
+def decisions(results: Judged) -> Decided:
+    """What comes of each check by its name; of several with one name, of all of them."""
+    found: Decided = {}
+    for name, holds, _ in results:
+        found[name] = outcome([found.get(name, True), holds])
+    return found
+
+
+def verdict(found: Sequence[bool | None], claims: int, warnings: int = 0, ignored: int = 0) -> str:
+    """The line above the warnings: what is verified, and what is left."""
     whole_of_it = outcome(found)
     text = VERDICTS[whole_of_it][0]
     left = []
@@ -232,6 +245,11 @@ def verdict(found: Sequence[bool | None], claims: int) -> str:
     if claims:
         how_many = "1 claim of the publisher is" if claims == 1 else f"{claims} claims of the publisher are"
         left.append(f"{how_many} not checked")
+    if ignored:
+        things = "1 thing in the folder was" if ignored == 1 else f"{ignored:,} things in the folder were"
+        left.append(f"{things} ignored, and nothing covers {'it' if ignored == 1 else 'them'}")
+    if warnings:
+        left.append("mind the warning below" if warnings == 1 else f"mind the {warnings} warnings below")
     return text if whole_of_it is False or not left else f"{text}: {'; '.join(left)}"
 
 
@@ -404,6 +422,7 @@ class Form:
     lists: ClassVar[tuple[str, ...]] = ("notes", "warnings")  # of texts
     optional: ClassVar[tuple[str, ...]] = ()  # texts or null
     hashes: ClassVar[tuple[str, ...]] = ("sha256",)
+    check_of_words: ClassVar[str | None] = None  # where they do not follow from the fields alone
     admitted: ClassVar[tuple[str, ...]] = ()  # checks that may fail in what is loaded: it says so itself
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -465,6 +484,21 @@ class Form:
     def claims(self, decided: Decided) -> list[str]:
         """What the certificate says and no file can show, but for what a check has decided otherwise."""
         return []
+
+    def uncounted(self, decided: Decided) -> list[str]:
+        """Sentences that are not to be printed as checked, as they hold numbers that nothing has counted."""
+        return []
+
+    def words(self, decided: Decided) -> tuple[list[str], list[str]]:
+        """The warnings and the notes that were checked and are no claims; of what does not hold, no notes."""
+        if self.check_of_words is not None and not decided.get(self.check_of_words):
+            return [], []
+        unsaid = {*self.claims(decided), *self.uncounted(decided)}
+        notes = [] if outcome(decided.values()) is False else self.fields["notes"]
+        warnings, notes = (
+            [text for text in texts if text not in unsaid] for texts in (self.fields["warnings"], notes)
+        )
+        return warnings, notes
 
 
 class Document(Form):
@@ -554,6 +588,9 @@ class Document(Form):
 
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
+        limits = decided.get("amplification"), decided.get("closeness", True)
+        if GUARANTEE in fields["notes"] and None in limits and outcome(decided.values()) is None:
+            found.append(GUARANTEE)
         if made is not None and decided.get("canonical") is None:
             found.append(fields["notes"][0])
         if made is not None and made["listed"] is not None:
@@ -573,6 +610,17 @@ class Document(Form):
                 found.append(
                     f"The values of {listing(declared)} were declared, and do not come from the rows."
                 )
+        return found
+
+    def uncounted(self, decided: Decided) -> list[str]:
+        if decided.get("equivalence"):
+            return []
+        listed = None if self.canonical is None else self.canonical["listed"]
+        preserve, found = self.fields["preserve"], []
+        if listed is not None:
+            found.append(listed_text(listed["tuples"], listed["differing"], preserve))
+        if self.differing_tuples:
+            found.append(differing_text(self.differing_tuples, preserve))
         return found
 
     def _of_the_private_views(self) -> list[str]:
@@ -1651,11 +1699,12 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
     return rows, results + KINDS[document.fields["kind"]].judge(document, rows)
 
 
-def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[str, bool, str]:
+def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[Judged, list[str]]:
     """Whether the folder of the certificate at `path` holds regular files that it names, and nothing else.
 
-    Other files and folders may be ignored. What is no file that can be copied (a pipe, a device, a link that
-    leads out of the folder) may not, and nothing of it all is opened.
+    Other files and folders may be ignored: then they are listed, and there is no such check. What is no file
+    that can be copied (a pipe, a device, a link that leads out of the folder) may not, and nothing of it all
+    is opened.
     """
     folder, own = os.path.split(path)
     extra, strange = [], []
@@ -1670,13 +1719,19 @@ def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[str, bo
             strange.append(f"{quoted(name)} is {what}")
         elif not named:
             extra.append(quoted(name) if what is None else f"{quoted(name)} ({what})")
+    holds, text = True, "holds nothing that the certificate does not name"
     if strange:
-        return "folder", False, f"expected regular files: {_some(strange)}"
-    if extra and ignore_extra:
-        return "folder", True, f"ignored as asked, and covered by nothing: {_some(extra)}"
-    if extra:
-        return "folder", False, f"not named by the certificate (--ignore-extra ignores it): {_some(extra)}"
-    return "folder", True, "holds nothing that the certificate does not name"
+        holds, text = False, f"expected regular files: {_some(strange)}"
+    elif extra and ignore_extra:
+        return [], extra
+    elif extra:
+        holds, text = False, f"not named by the certificate (--ignore-extra ignores it): {_some(extra)}"
+    return [("folder", holds, text)], []
+
+
+def ignored_text(ignored: list[str]) -> str:
+    """What is said, and not as a check, of files and folders that were passed over."""
+    return f"ignored as asked, not looked at, and covered by nothing: {_some(ignored)}"
 
 
 def judge_version(document: Form) -> Judged:
@@ -1862,6 +1917,7 @@ class PartitionDocument(TableForm):
         "order": ("canonical", "shuffled"),
     }
     optional = ("weights",)
+    check_of_words = "words"
     distances = ("equal", "ordered")
 
     def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
@@ -2411,6 +2467,12 @@ class DisclosureDocument(TableForm):
             raise Refused(f"field 'masked': expected {shown(masked)}, got {shown(fields['masked'])}")
         return [(name, _texts(cells)) for name, cells in self.columns]
 
+    def claims(self, decided: Decided) -> list[str]:
+        found = super().claims(decided)
+        if any(holds is None for name, holds in decided.items() if name.startswith("template")):
+            found.append(DISCLOSURE)
+        return found
+
 
 def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
@@ -2521,6 +2583,7 @@ class DisguisedDocument(TableForm):
         "kind": ("disguised",),
         "method": ("randomised response",),
     }
+    check_of_words = "untouched"
     admitted = ("coins", "hidden")
 
     def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
@@ -2631,7 +2694,7 @@ class DisguisedDocument(TableForm):
     )
 
     def claims(self, decided: Decided) -> list[str]:
-        found = [] if self.fields["seeded"] else [COINS]
+        found = [] if self.fields["seeded"] else [self.told[0], COINS]
         if "cuts" in self.fields:
             names = listing(sorted(self.fields["cuts"]))
             found.append(f"Before they were disguised, {names} were cut in two at the points of {CUTS}.")
@@ -2687,9 +2750,11 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
             hidden = f"no odds are multiplied by more than {number_text(odds)}"
         said.append(f"{', '.join(map(named, names))}: {hidden}")
     text = "; ".join(said)
+    if None in found:  # which is no good news
+        text = f"as the certificate says, {text}"
     if document.privacy != found:
         stated = shown(document.fields["privacy"])
-        text = f"the certificate says {stated}, and of its scheme this holds: {text}"
+        text = f"the certificate says {stated}, and of its scheme this holds: {'; '.join(said)}"
     results.append(("privacy", document.privacy == found, text))
     text = "no group's answers are all true, or all the opposite of the truth"
     if document.exposed:
@@ -2819,17 +2884,26 @@ def _main(arguments: list[str]) -> int:
         return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
     folder = os.path.dirname(path)
-    results = [judge_folder(document, path, ignore_extra), *judge_version(document)]
+    results, ignored = judge_folder(document, path, ignore_extra)
+    results += judge_version(document)
     results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
     for name, holds, text in results:
         said = "yes" if holds else "?  " if holds is None else "NO "
         _say(f"{said}  {name:<13}  {text}")
-    claims = document.claims({name: holds for name, holds, _ in results})
+    if ignored:
+        _say(f"--   {'folder':<13}  {ignored_text(ignored)}")
+    decided = decisions(results)
+    claims = document.claims(decided)
+    warnings, notes = document.words(decided)
     for text in claims:
         _say(f"{CLAIMED} {text}")
+    for text in notes:
+        _say(f"{NOTE} {text}")
     found = [holds for _, holds, _ in results]
-    _say(verdict(found, len(claims)))
+    _say(verdict(found, len(claims), len(warnings), len(ignored)))
+    for text in warnings:
+        _say(f"{WARNING} {text}")
     return VERDICTS[outcome(found)][1]
 
 

@@ -202,9 +202,10 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     code, printed, _ = run("verify", tmp_path / "out")
     assert code == 3
     said = (
-        "the publisher claims, unchecked: This release was computed from the classifier's answers on a public"
+        "the publisher claims, unchecked: This release was computed from the classifier's answers on a list"
     )
     assert said in printed
+    assert "the publisher claims, unchecked: The list of tuples is public" in printed
     assert printed.count("from nothing else") == 1
     assert (
         "?    scorecard      not checked here: answers are kept on a list of tuples, which is not" in printed

@@ -109,7 +109,8 @@ class TestNames:
         text = f"not named by the certificate (--ignore-extra ignores it): {shown}"
         assert check(found, "folder") == Check("folder", False, text)
         code, lines = script(folder)
-        assert (code, lines[-1]) == (1, "not verified")
+        assert code == 1
+        assert "not verified" in lines
         assert f"NO   folder         {text}" in lines
         for path in (folder, folder / "certificate.json"):
             code, printed, _ = run("verify", path, "--json")
@@ -117,15 +118,40 @@ class TestNames:
             assert text in [each["text"] for each in json.loads(printed)["checks"]]
 
         assert nbcfast.load(folder) is not None
-        found = nbcfast.verify(folder / "certificate.json", ignore_extra=True)
-        assert found.ok
-        text = f"ignored as asked, and covered by nothing: {shown}"
-        assert check(found, "folder").text == text
-        for arguments in ((folder, "--ignore-extra"), ("--ignore-extra", folder / "certificate.json")):
-            code, lines = script(*arguments)
+
+    @pytest.mark.parametrize("names", [["note.txt"], ["a.csv", "b/"]])
+    def test_what_is_ignored_has_no_yes(self, run, folder, script, names):
+        """And the exit code is that of the rest: who asks for it knows what he takes over."""
+        for name in names:
+            (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("")
+        shown = ['"a.csv"', '"b" (a folder)'] if len(names) > 1 else ['"note.txt"']
+        text = f"ignored as asked, not looked at, and covered by nothing: {', '.join(shown)}"
+        left = "1 thing in the folder was ignored, and nothing covers it"
+        if len(names) > 1:
+            left = "2 things in the folder were ignored, and nothing covers them"
+        for path in (folder, folder / "certificate.json"):
+            found = nbcfast.verify(path, ignore_extra=True)
+            assert found.ok
+            assert found.ignored == tuple(shown)
+            assert found.to_dict()["ignored"] == shown
+            assert "folder" not in [check.name for check in found.checks]
+            assert f"  --   folder        {text}\n" in f"{found!r}\n"
+            assert left in found.conclusion
+            code, lines = script("--ignore-extra", path)
             assert code == 0
-            assert f"yes  folder         {text}" in lines
-            assert run("verify", *arguments)[0] == 0
+            assert f"--   folder         {text}" in lines
+            assert found.conclusion in lines
+            code, printed, _ = run("verify", path, "--ignore-extra")
+            assert code == 0
+            assert found.conclusion in printed.splitlines()
+            (line,) = (line for line in printed.splitlines() if line.split()[:2] == ["--", "folder"])
+            assert line.endswith(text)
+        assert nbcfast.verify(folder).ignored == ()
+
+    def test_where_there_is_nothing_to_ignore_the_folder_is_checked(self, folder, script):
+        found = nbcfast.verify(folder, ignore_extra=True)
+        assert (check(found, "folder").passed, found.ignored) == (True, ())
+        assert "yes  folder" in "\n".join(script(folder, "--ignore-extra")[1])
 
     def test_in_the_folder_itself(self, folder, script, monkeypatch):
         monkeypatch.chdir(folder)
@@ -148,9 +174,10 @@ class TestNames:
             assert all(line.isprintable() for line in lines)
             assert "audited by the" in " ".join(lines)
         json.dumps(nbcfast.verify(folder).to_dict())
-        assert repr(nbcfast.verify(folder)).count("\n") == len(nbcfast.verify(folder).checks) + len(
-            nbcfast.verify(folder).claims
-        )
+        found = nbcfast.verify(folder)
+        assert repr(found).count("\n") == len(found.checks) + len(found.claims) + len(found.words)
+        found = nbcfast.verify(folder, ignore_extra=True)
+        assert repr(found).count("\n") == 1 + len(found.checks) + len(found.claims) + len(found.words)
 
     def test_of_many_some_are_listed(self, folder):
         for number in range(1000):
@@ -500,7 +527,7 @@ class TestParquet:
         assert any(
             line.startswith("?    parquet        the sha256 of table.parquet matches; that") for line in lines
         )
-        assert lines[-1].startswith("not fully checked")
+        assert any(line.startswith("not fully checked: 1 check is not decided") for line in lines)
         (copied / "table.parquet").unlink()
         assert nbcfast.verify(copied).ok
         assert script(copied)[0] == 0

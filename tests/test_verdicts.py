@@ -71,7 +71,8 @@ class TestWords:
         code, printed = said(folder, capsys)
         script = 3 if kind in ("canonical", "bits", "listed") else 0
         assert code == script, printed
-        assert printed.splitlines()[-1].startswith({0: "verified", 3: "not fully checked"}[script])
+        (line,) = (line for line in printed.splitlines() if line.startswith(("verified", "not ")))
+        assert line.startswith({0: "verified", 3: "not fully checked"}[script])
 
     @pytest.mark.parametrize("name", ["notes", "warnings"])
     @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ class TestClaims:
                 ],
             ),
             ("identity", [verify_release.ORIGINAL]),
-            ("disguised", [verify_release.COINS]),
+            ("disguised", [verify_release.DisguisedDocument.told[0], verify_release.COINS]),
             ("partition", []),
             (
                 "listed",
@@ -230,11 +231,14 @@ class TestClaims:
             assert sum(claim in line for line in lines) == 1
         if kind != "listed":
             assert found.ok
-            assert found.conclusion == lines[-1]
+            assert found.conclusion in lines
+        below = [line for line in lines if line.startswith("warning: ")]
+        conclusion = lines[-1 - len(below)]
+        assert bool(below) == conclusion.endswith("mind the warning below")
         if claims:
-            assert lines[-1].endswith("not checked")
+            assert conclusion.removesuffix("; mind the warning below").endswith("not checked")
         else:
-            assert lines[-1] == "verified"
+            assert conclusion == "verified: mind the warning below"
 
     def test_what_the_private_table_decides_is_no_claim(self, tmp_path):
         PUBLISHED["canonical"]().save(tmp_path)
@@ -307,13 +311,106 @@ class TestClaims:
             "not fully checked: 2 checks are not decided; 1 claim of the publisher is not checked"
         )
         assert verdict([None, False], 3) == "not verified"
+        assert verdict([True], 0, 2) == "verified: mind the 2 warnings below"
+        assert verdict([True], 1, 1, 1) == (
+            "verified: what the files can show; 1 claim of the publisher is not checked; 1 thing in the "
+            "folder was ignored, and nothing covers it; mind the warning below"
+        )
+
+    def test_of_several_checks_with_one_name_the_worst_counts(self):
+        results = [("a", False, ""), ("a", True, ""), ("b", True, ""), ("b", None, ""), ("c", True, "")]
+        assert verify_release.decisions(results) == {"a": False, "b": None, "c": True}
 
     def test_a_shuffle_is_a_claim(self, tmp_path, capsys):
         made = skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=2)
         made.save(tmp_path, order="shuffled", rng=np.random.default_rng(3))
         found = nbcfast.verify(tmp_path)
         assert found.claims == (verify_release.SHUFFLED.format(", by a generator with a seed"),)
-        assert said(tmp_path, capsys)[1].splitlines()[-1] == found.conclusion
+        assert found.conclusion in said(tmp_path, capsys)[1].splitlines()
+
+
+class TestNotesAndWarnings:
+    """What a recipient has to know is printed by both, the warnings below the verdict."""
+
+    NOT_PRIVATE = ("safetytransform", "est", "partition", "disclosure", "canonical", "bits")
+
+    @pytest.mark.parametrize("kind", PUBLISHED)
+    def test_both_print_them(self, run, tmp_path, capsys, kind):
+        PUBLISHED[kind]().save(tmp_path)
+        fields = json.loads((tmp_path / "certificate.json").read_text())
+        found = nbcfast.verify(tmp_path)
+        assert set(found.notes) | set(found.claims) >= set(fields["notes"])
+        assert not set(found.words) & set(found.claims)
+        assert (kind in self.NOT_PRIVATE) <= any(
+            "is not differential privacy" in text for text in found.notes
+        )
+        assert found.to_dict()["notes"] == list(found.notes)
+        assert found.to_dict()["warnings"] == list(found.warnings)
+        for printed in (said(tmp_path, capsys)[1], run("verify", tmp_path)[1], repr(found)):
+            lines = [line.strip() for line in printed.splitlines()]
+            for text in fields["notes"]:
+                both = [f"note: {text}", f"{verify_release.CLAIMED} {text}"]
+                assert sum(lines.count(line) for line in both) == 1
+            below = [f"warning: {text}" for text in found.warnings]
+            assert lines[len(lines) - len(below) :] == below
+            assert sum(line.startswith("warning:") for line in lines) == len(below)
+
+    @pytest.mark.parametrize("lie", [None, "each"])
+    def test_a_coin_for_several_columns_is_warned_of(self, run, tmp_path, capsys, lie):
+        """What is told of such a group for sure has no epsilon, however random its coin."""
+        table = {"a": [0, 1, 1, 0] * 4, "b": [0, 1] * 8, "c": [0, 0, 1, 1] * 4}
+        scheme = response.Scheme("0.8", [["a", "b"], ["c"]])
+        if lie is not None:
+            domains = {name: [0, 1, 2] for name in "abc"}
+            scheme = response.KaryScheme("0.8", domains, groups=[["a", "b"], ["c"]], lie=lie)
+        response.disguise(table, scheme).save(tmp_path)
+        (warning,) = json.loads((tmp_path / "certificate.json").read_text())["warnings"]
+        assert warning.startswith("a, b: not epsilon-LDP for any epsilon: ")
+        assert ("whether two columns agree is published for every pair" in warning) == (lie is None)
+        for printed in (said(tmp_path, capsys)[1], run("verify", tmp_path)[1]):
+            lines = [line for line in printed.splitlines() if line]
+            assert lines[-1] == f"warning: {warning}"
+            assert lines[-2].startswith("verified: what the files can show; ")
+            assert lines[-2].endswith("; mind the warning below")
+            (line,) = (line for line in lines if line.startswith("yes  privacy"))
+            assert " as the certificate says, a, b: not epsilon-LDP for any epsilon; c: " in line
+        assert nbcfast.verify(tmp_path).warnings == (warning,)
+
+    def test_a_note_that_says_what_is_not_decided_is_a_claim(self, tmp_path, capsys, monkeypatch):
+        for kind, sentence in (
+            ("safetytransform", verify_release.GUARANTEE),
+            ("disclosure", verify_release.DISCLOSURE),
+        ):
+            PUBLISHED[kind]().save(tmp_path / kind)
+            note, claim = f"note: {sentence}", f"{verify_release.CLAIMED} {sentence}"
+            code, printed = said(tmp_path / kind, capsys)
+            assert (code, note in printed, claim in printed) == (0, True, False)
+        for name in ("MOST_RATIOS", "MOST_MATCHED", "SOME_TIMES"):
+            monkeypatch.setattr(verify_release, name, 0)
+        monkeypatch.setattr("nbcfast.release.checks.MOST_QUOTIENTS", 0)
+        for kind, sentence in (
+            ("safetytransform", verify_release.GUARANTEE),
+            ("disclosure", verify_release.DISCLOSURE),
+        ):
+            found = nbcfast.verify(tmp_path / kind)
+            assert (found.exit_code, sentence in found.claims, sentence in found.notes) == (3, True, False)
+            code, printed = said(tmp_path / kind, capsys)
+            assert (code, f"note: {sentence}" in printed) == (3, False)
+            assert f"{verify_release.CLAIMED} {sentence}" in printed
+
+    def test_words_that_another_check_refuses_are_not_printed(self, tmp_path, capsys):
+        PUBLISHED["partition"]().save(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(warnings=["All is well."]))
+        found = nbcfast.verify(tmp_path)
+        assert (found.verdict, found.words) == ("not verified", ())
+        assert "warning: All is well." not in said(tmp_path, capsys)[1].splitlines()
+
+    def test_coins_with_a_seed_are_not_said_to_hide(self, tmp_path, capsys):
+        made = response.disguise(Table(PEOPLE).select(["ill", "job"]), SCHEME, rng=np.random.default_rng(3))
+        made.save(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        assert (found.exit_code, found.notes, found.claims) == (1, (), ())
+        assert "Each answer was disguised" not in said(tmp_path, capsys)[1]
 
 
 class TestCommandLine:

@@ -28,6 +28,7 @@ FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
 LONGEST = 60  # seconds for one mutant, which takes some milliseconds: what takes that long is a hang
 SAID = {"yes": True, "NO": False, "?": None}
+WORDS = ("--", verify_release.NOTE, verify_release.WARNING)
 
 # What only one of the verifiers checks, or leaves open, and why. The script prints a "?" where the library
 # alone checks, so that it never leaves with 0 where that leaves with 1.
@@ -73,10 +74,13 @@ CHECKS = (
 
 
 class Verdict:
-    """What one of them found: the exit code, (name, verdict) of each check, claims, and all that it says."""
+    """What one of them found: the exit code, (name, verdict) of each check, claims, words, and all it says.
 
-    def __init__(self, code, checks, claims, text):
-        self.code, self.checks, self.claims, self.text = code, checks, claims, text
+    Words are notes, warnings, and what was ignored.
+    """
+
+    def __init__(self, code, checks, claims, words, text):
+        self.code, self.checks, self.claims, self.words, self.text = code, checks, claims, words, text
 
     def of(self, name):
         return [holds for one, holds in self.checks if one == name]
@@ -91,24 +95,32 @@ def by_script(folder, ignore_extra=False):
 
 def printed(code, out, err):
     """The verdict that the script printed."""
-    checks, claims = [], []
+    checks, claims, words = [], [], []
     for line in out.split("\n"):
         said, _, rest = line.partition(" ")
         if said in SAID and rest.startswith(" "):
             checks.append((rest.strip().split("  ")[0], SAID[said]))
         elif line.startswith(verify_release.CLAIMED):
             claims.append(line.removeprefix(verify_release.CLAIMED).strip())
-    return Verdict(code, checks, claims, out + err)
+        elif said in WORDS:
+            words.append((said, rest.strip().removeprefix("folder").strip()))
+    return Verdict(code, checks, claims, words, out + err)
 
 
 def by_library(folder, ignore_extra=False):
     try:
         found = nbcfast.verify(folder, ignore_extra=ignore_extra)
     except OSError as error:
-        return Verdict(2, [], [], verify_release.printable(str(error))), None
+        return Verdict(2, [], [], [], verify_release.printable(str(error))), None
     checks = [(check.name, check.passed) for check in found.checks]
     claims = [verify_release.printable(text).strip() for text in found.claims]
-    return Verdict(found.exit_code, checks, claims, repr(found)), found
+    ignored = [verify_release.ignored_text(list(found.ignored))] if found.ignored else []
+    words = [
+        (said, verify_release.printable(text).strip())
+        for said, texts in zip(WORDS, (ignored, found.notes, found.warnings), strict=True)
+        for text in texts
+    ]
+    return Verdict(found.exit_code, checks, claims, words, repr(found)), found
 
 
 def disagreements(script, library):
@@ -143,6 +155,8 @@ def disagreements(script, library):
         yield f"the script leaves with {script.code}, the library with {library.code}"
     if not script.of("canonical") and 1 not in codes and script.claims != library.claims:
         yield f"the script prints the claims {script.claims}, the library {library.claims}"
+    if not script.of("canonical") and 1 not in codes and script.words != library.words:
+        yield f"the script prints {script.words}, the library {library.words}"
 
 
 def raw(text):

@@ -36,7 +36,7 @@ from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
-from nbcfast.verify_release import CLAIMED, undeclared_text
+from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, undeclared_text
 
 if TYPE_CHECKING:
     from nbcfast.response import Disguised
@@ -1010,7 +1010,9 @@ def same_line(release: Release) -> str:
     help="The public list of tuples that a canonical release keeps its answers on.",
 )
 @click.option(
-    "--ignore-extra", is_flag=True, help="Pass over files in DIR that the certificate does not name."
+    "--ignore-extra",
+    is_flag=True,
+    help="Pass over files in DIR that the certificate does not name: listed, and covered by nothing.",
 )
 @reads_file
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
@@ -1035,7 +1037,8 @@ def verify(
     says. Nothing else may be in the folder: what the certificate does not name, or is no regular file, is
     named and fails. The path of a certificate.json stands for its folder.
 
-    What the publisher claims and no file can show is printed as a claim, and is no check. Leaves with 0 if
+    What the publisher claims and no file can show is printed as a claim, and is no check. Warnings of the
+    certificate stand below the verdict. Leaves with 0 if
     every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
     be made ("not fully checked").
     """
@@ -1142,6 +1145,8 @@ def show_verification(found: Verification) -> None:
     """The checks, one a line, and what the release says of itself."""
     said = {True: "yes", False: "NO", None: "?"}
     rows = [(said[check.passed], check.name, check.text) for check in found.checks]
+    if found.ignored:
+        rows.append(("--", "folder", ignored_text(list(found.ignored))))
     grid = Grid.grid(padding=(0, 2))
     for _ in range(3):
         grid.add_column(overflow="fold")
@@ -1154,11 +1159,12 @@ def show_verification(found: Verification) -> None:
         if any(check.name == "equivalence" and check.passed for check in found.checks):
             lines.append(("classifier", same_line(found.release)))
         parts.append(pairs([*lines, ("rows", readable(found.release.views.n_rows))]))
-        parts.append(Text("\n".join(f"- {printable(text)}" for text in found.words)))
     if found.published is not None and found.kind in SUMMARIES:
         parts.append(pairs(SUMMARIES[found.kind](found.published)))
-    if found.partition is not None and found.partition.warnings:
-        parts.append(Text("\n".join(f"- {printable(text)}" for text in found.partition.warnings)))
-    if found.claims:
-        parts.append(Text("\n".join(f"{CLAIMED} {printable(text)}" for text in found.claims)))
-    show(*parts, Text(found.conclusion, style="bold"))
+    for head, texts in ((CLAIMED, found.claims), (NOTE, found.notes)):
+        if texts:
+            parts.append(Text("\n".join(f"{head} {printable(text)}" for text in texts)))
+    parts.append(Text(found.conclusion, style="bold"))
+    if found.warnings:
+        parts.append(Text("\n".join(f"{WARNING} {printable(text)}" for text in found.warnings)))
+    show(*parts)

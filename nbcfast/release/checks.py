@@ -70,6 +70,12 @@ class Verification:
         What was read; None where it could not be.
     claims : tuple of str
         What the certificate says and nothing has checked.
+    warnings, notes : tuple of str
+        What it says in words besides, which were checked to be those that go with it. Of one that does not
+        hold these are warnings alone. Numbers of tuples that are decided otherwise are only among them where
+        they were counted.
+    ignored : tuple of str
+        With ``ignore_extra=True``: the names, in quotes, of what is in the folder and covered by nothing.
     """
 
     path: str
@@ -77,6 +83,9 @@ class Verification:
     kind: str | None = None
     published: Any = None
     claims: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def _of(self, kind: str) -> Any:
         return self.published if self.kind == kind else None
@@ -129,32 +138,14 @@ class Verification:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the certificate of a release says in words, without its claims.
-
-        Of one that does not hold these are its warnings alone. Neither holds numbers of tuples that are
-        decided otherwise unless they were counted: they are among the claims.
-        """
-        if self.release is None:
-            return ()
-        made = self.release.certificate
-        notes = () if self._outcome is False else made.notes
-        counted = any(check.name == "equivalence" and check.passed for check in self.checks)
-        claimed = set(self.claims) if counted else {*self.claims, *self._numbers(made)}
-        return tuple(text for text in (*made.warnings, *notes) if text not in claimed)
-
-    @staticmethod
-    def _numbers(made: Certificate) -> list[str]:
-        """The warnings that say how many tuples are decided otherwise than by the private views."""
-        listed = None if made.canonical is None else made.canonical.listed
-        found = [] if listed is None else [form.listed_text(listed.tuples, listed.differing, made.preserve)]
-        if made.differing_tuples:
-            found.append(form.differing_text(made.differing_tuples, made.preserve))
-        return found
+        """What the certificate says in words and was checked: its warnings, and its notes."""
+        return (*self.warnings, *self.notes)
 
     @property
     def conclusion(self) -> str:
         """The verdict, and what it does not cover."""
-        return form.verdict([check.passed for check in self.checks], len(self.claims))
+        found = [check.passed for check in self.checks]
+        return form.verdict(found, len(self.claims), len(self.warnings), len(self.ignored))
 
     def __bool__(self) -> bool:
         return self.ok
@@ -166,12 +157,19 @@ class Verification:
             "verdict": self.verdict,
             "checks": [check.to_dict() for check in self.checks],
             "claims": list(self.claims),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "ignored": list(self.ignored),
         }
 
     def __repr__(self) -> str:
         said = {True: "yes", False: "NO", None: "?"}
         lines = [f"  {said[check.passed]:<4} {check.name:<13} {check.text}" for check in self.checks]
+        if self.ignored:
+            lines.append(f"  {'--':<4} {'folder':<13} {form.ignored_text(list(self.ignored))}")
         lines += [f"  {form.CLAIMED} {text}" for text in self.claims]
+        lines += [f"  {form.NOTE} {text}" for text in self.notes]
+        lines += [f"  {form.WARNING} {text}" for text in self.warnings]
         head = f"Verification({self.path}: {self.conclusion})"
         return "\n".join(map(printable, [head, *lines]))
 
@@ -204,7 +202,8 @@ def verify(
     tuples : Table, or anything that Table takes, optional
         The public list that a canonical release keeps its answers on, which is not in its file.
     ignore_extra : bool
-        Pass over regular files and folders that the certificate does not name; they are still listed.
+        Pass over regular files and folders that the certificate does not name. Then there is no check of
+        the folder; they are listed in `.ignored`, as nothing covers them.
     progress : callable, optional
         Called as progress(done, total) while the classifiers are compared.
 
@@ -244,10 +243,11 @@ def verify(
     try:
         document = form.parse_any(form.content(where))
         checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
-        checks.append(Check(*form.judge_folder(document, where, ignore_extra)))
+        results, ignored = form.judge_folder(document, where, ignore_extra)
+        checks += [Check(*result) for result in results]
         checks += [Check(*result) for result in form.judge_version(document)]
         if not isinstance(document, form.Document):
-            return _table(document, where, against, checks)
+            return _table(document, where, against, checks, ignored)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         known = None if isinstance(error, form.TooLong) else False
@@ -267,11 +267,25 @@ def verify(
             checks += _canonical(release, tuples, against)
         if against is not None:
             checks.append(_same(release, against, tuples, progress))
-    return Verification(where, tuple(checks), "release", release, _claims(document, checks))
+    return _verification(document, where, checks, release, ignored)
 
 
-def _claims(document: form.Form, checks: list[Check]) -> tuple[str, ...]:
-    return tuple(document.claims({check.name: check.passed for check in checks}))
+def _verification(
+    document: form.Form, where: str, checks: list[Check], published: Any, ignored: list[str]
+) -> Verification:
+    """The checks, and what may be said beside them."""
+    decided = form.decisions([(check.name, check.passed, check.text) for check in checks])
+    warnings, notes = document.words(decided)
+    return Verification(
+        where,
+        tuple(checks),
+        document.fields["kind"],
+        published,
+        tuple(document.claims(decided)),
+        tuple(warnings),
+        tuple(notes),
+        tuple(ignored),
+    )
 
 
 def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -> Iterator[Check]:
@@ -300,7 +314,11 @@ def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -
 
 
 def _table(
-    document: form.Form, where: str, against: Viewset | Table | None, checks: list[Check]
+    document: form.Form,
+    where: str,
+    against: Viewset | Table | None,
+    checks: list[Check],
+    ignored: list[str],
 ) -> Verification:
     """The checks of a thing that has a table in its folder."""
     from nbcfast.release.files import published
@@ -326,7 +344,7 @@ def _table(
 
         copy = [("parquet", *parquet_check(folder, document, read))]
     checks += [Check(*result) for result in copy]
-    return Verification(where, tuple(checks), kind, read, _claims(document, checks))
+    return _verification(document, where, checks, read, ignored)
 
 
 def _amplified(document: form.Document, release: Release) -> Check:
