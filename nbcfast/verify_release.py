@@ -1593,6 +1593,10 @@ class TableForm(Form):
         self.rows = whole(fields["rows"], "field 'rows'")
         self.weights: str | None = fields.get("weights")
         self.canonical_order: bool = fields.get("order", "canonical") == "canonical"
+        if fields.get("order") == "canonical" and fields["seeded"]:
+            raise Refused(
+                "field 'seeded': expected false, as nothing is drawn for the canonical order, got true"
+            )
         columns = self.table(fields)
         self.places = [{text: place for place, text in enumerate(texts)} for _, texts in columns]
         self.header = [name for name, _ in columns]

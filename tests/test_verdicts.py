@@ -405,6 +405,22 @@ class TestNotesAndWarnings:
         assert (found.verdict, found.words) == ("not verified", ())
         assert "warning: All is well." not in said(tmp_path, capsys)[1].splitlines()
 
+    @pytest.mark.parametrize("kind", ["partition", "disclosure"])
+    def test_nothing_is_drawn_for_the_canonical_order(self, tmp_path, capsys, kind):
+        """So no writer says that a seed was given for it."""
+        made = PUBLISHED[kind]()
+        with pytest.raises(ValueError, match="rng goes with order='shuffled'"):
+            made.save(tmp_path, rng=np.random.default_rng(3))
+        made.save(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(seeded=True))
+        found = nbcfast.verify(tmp_path)
+        assert found.exit_code == 1
+        text = "field 'seeded': expected false, as nothing is drawn for the canonical order, got true"
+        assert [check.text for check in found.checks] == [text]
+        code, printed = said(tmp_path, capsys)
+        assert code == 1
+        assert text in printed
+
     def test_coins_with_a_seed_are_not_said_to_hide(self, tmp_path, capsys):
         made = response.disguise(Table(PEOPLE).select(["ill", "job"]), SCHEME, rng=np.random.default_rng(3))
         made.save(tmp_path)

@@ -184,7 +184,6 @@ def own(made, found, folder):
     if fields.get("order") == "shuffled":
         free |= {"order", "seeded", "table_sha256"}
     if found.kind in ("partition", "disclosure"):
-        free.add("seeded")
         free |= set() if parquet else {"parquet_sha256"}
     other = [name for name in again if name not in free and again[name] != fields[name]]
     if other:
