@@ -213,6 +213,27 @@ class TestCanonical:
                 found["canonical"].text
             )
 
+    @pytest.mark.parametrize("views", [VIEWS, MORE])
+    def test_more_attributes_than_are_looked_at_are_not_decided(self, tmp_path, capsys, views):
+        with_single_values(tmp_path, canonical.release(views, 4), answers.MOST_ATTRIBUTES - 1)
+        code, checks = said(tmp_path, capsys)
+        assert code == 3
+        assert checks["scorecard"].startswith("points and counts decide alike on")
+        found = nbcfast.verify(tmp_path)
+        assert found.exit_code == 3
+        text = "not checked here: 4,097 attributes, and up to 4,096 are looked at"
+        assert {(check.name, check.text) for check in found.checks if check.passed is None} == {
+            ("canonical", text),
+            ("scorecard", text),
+        }
+        assert nbcfast.load(tmp_path) == found.release
+
+    def test_a_list_of_tuples_of_many_attributes_is_looked_at_all_the_same(self, monkeypatch, tmp_path):
+        tuples = {"job": ["a", "b"], "sex": ["f", "x"]}
+        canonical.release(VIEWS, 4, tuples=tuples).save(tmp_path)
+        monkeypatch.setattr(answers, "MOST_ATTRIBUTES", 1)
+        assert nbcfast.verify(tmp_path, tuples=tuples).exit_code == 0
+
     def test_wrong_points_among_them_are_found(self, tmp_path, capsys):
         with_single_values(tmp_path, canonical.release(VIEWS, 4), 300)
         fields = json.loads((tmp_path / "certificate.json").read_text())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 MOST_AGAIN = 100_000_000  # tuples of more than two classes, up to which a release is made again
+MOST_ATTRIBUTES = 4_096  # whose product domain is gone through, as the kernels of two classes take them
 MOST_SOLVED = 2_500  # numbers that are looked for to make a file again
 MOST_SOLVED_OF_MANY = 1_500  # and for more than two classes, where they are in more demands
 SHORT_BITS = 61  # of totals that the kernels add up
@@ -60,6 +61,9 @@ def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
         return True, "there is one class"
     if made.listed is not None and codes is None:
         return None, NO_LIST
+    reason = _too_many(release, codes)
+    if reason is not None:
+        return None, reason
     card = _card(made)
     if card is None:
         return None, TOO_LONG
@@ -72,6 +76,14 @@ def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
         f"{form.short(release.certificate.tuples)} tuples" if codes is None else f"{len(codes)} listed tuples"
     )
     return same, f"points and counts decide {'alike' if same else 'differently'} on the {which}"
+
+
+def _too_many(release: Release, codes: Codes | None) -> str | None:
+    """Why nothing is looked at in a domain of so many attributes, which may all be of one value."""
+    n = len(release.views.attributes)
+    if codes is not None or n <= MOST_ATTRIBUTES:
+        return None
+    return f"not checked here: {n:,} attributes, and up to {MOST_ATTRIBUTES:,} are looked at"
 
 
 def again(
@@ -114,6 +126,9 @@ def _not_again(release: Release, codes: Codes | None, private: Viewset | None) -
     certificate = release.certificate
     if certificate.canonical is not None and certificate.canonical.listed is not None and codes is None:
         return NO_LIST
+    reason = _too_many(release, codes)
+    if reason is not None:
+        return reason
     if len(release.views.classes) > 2 and codes is None and certificate.tuples > MOST_AGAIN:
         return f"not checked here: that is done up to {MOST_AGAIN:,} tuples for more than two classes"
     if private is None and len(release.views.classes) > 1:
