@@ -261,9 +261,13 @@ class TooLong(Refused):
     """The file would take too long to read: nothing is known of it."""
 
 
+# One for all: json.dumps makes another for each of the hundreds of thousands of values of a file.
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
 def canonical(document: Any) -> str:
     """The one text of a document: sorted keys, no spaces, ASCII."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return ENCODER.encode(document)
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -313,9 +317,17 @@ def _part(text: str) -> int:
     raise Refused("part of a rational")
 
 
+SHORT_RATIONAL = re.compile(r"(0|[1-9][0-9]{0,14})/([1-9][0-9]{0,14})")  # of most intervals
+
+
 def rational(entry: Any, where: str) -> Fraction:
     """A number of at least 0, as "num/den" in lowest terms."""
     if type(entry) is str and entry.count("/") == 1:
+        plain = SHORT_RATIONAL.fullmatch(entry)
+        if plain:
+            up, down = int(plain[1]), int(plain[2])
+            if gcd(up, down) == 1:
+                return Fraction(up, down)
         try:
             numerator, denominator = map(_part, entry.split("/"))
         except Refused:
@@ -395,8 +407,13 @@ def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
 
 def _intervals(values: list[Typed], where: str, in_order: bool) -> None:
     """Refuse intervals of which two share a number, or, with `in_order`, which do not increase."""
-    # Two that start at the same number overlap, whichever comes first; a None is the open end.
-    ranked = sorted(values, key=lambda one: (one[1][0] is not None, one[1][0] or 0))
+    if in_order and all(
+        one[1] is not None and other[0] is not None and one[1] <= other[0]
+        for (_, one), (_, other) in zip(values, values[1:])  # noqa: B905, RUF007  # also for Python before 3.10
+    ):
+        return
+    # Two that start at the same number overlap, whichever comes first.
+    ranked = sorted(values, key=_start)
     for (_, (low, high)), (_, (start, end)) in zip(ranked, ranked[1:]):  # noqa: B905, RUF007  # also for Python before 3.10
         if high is None or start is None or high > start:
             one, other = interval_text(low, high), interval_text(start, end)
@@ -407,6 +424,17 @@ def _intervals(values: list[Typed], where: str, in_order: bool) -> None:
             f"{where}: expected intervals in increasing order, got {interval_text(*values[place][1])} where "
             f"{interval_text(*ranked[place][1])} belongs"
         )
+
+
+def _start(interval: Typed) -> tuple[bool, int, Fraction]:
+    """What intervals are sorted by: first that which is open below.
+
+    Integers before fractions, which take much longer to compare: they are equal for hardly any two.
+    """
+    low = interval[1][0]
+    if low is None:
+        return False, 0, Fraction(0)
+    return True, (low.numerator << 128) // low.denominator, low
 
 
 class Form:
@@ -559,10 +587,7 @@ class Document(Form):
             rows = entry["counts"]
             if type(rows) is not list or len(rows) != len(values):
                 raise Refused(f"{where}: expected counts of {len(values)} values, got {shown(rows)}")
-            counts = [
-                self._counts(row, f"{where}, value {label(one)}")
-                for row, one in zip(rows, values)  # noqa: B905
-            ]
+            counts = [self._counts(row, where, one) for row, one in zip(rows, values)]  # noqa: B905
             self.attributes.append((name, values, counts))
             product *= len(values)
         if product != self.tuples:
@@ -761,8 +786,13 @@ class Document(Form):
         entry = self.fields[name]
         return None if entry is None else whole(entry, f"field {name!r}")
 
-    def _counts(self, entry: Any, where: str) -> list[int]:
-        if type(entry) is not list or len(entry) != len(self.classes):
+    def _counts(self, entry: Any, where: str, one: Typed | None = None) -> list[int]:
+        fits = type(entry) is list and len(entry) == len(self.classes)
+        if fits and all(type(number) is int and 0 <= number <= WHOLE_IN_JSON for number in entry):
+            return list(entry)
+        if one is not None:  # only here, as the text of a value takes longer than its counts
+            where = f"{where}, value {label(one)}"
+        if not fits:
             raise Refused(f"{where}: expected {len(self.classes)} counts, one a class, got {shown(entry)}")
         return [whole(number, where) for number in entry]
 

@@ -1,6 +1,8 @@
 """What small files may ask of a verifier: equal hashes, many templates, many points, long products."""
 
 import hashlib
+import json
+import random
 import subprocess
 import sys
 from fractions import Fraction
@@ -114,6 +116,49 @@ def test_intervals_are_equal_where_their_hashes_are():
         assert one == other
         assert hash(one) == hash(other)
     assert hash(Interval(0, 10**10_000)) != hash(Interval(0, 10**10_001))
+
+
+def test_intervals_out_of_order_are_sorted_by_integers(tmp_path, capsys, monkeypatch):
+    n, compared = 3_000, 0
+    values = [["interval", f"{2 * i}/1000003", f"{2 * i + 1}/1000003"] for i in range(1, n + 1)]
+    before = Fraction._richcmp
+
+    def counting(one, other, sign):
+        nonlocal compared
+        compared += 1
+        return before(one, other, sign)
+
+    monkeypatch.setattr(Fraction, "_richcmp", counting)
+    counts = [[1, 1]] * len(values)
+    folder = write(tmp_path / "folder", release(random.Random(1).sample(values, len(values)), counts))
+    code, again, printed = both(folder, capsys)
+    assert (code, again) == (1, 1)
+    assert "expected intervals in increasing order, got [" in printed
+    assert compared < 12 * n  # in both verifiers; each sorting by fractions would take some 30 n
+    monkeypatch.undo()
+    folder = write(tmp_path / "another", release(values, counts))
+    assert both(folder, capsys)[:2] == (0, 0)
+
+
+def test_what_no_message_says_is_not_spelled(tmp_path, capsys, monkeypatch):
+    n, spelled, encoders = 200, 0, 0
+    folder = write(tmp_path / "folder", release([typed for _, typed in integers(n)], [[1, 1]] * n))
+    label, initial = form.label, json.JSONEncoder.__init__
+
+    def labelling(typed):
+        nonlocal spelled
+        spelled += 1
+        return label(typed)
+
+    def making(self, **options):
+        nonlocal encoders
+        encoders += 1
+        initial(self, **options)
+
+    monkeypatch.setattr(form, "label", labelling)
+    monkeypatch.setattr(json.JSONEncoder, "__init__", making)
+    assert both(folder, capsys)[:2] == (0, 0)
+    assert spelled + encoders < n
 
 
 def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
