@@ -117,7 +117,7 @@ def _kind(path: str) -> str:
         return ""
     try:
         with open(path, "rb") as file:
-            fields = json.loads(file.read())
+            fields = json.loads(form.read_whole(file, form.NAME))
     except (ValueError, RecursionError):
         return ""
     if not isinstance(fields, dict) or not {"format", "kind", "sha256", "version"} <= fields.keys():

@@ -130,6 +130,13 @@ SOME_NAMES = 5  # attributes that a warning names
 MOST_BITS = 62  # that points may be rounded to
 GUESSED_BYTES = 50_000_000
 DIGITS = 512  # binary digits after the point of logarithms of what floats leave open
+# Of files, looked at before they are read: a sparse one of any size takes no room, and is quickly sent.
+# A certificate with a million values, each one's text and type, has 50 MB. Parsed, it takes twenty times that
+# of memory.
+MOST_BYTES = 1 << 27  # of a file that is read whole: the certificate, a copy of its scheme or cuts
+MOST_LINES = 10**8  # of a table; with more people than that it is written with weights
+MOST_OF_TABLE = 1 << 34  # bytes of a file that is gone through: these lines, of 170 characters
+SHORT_LINE = 1 << 16  # characters of a record up to which its fields are looked at, whatever they may hold
 # How much is looked at in a second or so of Python; what takes more is not decided.
 LONGEST_PART = 1 << 15  # bits of a part of a rational, whose lowest terms take quadratic time
 LONGEST_SUM = 1 << 17  # of the denominators of a prior
@@ -989,6 +996,38 @@ def regular(path: str) -> IO[bytes]:
     raise Refused(f"{quoted(os.path.basename(path))} is {what}: expected a regular file")
 
 
+def too_large(name: str, size: int, most: int) -> TooLong:
+    """That a file is not read, because it is larger than any that is published."""
+    return TooLong(f"{named(name)}: not checked here: {size:,} bytes, and up to {most:,} are read")
+
+
+def expect_size(file: IO[bytes], name: str, most: int) -> None:
+    """Refuse a file of more bytes than that; what has no size, such as a pipe, passes."""
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        raise too_large(name, size, most)
+
+
+def read_whole(file: IO[bytes], name: str, data: bytes = b"") -> bytes:
+    """A file of which `data` were read before; TooLong where it has more than MOST_BYTES."""
+    expect_size(file, name, MOST_BYTES)
+    data += file.read(MOST_BYTES + 1 - len(data))
+    if len(data) > MOST_BYTES:  # it has grown since, or has no size
+        raise too_large(name, max(os.fstat(file.fileno()).st_size, len(data)), MOST_BYTES)
+    return data
+
+
+def blocks_of(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """A file that may be large, block by block; TooLong where it is too large."""
+    expect_size(file, name, MOST_OF_TABLE)
+    size = 0
+    for block in iter(lambda: file.read(1 << 20), b""):
+        size += len(block)
+        if size > MOST_OF_TABLE:
+            raise too_large(name, size, MOST_OF_TABLE)
+        yield block
+
+
 def quoted(name: str) -> str:
     """The name of a file as a piece of a message: in quotes, so that it ends where it ends."""
     return json.dumps(name, ensure_ascii=False)
@@ -1007,7 +1046,7 @@ def content(path: str) -> bytes:
             beside = os.path.exists(os.path.join(os.path.dirname(path), NAME))
             what = f"give its folder, for the {NAME} in it" if beside else f"there is no {NAME} beside it"
             raise FileNotFoundError(errno.ENOENT, f"no certificate, and {what}", path)
-        return first + file.read()
+        return read_whole(file, os.path.basename(path), first)
 
 
 def _no_number(text: str) -> Any:
@@ -1723,7 +1762,10 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
     rows: Rows = {}
     results: Judged = []
     if isinstance(document, TableForm):
-        fault = _read_table(document, os.path.join(folder, TABLE), rows)
+        try:
+            fault = _read_table(document, os.path.join(folder, TABLE), rows)
+        except TooLong as error:
+            return rows, [("table", None, str(error))]
         results.append(
             ("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value")
         )
@@ -1813,6 +1855,8 @@ def judge_parquet(document: Form, folder: str) -> Judged:
         return [("parquet", True, f"the certificate names a {PARQUET}, and there is none to check")]
     except OSError as error:
         return [("parquet", False, f"{PARQUET}: {error.strerror}")]
+    except TooLong as error:
+        return [("parquet", None, str(error))]
     except Refused as error:
         return [("parquet", False, str(error))]
 
@@ -1820,7 +1864,7 @@ def judge_parquet(document: Form, folder: str) -> Judged:
 def copy_hash(document: Form, file: IO[bytes]) -> tuple[bool | None, str]:
     """Whether a file has the sha256 of the table's copy: False, or None because that alone shows little."""
     total = hashlib.sha256()
-    for block in iter(lambda: file.read(1 << 20), b""):
+    for block in blocks_of(file, PARQUET):
         total.update(block)
     if total.hexdigest() != document.fields["parquet_sha256"]:
         return False, f"the sha256 of {PARQUET} does not match: it was changed"
@@ -1841,23 +1885,21 @@ def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
         return str(error)
     # Opened once: what is hashed is what is read.
     with data, io.TextIOWrapper(data, encoding="utf-8", newline="") as file:
-        while True:
-            block = data.read(1 << 20)
-            if not block:
-                break
+        for block in blocks_of(data, TABLE):
             if b"\0" in block:  # which csv refuses in Pythons before 3.11, and reads in later ones
                 return f"{TABLE}: line contains NUL"
             total.update(block)
         if total.hexdigest() != document.fields["table_sha256"]:
             return f"the sha256 of {TABLE} does not match: it was changed"
         data.seek(0)
-        lines = csv.reader(file, strict=True)
+        records = _Records(file, document)
+        lines = csv.reader(records, strict=True)
         try:
             header = next(lines, None) or [""]
             if header != document.header:
                 return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
             written = hashlib.sha256(_line(header))
-            fault = _count_rows(document, lines, rows, written)
+            fault = _count_rows(document, records.each(lines), rows, written)
         except (csv.Error, UnicodeDecodeError) as error:
             return f"{TABLE}: {error}"
     if fault is not None:
@@ -1869,6 +1911,40 @@ def _read_table(document: TableForm, path: str, rows: Rows) -> str | None:
             f"{TABLE}: expected line ends \\n, also of the last line, and quotes only where they are needed"
         )
     return None
+
+
+class _Records:
+    """The lines of a table, none longer than what the certificate has values for."""
+
+    def __init__(self, file: IO[str], document: TableForm) -> None:
+        self.file = file
+        longest = max(
+            sum(2 * len(name) + 3 for name in document.header),
+            sum(2 * max(map(len, texts)) + 3 for texts in document.places) + len(f",{MOST_PEOPLE}"),
+        )
+        self.longest = max(longest, SHORT_LINE)
+        self.left = self.longest
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self.file.readline(self.left + 1)
+        self.left -= len(line)
+        if self.left < 0:
+            raise csv.Error(f"a line has more than the {self.longest:,} characters of the longest values")
+        if not line:
+            raise StopIteration
+        return line
+
+    def each(self, lines: Iterable[list[str]]) -> Iterator[list[str]]:
+        """The records below the header, of one line or, with line ends in quotes, more."""
+        self.left = self.longest
+        for number, line in enumerate(lines, 1):
+            if number > MOST_LINES:
+                raise TooLong(f"{TABLE}: not checked here: more than {MOST_LINES:,} lines")
+            self.left = self.longest
+            yield line
 
 
 def _count_rows(document: TableForm, lines: Any, rows: Rows, written: Any) -> str | None:

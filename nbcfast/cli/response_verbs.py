@@ -34,7 +34,7 @@ from nbcfast.cli.verbs import (
     verbs,
 )
 from nbcfast.release import load
-from nbcfast.release.files import published_copy
+from nbcfast.release.files import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.table.values import plain
@@ -308,7 +308,7 @@ def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
     """The cuts of these columns in a cuts.json; that of published answers must be their own."""
     data = published_copy(file, form.CUTS)
     try:
-        found = json.loads((file.read_bytes() if data is None else data).decode())
+        found = json.loads((own_file(file) if data is None else data).decode())
         cuts = {name: Cut.from_dict(cut) for name, cut in found.items() if name in columns}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"--cuts {file}: not cuts as they were written ({error})") from None

@@ -37,6 +37,7 @@ def save(
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
+    expect_fit(form.NAME, len(data), form.MOST_BYTES)
     if release.certificate.canonical is not None:
         try:
             form.parse(data)
@@ -55,6 +56,12 @@ def save(
             # Before the counts, because it may be too large, and then nothing is written.
             stream(release, os.fsdecode(dataset), writing.file(dataset, overwrite), None, progress)
         files[form.NAME].write(data)
+
+
+def expect_fit(name: str, size: int, most: int) -> None:
+    """Refuse to save a file that no verifier reads."""
+    if size > most:
+        raise ValueError(f"not saved: {name} would have {size:,} bytes, and verifiers read up to {most:,}")
 
 
 def unfit(release: Release) -> str | None:
@@ -299,15 +306,24 @@ def published_copy(path: str | os.PathLike[str], name: str) -> bytes | None:
         return None
     if name not in document.files:
         raise ValueError(f"{place}: the certificate beside it, {where}, names no {name}")
+    expected = form.copy_of(document.fields[name.partition(".")[0]])
     try:
         with form.regular(place) as file:
-            data = file.read()
+            data = file.read(len(expected) + 1)
     except form.Refused as error:
         raise ValueError(f"{place}: {error}") from None
-    part = document.fields[name.partition(".")[0]]
-    if data != form.copy_of(part):
+    if data != expected:
         raise ValueError(f"{place}: expected the {name} of the certificate beside it, byte for byte")
     return data
+
+
+def own_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file of small things that somebody names; ValueError where it is large."""
+    with open(path, "rb") as file:
+        try:
+            return form.read_whole(file, os.path.basename(os.fsdecode(path)))
+        except form.TooLong as error:
+            raise ValueError(str(error)) from None
 
 
 def release_of(document: Document, where: str) -> Release:

@@ -15,12 +15,11 @@ import numpy as np
 from nbcfast import verify_release as form
 from nbcfast._writing import together, written
 from nbcfast.release.datasets import SUPPRESSED_TEXT, _field, _generator, _texts
-from nbcfast.release.files import _typed
+from nbcfast.release.files import _typed, expect_fit
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
 BLOCK_ROWS = 1 << 18
-MOST_LINES = 10**8  # of a table, some gigabytes
 MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
 LONGEST_FOOTER = 1 << 26  # bytes of what Parquet files say of themselves that are compared
 WRITER = re.compile(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})")
@@ -47,15 +46,19 @@ def save(
     with together() as writing:
         files = writing.folder(path, names, overwrite)
         digest = lines.write(files[form.TABLE], generator)
+        expect_fit(form.TABLE, files[form.TABLE].tell(), form.MOST_OF_TABLE)
         fields = document(digest)
         if parquet:
             hashed = Hashed(files[form.PARQUET])
             _write_parquet(lines.table, hashed, lines.weights)
+            expect_fit(form.PARQUET, files[form.PARQUET].tell(), form.MOST_OF_TABLE)
             fields["parquet_sha256"] = hashed.total.hexdigest()
         for name, entry in (copies or {}).items():
             files[name].write(form.copy_of(entry))
         fields["sha256"] = form.digest(fields)
-        files[form.NAME].write((form.canonical(fields) + "\n").encode("ascii"))
+        data = (form.canonical(fields) + "\n").encode("ascii")
+        expect_fit(form.NAME, len(data), form.MOST_BYTES)
+        files[form.NAME].write(data)
 
 
 def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generator | None:
@@ -147,9 +150,9 @@ class Lines:
 
 def check_lines(rows: int) -> None:
     """Refuse that many lines."""
-    if rows > MOST_LINES:
+    if rows > form.MOST_LINES:
         raise ValueError(
-            f"not saved: a line for each person would be {rows:,} lines, more than {MOST_LINES:,}; with "
+            f"not saved: a line for each person would be {rows:,} lines, more than {form.MOST_LINES:,}; with "
             "weights='people' (--counts people) each distinct row is written once, with its number of people"
         )
 
@@ -336,7 +339,10 @@ def parquet_check(folder: str, document: form.TableForm, published: Any) -> tupl
         return None, f"the sha256 of {name} matches; more takes pyarrow: pip install pyarrow"
     table = published.counted if document.fields["kind"] == "partition" else published.collapsed
     with form.regular(os.path.join(folder, name)) as file:
-        holds, text = form.copy_hash(document, file)  # of what is compared
+        try:
+            holds, text = form.copy_hash(document, file)  # of what is compared
+        except form.TooLong as error:
+            return None, str(error)
         if holds is False:
             return holds, text
         file.seek(0)

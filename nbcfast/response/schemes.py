@@ -648,15 +648,14 @@ def load_scheme(path: str | os.PathLike[str]) -> Scheme | KaryScheme:
         by it would hide something else than was said, or nothing.
     """
     from nbcfast import verify_release as form
-    from nbcfast.release.files import published_copy
+    from nbcfast.release.files import own_file, published_copy
 
     name = os.fsdecode(path)
     if os.path.isdir(name):
         name = os.path.join(name, form.SCHEME)
     data = published_copy(name, form.SCHEME)
     if data is None:
-        with open(name, "rb") as file:
-            data = file.read()
+        data = own_file(name)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
