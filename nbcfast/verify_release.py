@@ -76,7 +76,9 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
 
+    Numbers = TypeVar("Numbers", tuple[int, int], tuple[int, int, int])
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
@@ -2299,21 +2301,21 @@ class _Statistics:
     """
 
     def __init__(self, groups: list[dict[int, int]], l: int) -> None:
-        self.modes: dict[tuple[int, int], int] = {}  # (c, N) of the most frequent value -> the smallest W
-        self.rest: dict[int, dict[int, int]] = {}  # value -> c -> the smallest N
-        self.wide: dict[int, dict[int, int]] = {}  # value -> c -> the smallest W
+        # Sorted, and not looked up: whoever writes the table chooses counts that share their hash.
+        modes: list[tuple[int, int, int]] = []
+        rest: dict[int, list[tuple[int, int]]] = {}
+        wide: dict[int, list[tuple[int, int]]] = {}
         for group in groups:
             falling = sorted(group.values(), reverse=True)
             n, taken = sum(falling), sum(falling[:l])
             following = falling[l] if l < len(falling) else 0
-            mode = falling[0], n - falling[0]
-            w = n - taken - following
-            self.modes[mode] = min(self.modes.get(mode, w), w)
+            modes.append((falling[0], n - falling[0], n - taken - following))
             for place, c in group.items():
-                w = n - taken - min(c, following)
-                rest, wide = self.rest.setdefault(place, {}), self.wide.setdefault(place, {})
-                rest[c] = min(rest.get(c, n - c), n - c)
-                wide[c] = min(wide.get(c, w), w)
+                rest.setdefault(place, []).append((c, n - c))
+                wide.setdefault(place, []).append((c, n - taken - min(c, following)))
+        self.modes = _leasts(modes)  # (c, N, the smallest W) of the most frequent values
+        self.rest = {place: _leasts(found) for place, found in rest.items()}  # value -> (c, the smallest N)
+        self.wide = {place: _leasts(found) for place, found in wide.items()}  # value -> (c, the smallest W)
 
     @property
     def size(self) -> int:
@@ -2322,17 +2324,17 @@ class _Statistics:
 
     def judge(self, k: int, m: int, confidence: Fraction) -> tuple[bool, str]:
         """Whether the breach is strictly below the confidence, and a sentence."""
-        for (_, n), w in self.modes.items():
+        for _, n, w in self.modes:
             if k >= w or (m > 0 and k + m >= n):
                 return False, "unsafe: somebody's value is certain"
         odds = Least((1 - confidence) / confidence, m)
-        for (c, n), w in self.modes.items():
+        for c, n, w in self.modes:
             odds.take(Fraction(w - k, c), n - 1 - k, c)
         if m:
             for place in self.rest:
                 wide = self.wide[place]
-                two = min(Fraction(w - k, c) for c, w in wide.items())
-                four = min(Fraction(w, c) for c, w in wide.items())
+                two = min(Fraction(w - k, c) for c, w in wide)
+                four = min(Fraction(w, c) for c, w in wide)
                 for c, n in _smallest(self.rest[place]):
                     odds.take(two, n, c)
                     odds.take(four, n - k, c)
@@ -2342,12 +2344,21 @@ class _Statistics:
         return odds.above, f"{said}: breach {odds.breach()} {sign} {number_text(confidence)}"
 
 
-def _smallest(rest: dict[int, int]) -> list[tuple[int, int]]:
-    """The (c, N) without those that another one with c as large and N as small outdoes."""
+def _leasts(entries: list[Numbers]) -> list[Numbers]:
+    """Of those that are equal but for their last number that with the smallest, in rising order."""
+    found: list[Numbers] = []
+    for entry in sorted(entries):
+        if not found or entry[:-1] != found[-1][:-1]:
+            found.append(entry)
+    return found
+
+
+def _smallest(rest: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The (c, N), given by rising c, without those that one with a c as large and an N as small outdoes."""
     found: list[tuple[int, int]] = []
-    for c in sorted(rest, reverse=True):
-        if not found or rest[c] < found[-1][1]:
-            found.append((c, rest[c]))
+    for c, n in reversed(rest):
+        if not found or n < found[-1][1]:
+            found.append((c, n))
     return found
 
 

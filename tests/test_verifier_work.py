@@ -177,6 +177,45 @@ def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
     assert asked() < 10 * n
 
 
+def colliding(number, least):
+    """(c, N) with N < c that Python gives one hash as tuples: lane by lane, backwards from the hash."""
+    bits, whole = 64, (1 << 64) - 1
+    prime, other, start = 11400714785074694791, 14029467366897019727, 2870177450012600261
+
+    def turned(x, by):
+        return (x << by | x >> (bits - by)) & whole
+
+    wanted = turned(4711 * pow(prime, -1, 1 << bits) & whole, bits - 31)
+    inverse, found, c = pow(other, -1, 1 << bits), [], least
+    while len(found) < number:
+        after = turned((start + c * other) & whole, 31) * prime & whole
+        n = (wanted - after) * inverse & whole
+        if n < c:
+            found.append((c, n))
+        c += 1
+    return found
+
+
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="hashes have 32 bits here")
+def test_groups_whose_counts_share_their_hash_are_not_compared_with_each_other(asked):
+    pairs = colliding(100, 3 << 51)
+    assert len({hash(pair) for pair in pairs}) == 1  # of CPython 3.8 and later
+    groups = [{0: Counted(c), 1: n} for c, n in pairs]
+    assert sum(c + n for c, n in pairs) < form.MOST_PEOPLE
+    found = form._Statistics(groups, 0)
+    assert {(int(c), n) for c, n, _ in found.modes} == {*pairs}
+    assert asked() < 25 * len(pairs)  # each with each other would be 50, and as many again for every look-up
+
+
+def test_the_smallest_of_equal_counts_is_kept():
+    groups = [{0: 5, 1: 3}, {0: 5, 1: 2, 2: 1}, {0: 4, 1: 4}, {1: 5, 2: 3}]
+    found = form._Statistics(groups, 1)
+    assert found.modes == [(4, 4, 0), (5, 3, 0)]
+    assert found.rest == {0: [(4, 4), (5, 3)], 1: [(2, 6), (3, 5), (4, 4), (5, 3)], 2: [(1, 7), (3, 5)]}
+    assert found.wide == {0: [(4, 0), (5, 0)], 1: [(2, 1), (3, 0), (4, 0), (5, 0)], 2: [(1, 2), (3, 0)]}
+    assert form._smallest([(1, 7), (3, 5), (4, 6)]) == [(4, 6), (3, 5)]
+
+
 def test_factors_above_and_below_cancel():
     document = SimpleNamespace(class_counts=[6, 6])
     odds = form._Odds(document, 0, 1, [(6, 4), (5, 3), (3, 5), (3, 7), (9, 7)])
