@@ -165,6 +165,17 @@ class Writing:
         for place in self._places:
             place.put(alone=len(self._places) == 1)
 
+    def _end(self) -> None:
+        """Drop, and begin again after each signal that comes meanwhile: there is no other chance."""
+        try:
+            self._drop()
+        except BaseException as error:
+            if isinstance(error, Exception):
+                self._drop()
+            else:
+                self._end()
+            raise
+
     def _drop(self) -> None:
         # Where an interrupt came does not matter: either all have their names by now, or none keeps it.
         if not all(place.stands for place in self._places):
@@ -184,11 +195,7 @@ def together() -> Iterator[Writing]:
         yield writing
         writing._finish()
     finally:
-        try:
-            writing._drop()
-        except BaseException:  # a signal, and there is no other chance
-            writing._drop()
-            raise
+        writing._end()
 
 
 @contextmanager

@@ -115,6 +115,94 @@ def test_a_second_signal_does_not_cut_the_cleaning_up_short(ending, capsys):
     assert capsys.readouterr().err.count("ended by") == 2
 
 
+# A command of its own, which sends itself signals: the first while files are given their names, the others at
+# every call that touches one from then on, or when `main` has left and the interpreter does, or all but has.
+ENDED = """
+import atexit, os, signal, sys
+where, first, then, *arguments = sys.argv[1:]
+first, then = signal.Signals[first], signal.Signals[then]
+begun = False
+
+class Late:
+    def __del__(self, send=signal.raise_signal):
+        send(then)
+
+def sends(name, call):
+    def sending(*arguments, **options):
+        global begun
+        if not begun and name == "link":
+            begun = True
+            signal.raise_signal(first)
+        elif begun and where == "cleaning":
+            signal.raise_signal(then)
+        return call(*arguments, **options)
+    return sending
+
+for name in ("link", "lstat", "rename", "unlink", "rmdir", "walk"):
+    setattr(os, name, sends(name, getattr(os, name)))
+if where == "exit":
+    atexit.register(signal.raise_signal, then)
+if where == "modules":
+    signal.late = Late()  # it goes when the modules do
+sys.argv = ["nbcfast", *arguments]
+from nbcfast.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("then", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("where", ["exit", "modules"])
+@pytest.mark.parametrize("first", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_further_signals_change_nothing_until_the_process_is_gone(tmp_path, first, where, then):
+    ends_by(first, tmp_path, first, where, then)
+
+
+@pytest.mark.parametrize("then", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("first", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_signals_at_every_call_do_not_cut_the_cleaning_up_short(tmp_path, first, then):
+    ends_by(then if first == "SIGINT" else first, tmp_path, first, "cleaning", then)
+
+
+def ends_by(name, tmp_path, first, where, then):
+    """A verb that is sent these signals leaves as one says, and no file."""
+    rows = tmp_path / "private.csv"
+    rows.write_text("job,ill\n" + "a,no\nb,yes\n" * 9)
+    for place in ("out", "tmp"):
+        (tmp_path / place).mkdir()
+    verb = ["skyline", "anonymize", rows, "--quasi", "job", "--sensitive", "ill", "--k", "2", "--no-attack"]
+    target = ["--memory-limit", "1GiB", "--out", tmp_path / "out" / "made"]
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED, where, first, then, *verb, *target],
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    words = "" if name == "SIGINT" else f"nbcfast: ended by {name}\n"
+    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], words)
+    assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_with_lines_left_for_a_full_device(name):
+    script = (
+        "import signal, sys; from nbcfast.cli import main, verbs; sys.argv = ['nbcfast']\n"
+        f"verbs.run = lambda _: (print('a line'), signal.raise_signal(signal.{name})); main()"
+    )
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+        )
+    words = "" if name == "SIGINT" else f"nbcfast: ended by {name}\n"
+    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], words)
+
+
 def test_signals_that_somebody_else_handles_stay_with_him(ending, capsys):
     seen = []
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does

@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import NoReturn
+from types import FrameType
+from typing import Any, NoReturn
 
 from nbcfast.verify_release import complain, let_go, printable, silence
 
@@ -29,9 +30,10 @@ class Ended(BaseException):
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and leave: 0 for yes, 1 for no, 2 for bad input, 130 after Ctrl-C.
 
-    SIGTERM and SIGHUP end a command as Ctrl-C does, with what it has begun removed, by 143 and 129.
-    Whatever goes wrong is one line on stderr; with the environment variable NBCFAST_TRACEBACK set, the
-    traceback comes before it.
+    SIGTERM and SIGHUP end a command as Ctrl-C does, with what it has begun removed, by 143 and 129. Without
+    `arguments` (those of the process are taken) the process is the command: further signals change nothing,
+    until it is gone. Whatever goes wrong is one line on stderr; with the environment variable
+    NBCFAST_TRACEBACK set, the traceback comes before it.
     """
     if not _open_streams():
         complain("nbcfast: stdout is closed: give it a file, or /dev/null")
@@ -39,22 +41,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label that the terminal cannot spell is escaped
             stream.reconfigure(errors="backslashreplace")
-    before = _take_signals()
+    signals = _Signals()
+    ended: int | None = None
     try:
-        code = _code_of(sys.argv[1:] if arguments is None else list(arguments))
+        code = _code_of(sys.argv[1:] if arguments is None else list(arguments), signals)
     except KeyboardInterrupt:
-        code = 130
-    except Ended as ended:
-        code = 128 + ended.number
-        complain(f"nbcfast: ended by {signal.Signals(ended.number).name}")
-    finally:
-        for number in before:
-            signal.signal(number, signal.SIG_DFL)
+        ended = signal.SIGINT
+    except Ended as error:
+        ended = error.number
+    # Nothing is raised from here on: what comes now was recorded.
+    if ended is None:
+        ended = signals.late
+    if ended is not None:
+        code = 128 + ended
+        if ended != signal.SIGINT:
+            complain(f"nbcfast: ended by {signal.Signals(ended).name}")
+        let_go(sys.stdout)
+    signals.give_back(alone=arguments is None)
     sys.exit(code)
 
 
-def _code_of(arguments: list[str]) -> int:
+def _code_of(arguments: list[str], signals: "_Signals") -> int:
     """Run one command; its exit code."""
+    signals.look()
     try:
         from nbcfast.cli.verbs import run
 
@@ -75,29 +84,54 @@ def _code_of(arguments: list[str]) -> int:
     return code
 
 
-def _take_signals() -> list[int]:
-    """Let signals that would end the process raise `Ended`, so that nothing half-written is left; which.
+class _Signals:
+    """Signals that would end the process raise in `_code_of`, so that nothing half-written is left.
 
-    What somebody else handles, or nohup ignores, stays as it is, and so does everything in a thread, which
-    gets no signals.
+    What comes before and after it is recorded: nothing could be left half-written there, and nobody waits for
+    an exception. What somebody else handles, or nohup ignores, stays as it is, and so does everything in a
+    thread, which gets no signals.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return []
-    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    numbers = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
-    came = 0
 
-    def end(number: int, frame: object) -> None:
-        nonlocal came
-        came += 1
-        # A terminal that closes may send both, and the second would cut the cleaning up short. A third is
-        # somebody who insists: the first may have come where Python drops exceptions.
-        if came != 2:
-            raise Ended(number)
+    def __init__(self) -> None:
+        self.late: int | None = None  # that came outside
+        self._first, self._came = 0, 0
+        self._before: dict[int, Any] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return
+        usual = {signal.SIGINT: signal.default_int_handler}
+        usual |= {getattr(signal, name): signal.SIG_DFL for name in ENDING if hasattr(signal, name)}
+        for number, handler in usual.items():
+            if signal.getsignal(number) == handler:
+                self._before[number] = handler
+                signal.signal(number, self._take)
 
-    for number in numbers:
-        signal.signal(number, end)
-    return numbers
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        while frame is not None and frame.f_code is not _code_of.__code__:
+            frame = frame.f_back
+        if frame is None:
+            self.late = self.late or number
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            self._came += 1
+            self._first = self._first or number
+            # A terminal that closes may send both, and what comes during the cleaning up would cut it short.
+            # The third is somebody who insists: the first may have come where Python drops exceptions.
+            if self._came in (1, 3):
+                raise Ended(self._first)
+
+    def look(self) -> None:
+        """Raise what came before."""
+        if self.late == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.late is not None:
+            raise Ended(self.late)
+
+    def give_back(self, alone: bool) -> None:
+        """Let signals do what they did before, or nothing any more if the process has only to leave."""
+        for number, handler in self._before.items():
+            # The interpreter would take a handler of Python away before it ends, but leaves this as it is.
+            signal.signal(number, signal.SIG_IGN if alone else handler)
 
 
 def _open_streams() -> bool:
