@@ -136,7 +136,7 @@ class Writing:
         """The file that will stand at `path`, open for writing."""
         check_file(path, overwrite)
         target = place_of(path)
-        draft = self._draft(os.path.dirname(target), os.path.basename(target))
+        draft = self._draft(os.path.dirname(target), os.path.basename(target), path)
         self._places.append(_File(draft, path, target, overwrite))
         return draft.file
 
@@ -148,11 +148,11 @@ class Writing:
         folder = _Folder(path, overwrite)
         self._places.append(folder)
         for name in names:
-            folder.drafts[name] = self._draft(folder.base, name)
+            folder.drafts[name] = self._draft(folder.base, name, path)
         return {name: draft.file for name, draft in folder.drafts.items()}
 
-    def _draft(self, folder: str, name: str) -> _Draft:
-        draft = _Draft(folder, name)
+    def _draft(self, folder: str, name: str, given: str | os.PathLike[str]) -> _Draft:
+        draft = _Draft(folder, name, given)
         self._drafts.append(draft)  # before it has a file, for an interrupt may come at any time
         draft.open()
         return draft
@@ -164,6 +164,21 @@ class Writing:
         self._places.sort(key=lambda place: isinstance(place, _Folder))
         for place in self._places:
             place.put(alone=len(self._places) == 1)
+
+    def _rename(self, error: OSError) -> None:
+        """Let an error about a name that is made up here be one about the target that was given."""
+        if not isinstance(error.filename, str):
+            return
+        hidden = [(draft.part, draft.given) for draft in self._drafts]
+        opened = [draft for draft in self._drafts if draft.file is not None and not draft.file.closed]
+        hidden += [(draft.handle, draft.given) for draft in opened]
+        for place in self._places:
+            if isinstance(place, _Folder):
+                hidden += [(place.part, place.path), (place.old, place.path)]
+        for path, given in hidden:
+            if error.filename == path or error.filename.startswith(path + os.sep):
+                error.filename, error.filename2 = os.fsdecode(given), None
+                return
 
     def _end(self) -> None:
         """Drop, and begin again after each signal that comes meanwhile: there is no other chance."""
@@ -194,6 +209,9 @@ def together() -> Iterator[Writing]:
     try:
         yield writing
         writing._finish()
+    except OSError as error:
+        writing._rename(error)
+        raise
     finally:
         writing._end()
 
@@ -208,7 +226,8 @@ def written(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterato
 class _Draft:
     """A file that has no name yet, or one that nobody takes for what it will be."""
 
-    def __init__(self, folder: str, name: str) -> None:
+    def __init__(self, folder: str, name: str, given: str | os.PathLike[str]) -> None:
+        self.given = given  # the target
         self.part = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.part")
         self.named = False
         self.identity: tuple[int, int] | None = None  # once it is complete
@@ -222,14 +241,14 @@ class _Draft:
                 handle = os.open(os.path.dirname(self.part), flags | os.O_TMPFILE, 0o666)
             if handle >= 0:
                 self.file = os.fdopen(handle, "w+b")
-                if os.path.exists(self._handle):
+                if os.path.exists(self.handle):
                     return
                 self.file.close()
         self.named = True
         self.file = os.fdopen(os.open(self.part, flags | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
 
     @property
-    def _handle(self) -> str:
+    def handle(self) -> str:
         return f"/proc/self/fd/{self.file.fileno()}"
 
     def finish(self) -> None:
@@ -244,7 +263,7 @@ class _Draft:
                 os.link(self.part, target, follow_symlinks=False)
             else:
                 # Only with a folder to start from does Python follow the link; the path is absolute anyway.
-                os.link(self._handle, target, src_dir_fd=self.file.fileno(), follow_symlinks=True)
+                os.link(self.handle, target, src_dir_fd=self.file.fileno(), follow_symlinks=True)
         except NotImplementedError:
             self._reserve(target)
         except FileExistsError:
@@ -290,7 +309,7 @@ class _Draft:
 
     def name_part(self) -> None:
         try:
-            os.link(self._handle, self.part, src_dir_fd=self.file.fileno(), follow_symlinks=True)
+            os.link(self.handle, self.part, src_dir_fd=self.file.fileno(), follow_symlinks=True)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise

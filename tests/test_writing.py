@@ -282,3 +282,71 @@ def test_every_way_to_save_asks(tmp_path):
         save(tmp_path / name, overwrite=True)
         assert os.lstat(tmp_path / name).st_ino != before
     assert sorted(os.listdir(tmp_path)) == sorted([*ways, "people.csv"])
+
+
+@pytest.fixture(params=[errno.EACCES, errno.EROFS])
+def denied(request, monkeypatch):
+    """A folder in which nothing can be made, whoever asks."""
+    refused = []
+
+    def refuses(call, makes):
+        def called(path, *arguments, **options):
+            if refused and makes(path, *arguments) and f"{os.fspath(path)}/".startswith(f"{refused[0]}/"):
+                raise OSError(request.param, os.strerror(request.param), os.fspath(path))
+            return call(path, *arguments, **options)
+
+        return called
+
+    monkeypatch.setattr(os, "open", refuses(os.open, lambda _, flags, *__: flags & os.O_RDWR))
+    monkeypatch.setattr(os, "mkdir", refuses(os.mkdir, lambda *_: True))
+    return refused, os.strerror(request.param)
+
+
+def test_a_folder_that_takes_nothing_is_said_of_the_target(denied, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
+    from nbcfast import cli, response
+    from nbcfast.skyline.ondisk import Spill
+
+    refused, reason = denied
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("job,ill\n" + "a,no\nb,yes\n" * 9)
+    for name in ("closed", "open"):
+        (tmp_path / name).mkdir()
+    refused.append(str(tmp_path / "closed"))
+    for path, save in {
+        "closed/made": release().save,
+        "closed/new/deep": release().save,
+        "closed/x.csv": release().write_dataset,
+        "closed/s.json": response.KaryScheme("2/3", {"ill": ["a", "b"]}).save,
+    }.items():
+        with pytest.raises(OSError, match=reason) as said:
+            save(path)
+        assert (said.value.filename, said.value.filename2, said.value.strerror) == (path, None, reason)
+    publish = ["publish", "rows.csv", "--class", "ill", "--amplification", "4"]
+    group = ["skyline", "anonymize", "rows.csv", "--quasi", "job", "--sensitive", "ill", "--k", "2"]
+    for arguments, path in (
+        ([*publish, "--out", "closed/made"], "closed/made"),
+        ([*publish, "--out", "open/made", "--dataset", "closed/x.csv"], "closed/x.csv"),
+        ([*group, "--out", "closed/made"], "closed/made"),
+        ([*group, "--no-attack", "--out", "closed/y.csv"], "closed/y.csv"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            cli.main(arguments)
+        assert left.value.code == 2
+        assert capsys.readouterr().err.splitlines()[-1] == f"nbcfast: {path}: {reason}"
+    assert not any((tmp_path / "closed").iterdir())
+    assert not any((tmp_path / "open").iterdir())
+    with Spill(str(tmp_path / "closed")) as spill, pytest.raises(OSError, match="--spill DIR") as said:
+        spill.new()
+    assert said.value.filename == str(tmp_path / "closed")
+
+
+def test_a_folder_that_is_closed_while_a_folder_is_made(tmp_path, monkeypatch):
+    def refused(path, *_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+
+    monkeypatch.setattr(os, "mkdir", refused)
+    with pytest.raises(PermissionError, match="made") as said:
+        release().save(tmp_path / "new" / "made")
+    assert said.value.filename == str(tmp_path / "new" / "made")
+    assert os.listdir(tmp_path) == []

@@ -172,6 +172,8 @@ class Spill:
             name = os.path.join(self.folder, f".nbcfast-{os.urandom(8).hex()}")
             try:
                 handle = os.open(name, flags | os.O_CREAT, 0o600)
+            except OSError as error:
+                raise self._about(error) from None  # and not about a name that nobody has seen
             finally:
                 try:
                     _remove(name)
@@ -189,12 +191,15 @@ class Spill:
         for file in self._files:
             file.close()
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            raise OSError(
-                error.errno,
-                f"{os.strerror(error.errno)}, and rows are spilled to this folder: --spill DIR (in Python "
-                "spill=) names another one",
-                self.folder,
-            ) from error
+            raise self._about(error) from error
+
+    def _about(self, error: OSError) -> OSError:
+        return OSError(
+            error.errno,
+            f"{os.strerror(error.errno or 0)}, and rows are spilled to this folder: --spill DIR (in Python "
+            "spill=) names another one",
+            self.folder,
+        )
 
 
 def temporary_folder() -> str:
