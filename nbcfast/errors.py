@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the matter with the demand
     """A privacy demand that nothing can meet, with the best that can be had.
@@ -32,6 +34,25 @@ class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the 
 
     def __str__(self) -> str:
         return self.why
+
+
+class NoColumnError(ValueError):
+    """A name that no column of a table has.
+
+    Attributes
+    ----------
+    name : str
+    present : tuple of str
+        The columns that there are.
+    """
+
+    def __init__(self, name: object, present: Iterable[str], where: str = "") -> None:
+        self.name, self.present, self.where = name, tuple(present), where
+        super().__init__(name, self.present, where)  # so that it pickles
+
+    def __str__(self) -> str:
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}expected a column of {', '.join(map(repr, self.present))}; got {self.name!r}"
 
 
 def expect(given: object, kind: type, name: str) -> None:

@@ -130,10 +130,16 @@ def test_risk_advises(run, file):
             "--attribute: expected a column of a view",
         ),
         (("--view", "name,problem", "--view", "age,job", *VIEWS[4:]), "are in one view alone"),
-        (("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]), "got 'pet'"),
+        (
+            ("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]),
+            "people.csv has no column 'pet'; it has 'name', 'age', 'job', 'problem', 'weight'",
+        ),
+        (("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]), "nbcfast: --view name,pet: "),
+        (("--view", "name,age", "--view", "age,foo", *VIEWS[4:]), "nbcfast: --view age,foo: "),
+        (("--view", "name,age", "--view", "age,foo", *VIEWS[4:]), "has no column 'foo'; it has 'name', "),
         (("--view", "name,name", "--view", "age,problem", *VIEWS[4:]), "--view names 'name' twice"),
         (("--view", "", "--view", "age,problem", *VIEWS[4:]), "--view must be names with commas"),
-        ((*VIEWS, "--threshold", "2"), "threshold must be 0..1, got '2'"),
+        ((*VIEWS, "--threshold", "2"), "nbcfast: --threshold must be 0..1, got '2'"),
         ((*VIEWS, "--model", "both"), "Invalid value for '--model'"),
         ((*VIEWS, "--where", "name"), "--where must be NAME=VALUE, got 'name'"),
         ((*VIEWS, "--where", "age=45"), "--where must be name=VALUE or problem=VALUE, got 'age=45'"),
@@ -150,8 +156,8 @@ def test_risk_advises(run, file):
                 ("--error", "0.1"),
             )
         ),
-        ((*VIEWS, "--error", "0"), "error must be between 0 and 1, got '0'"),
-        ((*VIEWS, "--confidence", "1"), "confidence must be between 0 and 1, got '1'"),
+        ((*VIEWS, "--error", "0"), "nbcfast: --error must be between 0 and 1, got '0'"),
+        ((*VIEWS, "--confidence", "1"), "nbcfast: --confidence must be between 0 and 1, got '1'"),
         (VIEWS[:4], "Missing option '--identity'"),
     ],
 )
@@ -159,6 +165,57 @@ def test_bad_input_is_one_line(run, file, arguments, message):
     code, out, err = run("risk", file, *arguments)
     assert (code, out) == (2, "")
     assert message in err
+    assert err.count("\n") == 1
+
+
+CHAIN = ("--view", "name,age", "--view", "age,job", "--view", "job,problem", *VIEWS[4:])
+ALL_KNOW = ": whoever sees the views knows who has what there."
+
+
+@pytest.mark.parametrize(
+    ("views", "said"), [(VIEWS, "2 associations have"), (CHAIN, "1 association has")], ids=["star", "chain"]
+)
+def test_what_is_certain_is_said_whatever_the_threshold(run, file, monkeypatch, views, said):
+    said = f"{said} probability 1{ALL_KNOW}"
+    for options in ((), ("--threshold", "1"), ("--worst", "1")):
+        code, out, err = run("risk", file, *views, *options)
+        assert (code, err, out.splitlines()[-1]) == (0, "", f"- {said}")
+        assert json.loads(run("risk", file, *views, *options, "--json")[1])["warnings"] == [said]
+    for name in ("George", "John"):
+        code, out, _ = run("risk", file, *views, "--where", f"name={name}", "--json")
+        assert (code, json.loads(out)["warnings"]) == (0, [])
+    monkeypatch.setattr("nbcfast.cli.risk_verbs.CERTAIN", 1)
+    assert json.loads(run("risk", file, *views, "--json")[1])["warnings"] == [said]
+    monkeypatch.setattr("nbcfast.cli.risk_verbs.MOST_CERTAIN", 1)
+    least = f"at least 1 association has probability 1{ALL_KNOW}"
+    assert json.loads(run("risk", file, *views, "--json")[1])["warnings"] == [least]
+
+
+def test_a_column_that_has_the_name_of_the_probability(run, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("probability,where,what\nx,1,p\ny,2,q\n", encoding="utf-8")
+    options = ("--view", "probability,where", "--view", "where,what", "--identity", "probability")
+    code, out, _ = run("risk", path, *options, "--attribute", "what", "--json")
+    assert (code, json.loads(out)["warnings"]) == (0, [f"2 associations have probability 1{ALL_KNOW}"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "options", "said"),
+    [
+        ("MOST_TUPLES", (), "views: their join has more than 2 tuples"),
+        ("FEWEST_KEPT", ("--model", "restricted"), "too many to list and too rare to draw"),
+    ],
+)
+def test_a_join_that_is_too_large_leaves_with_3(run, tmp_path, monkeypatch, limit, options, said):
+    rng = np.random.default_rng(0)
+    rows = [f"p{number},{','.join(map(str, rng.integers(0, 4, 4)))}" for number in range(60)]
+    path = tmp_path / "crowd.csv"
+    path.write_text("\n".join(["name,a,b,c,problem", *rows]), encoding="utf-8")
+    monkeypatch.setattr(associations.joins, limit, 2)
+    views = ("--view", "name,a,b", "--view", "b,c,problem", "--view", "c,a", *VIEWS[4:])
+    code, out, err = run("risk", path, *views, "--error", "0.1", *options)
+    assert (code, out) == (3, "")
+    assert said in err
     assert err.count("\n") == 1
 
 

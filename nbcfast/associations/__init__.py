@@ -4,7 +4,7 @@ from nbcfast.associations.advising import Split, Splits, advise
 from nbcfast.associations.costs import Cost, TooCostlyError
 from nbcfast.associations.results import Association, Risk, Rows
 from nbcfast.associations.risks import risk
-from nbcfast.associations.sizes import covers, interesting_covers, probability
+from nbcfast.associations.sizes import TooLargeError, covers, interesting_covers, probability
 
 __all__ = [
     "Association",
@@ -14,6 +14,7 @@ __all__ = [
     "Split",
     "Splits",
     "TooCostlyError",
+    "TooLargeError",
     "advise",
     "covers",
     "interesting_covers",

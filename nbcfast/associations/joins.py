@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from nbcfast.associations.chains import rows
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
-from nbcfast.associations.sizes import Model
+from nbcfast.associations.sizes import Model, TooLargeError
 
 MOST_TUPLES = 1 << 17  # of a join that is worked with
 MOST_RARE = 1 << 14  # ... of a piece whose covers are rare among all sets
@@ -315,7 +315,7 @@ class Join:
         base, accepted = draws.accepted(piece)
         n_kept = _count(accepted)
         if n_kept < FEWEST_KEPT * draws.n:
-            raise ValueError(
+            raise TooLargeError(
                 "views: the restricted worlds of this join are too many to list and too rare to draw; "
                 "publish fewer views, or ask for the unrestricted model"
             )
@@ -356,7 +356,7 @@ class Join:
         """Covers of a piece drawn at random, one a row."""
         if piece not in self._kept:
             if len(piece.tuples) > MOST_RARE:
-                raise ValueError(
+                raise TooLargeError(
                     f"views: {len(piece.tuples):,} tuples of their join hang together, and too many tuples "
                     f"of a view have few of them; beyond {MOST_RARE:,} such worlds cannot be drawn, unless "
                     "all views share one join key or are a chain"
@@ -432,7 +432,7 @@ def joined(
                 longer.append((*one, number))
                 values.append((*row, *rest))
             if len(longer) > MOST_TUPLES:
-                raise ValueError(
+                raise TooLargeError(
                     f"views: their join has more than {MOST_TUPLES:,} tuples; for tables of this size the "
                     "views must share one join key, or be a chain"
                 )

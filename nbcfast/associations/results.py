@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.errors import NoColumnError
 from nbcfast.table import Domain
 from nbcfast.table.values import exact_share
 from nbcfast.verify_release import printable
@@ -409,7 +410,7 @@ def check_columns(names: tuple[str, ...], asked: Any, where: str) -> None:
     """That a table of so named columns has those asked for."""
     for name in asked:
         if name not in names:
-            raise ValueError(f"{where}: expected a column of {', '.join(map(repr, names))}; got {name!r}")
+            raise NoColumnError(name, names, where)
 
 
 def probability_text(probability: float | None) -> str:

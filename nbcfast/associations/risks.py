@@ -104,8 +104,9 @@ def risk(
     ------
     ValueError
         If there are no rows, a column is missing, there are fewer than two views, identity and attribute are
-        in one view alone, or the join is too large to be worked with. `associations.TooCostlyError`, which is
-        one, if it would take too long and no error is given: its `cost` has `seconds` and `bytes`.
+        in one view alone. `associations.TooLargeError`, which is one, if the join is too large to be worked
+        with, and `associations.TooCostlyError`, another, if it would take too long and no error is given:
+        its `cost` has `seconds` and `bytes`.
 
     Notes
     -----

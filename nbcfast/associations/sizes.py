@@ -33,7 +33,7 @@ MARGIN = 1e-12  # floats that are so far from a threshold decide
 
 
 class TooLargeError(ValueError):
-    """Exact numbers would be too large, and bounds too wide."""
+    """More than can be worked out: worlds that are too many, or numbers that are too large."""
 
 
 def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
 import click
+import numpy as np
 from click.core import ParameterSource
 from rich.text import Text
 
@@ -17,12 +19,28 @@ from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli import printable
 from nbcfast.cli.files import names_of, read
 from nbcfast.cli.skyline_verbs import as_json
-from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
+from nbcfast.cli.verbs import (
+    Whole,
+    as_options,
+    columns_of,
+    header_of,
+    label,
+    listing,
+    no_column,
+    pairs,
+    plain,
+    progress,
+    reads_file,
+    show,
+    verbs,
+)
 from nbcfast.table.arrow import load_pyarrow
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 IN_BATCHES = (".csv", ".csv.gz", ".parquet")
 ADVICE = 10  # splits that are shown
+CERTAIN = 1_000  # associations of probability 1 that are counted at first
+MOST_CERTAIN = 100_000
 HALF = (
     "The unrestricted probability of an association in the join is never below 1/2, however many share a "
     "join value; --model restricted measures how well it hides."
@@ -98,11 +116,11 @@ def risk(
     """Say how likely it is, for somebody who sees views of FILE, that somebody has something.
 
     Leaves with 1 if an association is above --threshold, or has no world in the restricted model (that
-    somebody is known to have several values), with 3 if that is too much work to be done without --error,
-    and with 0 otherwise. With --advise it leaves with 1 if there is no split. Weights are ignored: views are
-    sets.
+    somebody is known to have several values), with 3 if that is too much work, at all or without --error,
+    and with 0 otherwise. With --advise it leaves with 1 if there is no split. Associations of probability 1
+    are warned of whatever the threshold. Weights are ignored: views are sets.
     """
-    level = None if threshold is None else check_threshold(threshold)
+    level = None if threshold is None else threshold_in(threshold)
     if columns is not None:
         if views:
             raise ValueError("--advise takes the place of --view")
@@ -111,42 +129,53 @@ def risk(
                 raise ValueError(
                     f"--{'where' if option == 'wheres' else option} is for --view, not for --advise"
                 )
-        return advised(file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only)
+        try:
+            return advised(
+                file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only
+            )
+        except associations.TooLargeError as large:
+            return too_large(large)
     listed = [names_of(view, "--view") for view in views]
     names = list(dict.fromkeys(name for view in listed for name in view))
     if len(listed) < 2:
         raise ValueError(f"--view must be given at least twice, got {len(listed)}")
+    of_views = dict(zip((f"--view {view}" for view in views), listed, strict=True))
     for name, option in ((identity, "--identity"), (attribute, "--attribute")):
         if name not in names:
+            expect_columns(file, of_views, delimiter)
             raise ValueError(f"{option}: expected a column of a view, got {name!r}")
     where = {name: Asked(chosen) for name in (identity, attribute) if (chosen := asked(name, wheres))}
     for text in wheres:
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
-    table = source(file, names, weights, nulls, delimiter, texts)
     try:
-        with progress("joining") as report:
-            found = associations.risk(
-                table,
-                listed,
-                identity,
-                attribute,
-                model=model,
-                worlds=worlds,
-                where=where,
-                error=error,
-                confidence=confidence,
-                progress=report,
-            )
+        with columns_of(file, of_views), as_options(error="--error", confidence="--confidence"):
+            table = source(file, names, weights, nulls, delimiter, texts)
+            with progress("joining") as report:
+                found = associations.risk(
+                    table,
+                    listed,
+                    identity,
+                    attribute,
+                    model=model,
+                    worlds=worlds,
+                    where=where,
+                    error=error,
+                    confidence=confidence,
+                    progress=report,
+                )
+        above = None if level is None else found.n_above(level)
+        top = found.worst(worst)
+        warning = certain(found)
     except associations.TooCostlyError as costly:
         print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
         return 3
+    except associations.TooLargeError as large:
+        return too_large(large)
     for name, one in where.items():
         if one.missing:
             raise ValueError(f"--where: no row of FILE has {one.missing[0]!r} in column {name!r}")
-    above = None if level is None else found.n_above(level)
     bad = level is not None and bool(above or found.n_without_world)
-    top = found.worst(worst)
     if json_only:
         said = {
             "file": str(file),
@@ -154,6 +183,7 @@ def risk(
             "worst": [{name: plain(value) for name, value in row.items()} for row in top],
             "threshold": None if level is None else str(level),
             "above": above,
+            "warnings": [] if warning is None else [warning],
         }
         print(json.dumps(said, indent=2))
         return int(bad)
@@ -162,8 +192,47 @@ def risk(
         pairs(about(found, level, above)),
         table_of(top, identity, attribute),
         *([Text(HALF)] if model == "unrestricted" else []),
+        *([] if warning is None else [Text(f"- {warning}")]),
     )
     return int(bad)
+
+
+def too_large(error: Exception) -> int:
+    """Say that something is too much to be worked out; the exit code."""
+    print(f"nbcfast: {printable(str(error))}", file=sys.stderr)
+    return 3
+
+
+def certain(found: associations.Risk) -> str | None:
+    """What to know of associations of probability 1, whatever the threshold."""
+    n = CERTAIN
+    while True:
+        top = found.worst(n)  # the likeliest come first
+        number = int(np.count_nonzero(top.array(top.names[2]) == 1)) if len(top) else 0
+        if number < n or n >= MOST_CERTAIN:
+            break
+        n *= 10
+    if not number:
+        return None
+    many = "1 association has" if number == 1 else f"{number:,} associations have"
+    if number == n:
+        many = f"at least {many}"
+    sampled = ", where it was sampled in every world that was drawn" if found.confidence is not None else ""
+    return f"{many} probability 1{sampled}: whoever sees the views knows who has what there."
+
+
+def threshold_in(text: str) -> Fraction:
+    with as_options(threshold="--threshold"):
+        return check_threshold(text)
+
+
+def expect_columns(file: Path, asked: Mapping[str, Sequence[str]], delimiter: str | None) -> None:
+    """Refuse a column that the file has not, if its beginning says so."""
+    header = header_of(file, delimiter)
+    for option, names in asked.items():
+        for name in names:
+            if header is not None and name not in header:
+                raise ValueError(f"{option}: {no_column(file, name, header)}")
 
 
 def source(

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +29,7 @@ from nbcfast import canonical, safety
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli import printable
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.errors import Infeasible
+from nbcfast.errors import Infeasible, NoColumnError
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.arrow import load_pyarrow, load_readers
@@ -56,6 +56,7 @@ SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 MOST_COLUMNS = 10_000  # that inspect looks at
 MOST_LISTED = 1_000  # attributes of which it prints a line
+MOST_NAMED = 20  # columns that an error lists
 LONGEST_HEADER = 1 << 24  # bytes
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
@@ -240,20 +241,53 @@ def counted(
     return table, views
 
 
-def columns_in(file: Path, delimiter: str | None) -> int | None:
-    """How many columns a file has, from its beginning alone; None where reading it will say what is wrong."""
+@contextmanager
+def columns_of(file: Path, asked: Mapping[str, Iterable[str | None]]) -> Iterator[None]:
+    """Name the option, and the file, where a column that was asked for is not there."""
+    try:
+        yield
+    except NoColumnError as error:
+        for option, names in asked.items():
+            if error.name in list(names):
+                raise ValueError(f"{option}: {no_column(file, error.name, error.present)}") from None
+        raise
+
+
+@contextmanager
+def as_options(**options: str) -> Iterator[None]:
+    """Let errors about these arguments of the library be about the options that give them."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        for argument, option in options.items():
+            rest = text.removeprefix(argument)
+            # Subclasses say more than their text.
+            if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
+                raise ValueError(option + rest) from None
+        raise
+
+
+def no_column(file: Path, name: object, present: Sequence[str]) -> str:
+    """That a file has no such column, and which it has."""
+    more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
+    return f"{file} has no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"
+
+
+def header_of(file: Path, delimiter: str | None) -> list[str] | None:
+    """The columns of a file, from its beginning alone; None where reading it will say what is wrong."""
     name = file.name.lower()
     if name.endswith(PARQUET_ENDINGS):
         pa = load_readers()
         with suppress(OSError, pa.ArrowException):
-            return len(import_module("pyarrow.parquet").read_schema(file))
+            return list(import_module("pyarrow.parquet").read_schema(file).names)
         return None
     mark = delimiter if delimiter is not None else "\t" if ".tsv" in Path(name).suffixes else ","
-    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError):
+    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError, UnicodeDecodeError):
         opener: Any = gzip.open if name.endswith(".gz") else open
         with opener(file, "rb") as beginning:
-            header = beginning.readline(LONGEST_HEADER).decode("latin-1")  # only its fields are counted
-        return len(next(csv.reader([header], delimiter=mark.replace("\\t", "\t")), []))
+            header = beginning.readline(LONGEST_HEADER).decode("utf-8-sig")
+        return next(csv.reader([header], delimiter=mark.replace("\\t", "\t")), [])
     return None
 
 
@@ -404,10 +438,11 @@ def inspect(
 
     What is printed comes from the private table and is not meant for publication.
     """
-    width = None if columns is not None else columns_in(file, delimiter)
-    if width is not None and width > MOST_COLUMNS:
+    header = None if columns is not None else header_of(file, delimiter)
+    if header is not None and len(header) > MOST_COLUMNS:
         print(
-            f"{file}: {width:,} columns, and up to {MOST_COLUMNS:,} are looked at: name some with --columns",
+            f"{file}: {len(header):,} columns, and up to {MOST_COLUMNS:,} are looked at: name some with "
+            "--columns",
             file=sys.stderr,
         )
         return 3

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nbcfast import _codes
 from nbcfast._threads import NO_THREAD, startable
+from nbcfast.errors import NoColumnError
 from nbcfast.table.encode import Codes, ColumnBuilder
 from nbcfast.table.values import Value
 
@@ -359,7 +360,7 @@ def chosen_names(present: list[str], names: Iterable[str] | None, skip: set[str]
     wanted = list(names)
     for name in wanted:
         if name not in seen:
-            raise ValueError(f"expected a column of {', '.join(map(repr, present))}; got {name!r}")
+            raise NoColumnError(name, present)
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise ValueError(f"expected distinct column names, got {twice!r} twice")

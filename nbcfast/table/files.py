@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from nbcfast.errors import NoColumnError
 from nbcfast.table import arrow
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import ColumnBuilder
@@ -213,7 +214,7 @@ def _read_fields(
         wanted += arrow.chosen_names(header, [weights])
     for name in types or ():
         if name not in wanted:
-            raise ValueError(f"types: expected a column of {', '.join(map(repr, wanted))}; got {name!r}")
+            raise NoColumnError(name, wanted, "types")
     declared_domains(declared, [name for name in wanted if name != weights])
     text = pa.dictionary(pa.int32(), pa.string())
     convert = csv.ConvertOptions(

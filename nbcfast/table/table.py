@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast.errors import NoColumnError
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
@@ -147,9 +148,7 @@ class Table:
         try:
             return self._columns[name]
         except (KeyError, TypeError):
-            raise ValueError(
-                f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}"
-            ) from None
+            raise NoColumnError(name, self.names) from None
 
     def domain(self, name: str) -> tuple[Value, ...]:
         """The values of a column, each at the position that is its code."""
@@ -411,9 +410,7 @@ def split_weights(
         return columns, None
     if isinstance(weights, str):
         if weights not in columns:
-            raise ValueError(
-                f"weights: expected a column of {', '.join(map(repr, columns))}; got {weights!r}"
-            )
+            raise NoColumnError(weights, columns, "weights")
         column = columns[weights]
         columns = {name: other for name, other in columns.items() if name != weights}
     elif isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype.kind in "iu":
