@@ -361,3 +361,55 @@ def test_the_rows_of_the_input_are_no_public_list(refused, small, tmp_path):
         assert message.startswith("--tuples must be a public list, which whoever verifies needs: ")
         assert message.endswith("has the rows of the input")
     assert not (tmp_path / "out").exists()
+
+
+WEIGHTED = "job,ill,n\n" + "a,no,1\na,no,1\na,yes,9\nb,yes,1\nb,yes,1\nb,no,8\nc,no,2\nc,yes,3\n"
+STAYS = "give the same here: without, the answer stays no."
+IDENTITY = ("--method", "safetytransform", "--no-gauge", "--rows")
+
+
+@pytest.mark.parametrize(
+    ("how", "total", "stated"),
+    [
+        ((), None, "of how many the release was made its certificate does not say"),
+        ((*IDENTITY, "26"), "26", "the release, which states that its counts are the private ones, 26"),
+    ],
+    ids=["canonical", "identity"],
+)
+def test_a_table_that_is_read_otherwise_is_no_and_says_what_may_be_missing(run, tmp_path, how, total, stated):
+    rows, out = tmp_path / "rows.csv", tmp_path / "out"
+    rows.write_text(WEIGHTED, encoding="utf-8")
+    options = ("--class", "ill", "--columns", "job", "--amplification", 99, *how)
+    assert run("publish", rows, *options, "--weights", "n", "--out", out)[0] == 0
+    assert load(out).certificate.identity is (total is not None)
+    code, printed, _ = run("verify", out, "--against", rows)
+    lines = printed.splitlines()
+    assert (code, lines[-1]) == (1, "not verified")
+    assert lines[-3] == (
+        f"- {rows}, as it was read, counts 8 in all, and {stated}. If it was published with --weights NAME, "
+        f"--null TEXT, --delimiter CHAR or --text NAME, {STAYS}"
+    )
+    code, printed, _ = run("verify", out, "--against", rows, "--json")
+    assert (code, json.loads(printed)["hint"]) == (1, lines[-3][2:])
+    code, printed, _ = run("verify", out, "--against", rows, "--weights", "n")
+    assert (code, "as it was read" in printed) == (0, False)
+    assert "hint" not in json.loads(run("verify", out, "--against", rows, "--weights", "n", "--json")[1])
+    # Other rows, read alike: only what was not given may be missing.
+    rows.write_text(WEIGHTED.replace("a,yes,9", "a,no,9"), encoding="utf-8")
+    code, printed, _ = run("verify", out, "--against", rows, "--weights", "n")
+    assert code == 1
+    assert f"If it was published with --null TEXT, --delimiter CHAR or --text NAME, {STAYS}" in printed
+    given = ("--weights", "n", "--null", "?", "--delimiter", ",", "--text", "job")
+    code, printed, _ = run("verify", out, "--against", rows, *given)
+    assert (code, "as it was read, counts 26 in all" in printed, STAYS in printed) == (1, True, False)
+
+
+def test_a_list_of_tuples_for_a_release_that_keeps_none_is_bad_input(run, publish, small, tmp_path):
+    publish()
+    for more in ((), ("--against", small)):
+        code, printed, errors = run("verify", tmp_path / "out", "--tuples", small, *more)
+        assert (code, printed) == (2, "")
+        assert errors == (
+            "nbcfast: --tuples is for a release that keeps its answers on a list of tuples, and this one "
+            "claims nothing of a list\n"
+        )

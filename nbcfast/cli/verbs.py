@@ -1081,7 +1081,7 @@ def verify(
         raise ValueError("--class and --weights go with --against FILE")
     if against is None and listed is None and (nulls or delimiter or texts):
         raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
-    published = None
+    published = public = views = None
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
             published = load(folder)
@@ -1089,7 +1089,11 @@ def verify(
         class_name = published.class_name if class_name is None else class_name
         if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        public = views = None
+        if listed is not None and not keeps_list(published):
+            raise ValueError(
+                "--tuples is for a release that keeps its answers on a list of tuples, and this one claims "
+                "nothing of a list"
+            )
         if listed is not None:
             from nbcfast.cli.answers import listed_in
 
@@ -1105,11 +1109,55 @@ def verify(
                 raise ValueError(
                     f"{option} is for releases: kind {found.kind!r} is checked from its own files alone"
                 )
+    hint = None
+    if isinstance(published, Release) and against is not None and views is not None:
+        hint = read_otherwise(found, published, against, views, weights, nulls, delimiter, texts)
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print(json.dumps({**found.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:
-        show_verification(found)
+        show_verification(found, hint)
     return found.exit_code
+
+
+def keeps_list(release: Release) -> bool:
+    """Whether what a release claims is claimed on a public list of tuples."""
+    made = release.certificate.canonical
+    return made is not None and made.listed is not None
+
+
+def read_otherwise(
+    found: Verification,
+    release: Release,
+    against: Path,
+    views: nbcfast.Viewset,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> str | None:
+    """What may be the matter where a classifier is not that of the table: it may have been read otherwise."""
+    if all(check.passed is not False for check in found.checks if check.name == "equivalence"):
+        return None
+    options = {"--weights NAME": weights is None}
+    if not against.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+        options |= {
+            "--null TEXT": not nulls,
+            "--delimiter CHAR": delimiter is None,
+            "--text NAME": not texts,
+        }
+    total = int(views.n_rows)
+    counted = f"{against}, as it was read, counts {total:,} in all"
+    if release.certificate.identity:
+        stated = int(release.views.n_rows)
+        options["--weights NAME"] &= stated != total
+        counted += f", and the release, which states that its counts are the private ones, {readable(stated)}"
+    else:
+        counted += ", and of how many the release was made its certificate does not say"
+    left = [option for option, may_be in options.items() if may_be]
+    if not left:
+        return f"{counted}."
+    several = f"{', '.join(left[:-1])} or {left[-1]}" if len(left) > 1 else left[0]
+    return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
 
 
 def private_views(
@@ -1176,7 +1224,7 @@ SUMMARIES: dict[str, Callable[[Any], list[tuple[str, str]]]] = {
 }
 
 
-def show_verification(found: Verification) -> None:
+def show_verification(found: Verification, hint: str | None = None) -> None:
     """The checks, one a line, and what the release says of itself."""
     said = {True: "yes", False: "NO", None: "?"}
     rows = [(said[check.passed], check.name, check.text) for check in found.checks]
@@ -1199,6 +1247,8 @@ def show_verification(found: Verification) -> None:
     for head, texts in ((CLAIMED, found.claims), (NOTE, found.notes)):
         if texts:
             parts.append(Text("\n".join(f"{head} {printable(text)}" for text in texts)))
+    if hint is not None:
+        parts.append(Text(f"- {printable(hint)}"))
     parts.append(Text(found.conclusion, style="bold"))
     if found.warnings:
         parts.append(Text("\n".join(f"{WARNING} {printable(text)}" for text in found.warnings)))
