@@ -384,13 +384,14 @@ def test_a_table_that_is_read_otherwise_is_no_and_says_what_may_be_missing(run, 
     assert load(out).certificate.identity is (total is not None)
     code, printed, _ = run("verify", out, "--against", rows)
     lines = printed.splitlines()
-    assert (code, lines[-1]) == (1, "not verified")
-    assert lines[-3] == (
+    assert code == 1
+    hint = lines[lines.index("not verified") - 2]
+    assert hint == (
         f"- {rows}, as it was read, counts 8 in all, and {stated}. If it was published with --weights NAME, "
         f"--null TEXT, --delimiter CHAR or --text NAME, {STAYS}"
     )
     code, printed, _ = run("verify", out, "--against", rows, "--json")
-    assert (code, json.loads(printed)["hint"]) == (1, lines[-3][2:])
+    assert (code, json.loads(printed)["hint"]) == (1, hint[2:])
     code, printed, _ = run("verify", out, "--against", rows, "--weights", "n")
     assert (code, "as it was read" in printed) == (0, False)
     assert "hint" not in json.loads(run("verify", out, "--against", rows, "--weights", "n", "--json")[1])

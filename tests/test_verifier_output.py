@@ -29,6 +29,7 @@ from nbcfast import (
 )
 from nbcfast.canonical.large import PairsBox
 from nbcfast.cli import printable
+from nbcfast.errors import NoColumnError
 from nbcfast.templates import Template, disclose, violations
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"
@@ -223,6 +224,9 @@ def printed_things(published):
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
     yield refused.value
+    with pytest.raises(NoColumnError) as missing:
+        table.domain(evil("no such column"))
+    yield missing.value
 
 
 def own_words():
