@@ -107,12 +107,13 @@ def prepared(root, again):
 
 def child(root, arguments, moment, number):
     """Run the verb, and send it the signal at the moment; without one, write down which moments there are."""
-    seen, begun, kinds = 0, False, bytearray()
+    seen, begun, over, kinds = 0, False, False, bytearray()
 
     def profiled(frame, event, argument):
-        nonlocal seen, begun
+        nonlocal seen, begun, over
         begun = begun or frame.f_code.co_name == "_code_of"  # from then on signals are handled
-        if not begun:
+        over = over or frame.f_code.co_name == "give_back"  # what it leaves with is settled, all is written
+        if not begun or over:
             return
         touching = event in ("c_call", "c_return") and argument.__name__ in TOUCHING
         if not touching and not (event == "call" and frame.f_code.co_filename.startswith(PACKAGE)):
