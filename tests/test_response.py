@@ -1414,11 +1414,30 @@ KARY = KaryScheme("1/2", {"a": [0, 1, 2]}).to_dict()
         ({**KARY, "domains": {"a": [["int", "0"]]}}, "expected two values or more of 'a'"),
         ({**KARY, "domains": {"a": [["int", "0"], ["int", "0"]]}}, "expected distinct values of 'a'"),
         ({**KARY, "domains": {"a": [0, 1]}}, "expected typed values"),
+        ({**GOOD, "groups": [{"columns": ["a", "b"], "theta": "1"}]}, "hides something of 'a', 'b'; at 1"),
+        ({**GOOD, "groups": [{"columns": ["a", "b"], "theta": "0"}]}, "hides something of 'a', 'b'; at 0"),
+        ({**KARY, "groups": [{"columns": ["a"], "theta": "1"}]}, "hides something of 'a'; at 1 the answer"),
+        (KaryScheme("0", {"a": [0, 1]}).to_dict(), "hides something of 'a'; at 0 the answer says the truth"),
+        (KaryScheme("0", {"a": [0, 1]}, lie="tuple").to_dict(), "hides something of 'a'; at 0 the answer"),
     ],
 )  # fmt: skip
 def test_devices_refuse_schemes_that_do_not_hide(scheme, message):
     with pytest.raises(ValueError, match=f"scheme: .*{message}"):
         response.disguise_record({"a": 0, "b": "no"}, scheme)
+
+
+@pytest.mark.parametrize("lie", ["each", "tuple"])
+@pytest.mark.parametrize("theta", ["0", "1/7", "1"])
+@pytest.mark.parametrize("sizes", [[2], [3], [2, 2], [2, 3]])
+def test_devices_refuse_what_the_package_says_hides_nothing(lie, theta, sizes):
+    domains = {name: list(range(size)) for name, size in zip("ab", sizes, strict=False)}
+    scheme = KaryScheme(theta, domains, groups=[list(domains)], lie=lie)
+    record = dict.fromkeys(domains, 0)
+    if scheme.exposed:
+        with pytest.raises(ValueError, match="scheme: expected a theta that hides something of 'a'"):
+            response.disguise_record(record, scheme)
+    else:
+        assert response.disguise_record(record, scheme).keys() == record.keys()
 
 
 def test_devices_refuse_what_is_no_record_or_scheme():

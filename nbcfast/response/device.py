@@ -40,8 +40,8 @@ def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | No
     Raises
     ------
     ValueError
-        If the scheme is not one that hides as it says, or the record lacks a column of it or holds a value
-        outside its domain.
+        If the scheme is not one that hides as it says, or hides nothing of a column, or the record lacks a
+        column of it or holds a value outside its domain.
 
     Examples
     --------
@@ -117,6 +117,12 @@ def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
                 others = _total(sizes) - 1
             if abs(theta - (1 - theta) / others) < Fraction(1, 10**9):
                 raise ValueError(f"scheme: expected a theta at which answers tell something, got {theta}")
+        one_lie = kind == "binary" or sizes == [2] or (fields["lie"] == "each" and max(sizes) == 2)
+        if theta == 1 or (theta == 0 and one_lie):
+            raise ValueError(
+                f"scheme: expected a theta that hides something of {', '.join(map(repr, columns))}; at "
+                f"{theta} the answer says the truth"
+            )
         found.append((theta, columns))
     return found
 
