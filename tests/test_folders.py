@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pickle
 import re
 import socket
 import subprocess
@@ -345,6 +346,20 @@ class TestScheme:
             tmp_path / "cut", cuts=points
         )
         return tmp_path / "cut"
+
+    def test_loaded_answers_keep_where_they_were_cut(self, cut, tmp_path):
+        found = nbcfast.load(cut)
+        assert found.cuts == response.cuts(PEOPLE, ["age", "ill"])
+        again = pickle.loads(pickle.dumps(found))
+        assert again.cuts == found.cuts
+        for answers in (found, again):
+            answers.save(tmp_path / "again", overwrite=True)
+            assert sorted(os.listdir(tmp_path / "again")) == sorted(os.listdir(cut))
+            for path in cut.iterdir():
+                assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+        found.save(tmp_path / "none", cuts={})
+        assert nbcfast.load(tmp_path / "none").cuts == {}
+        assert not (tmp_path / "none" / "cuts.json").exists()
 
     @pytest.mark.parametrize(
         "change",

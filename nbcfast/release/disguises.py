@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 def save(
     disguised: Disguised,
     path: str | os.PathLike[str],
-    cuts: Mapping[str, Cut] | None,
+    cuts: Mapping[str, Cut],
     overwrite: bool,
 ) -> None:
     """Write the folder; see `Disguised.save`."""
     if not disguised.n_rows:
         raise ValueError("not saved: no rows")
-    cuts = {} if cuts is None else cuts
     for name, cut in cuts.items():
         if not isinstance(cut, Cut):
             raise TypeError(f"cuts: expected a Cut for {name!r}, got {type(cut).__name__}")
@@ -85,4 +84,6 @@ def from_rows(document: DisguisedDocument, rows: form.Rows, where: str) -> Disgu
         domain = _domain([typed for _, typed in cells], f"{where}: column {name!r}")
         codes = distinct[:, place].astype(code_dtype(len(cells)))
         columns[name] = Column(np.repeat(codes, counts), domain)
-    return Disguised._from(Table._of(columns, None, int(counts.sum())), scheme, document.fields["seeded"])
+    cuts = {name: Cut.from_dict(cut) for name, cut in document.fields.get("cuts", {}).items()}
+    table = Table._of(columns, None, int(counts.sum()))
+    return Disguised._from(table, scheme, document.fields["seeded"], cuts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -32,23 +33,30 @@ class Disguised(Table):
         With the domains of its columns.
     seeded : bool
         Whether the coins were those of a simulation, and hide nothing from who knows the seed.
+    cuts : mapping of name -> Cut
+        Where columns of the scheme were made two-valued before, if the answers were loaded and say so.
     """
 
-    __slots__ = ("scheme", "seeded")
+    __slots__ = ("cuts", "scheme", "seeded")
 
     scheme: AnyScheme
     seeded: bool
+    cuts: Mapping[str, Cut]
 
     @classmethod
-    def _from(cls, table: Table, scheme: AnyScheme, seeded: bool) -> Disguised:
+    def _from(
+        cls, table: Table, scheme: AnyScheme, seeded: bool, cuts: Mapping[str, Cut] | None = None
+    ) -> Disguised:
         disguised = cls.__new__(cls)
         disguised._set(table._columns, None, table.n_rows)
         object.__setattr__(disguised, "scheme", scheme)
         object.__setattr__(disguised, "seeded", seeded)
+        object.__setattr__(disguised, "cuts", MappingProxyType(dict(cuts or {})))
         return disguised
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Disguised._from, (Table._of(self._columns, None, self.n_rows), self.scheme, self.seeded)
+        table = Table._of(self._columns, None, self.n_rows)
+        return Disguised._from, (table, self.scheme, self.seeded, dict(self.cuts))
 
     @property
     def untouched(self) -> tuple[str, ...]:
@@ -81,7 +89,7 @@ class Disguised(Table):
             The folder, made if need be.
         cuts : mapping of name -> Cut, optional
             Where columns of the scheme were made two-valued before: written into the certificate, and into
-            cuts.json.
+            cuts.json. By default those of answers that were loaded with some.
         overwrite : bool
             Replace a folder that is there, with all that is in it. Only one that holds nothing but a
             certificate and its files is ever replaced.
@@ -96,7 +104,7 @@ class Disguised(Table):
         """
         from nbcfast.release.disguises import save
 
-        save(self, path, cuts, overwrite)
+        save(self, path, self.cuts if cuts is None else cuts, overwrite)
 
 
 @overload
