@@ -710,6 +710,22 @@ class TestLeak:
         with pytest.raises(ValueError, match="table: value 7 of 'a' is not in the views"):
             canonical.leak(views, table={"a": [0] * 99 + [7], "c": [0] * 100}, class_name="c", sample=2)
 
+    def test_the_table_of_others_is_refused(self):
+        """What is left out has to have been in: of other people all would leave a trace, or none."""
+        table = Table({"a": [0, 0, 1, 1], "c": [0, 1, 1, 1]})
+        views = nbcfast.count(table, "c")
+        for other in (
+            table.take([0, 1, 3], keep_domains=True),
+            Table({"a": [0, 0, 1, 1], "c": [0, 1, 0, 1]}),
+            Table({"a": [0, 0, 1, 1], "c": [0, 1, 1, 1]}, weights=[1, 1, 1, 2]),
+        ):
+            with pytest.raises(
+                ValueError, match=r"table must be the one that the views count: of value 1 of"
+            ):
+                canonical.leak(views, table=other, class_name="c", sample=2)
+        with pytest.raises(ValueError, match=r"'a' in class 1 they have 2 rows, and it has 3$"):
+            canonical.leak(views, table=other, class_name="c", sample=2)
+
     def test_people_beyond_every_float_are_sampled(self):
         table = Table({"a": [0, 1, 1], "c": [0, 0, 1]}, weights=[2**61, 1, 2**62])
         found = canonical.leak(nbcfast.count(table, "c"), table=table, class_name="c", intervals=False)

@@ -166,7 +166,7 @@ def leak(
     preserve : {"label", "order"}
         Which answers.
     table : Table, or anything that Table takes, optional
-        The private table, and
+        The private table, which the views count, and
     class_name : str, optional
         its class column: rows that are left out are taken from it. By default they are drawn as the
         classifier sees them, values independent within a class; the same ones in every run.
@@ -184,6 +184,8 @@ def leak(
 
     Raises
     ------
+    ValueError
+        If the table is another than that of the views.
     Infeasible
         If the domain is too large for an exact answer.
     ImportError
@@ -421,6 +423,7 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
             value = column.domain.values[column.codes[np.flatnonzero(places < 0)[0]]]
             raise ValueError(f"table: value {value!r} of {name!r} is not in the views")
         codes.append(places)
+    _expect_counts(views, codes, distinct.weights)
     # In the order of the views: neither that of rows nor that of a declared domain says who it is.
     order = np.lexsort(codes[::-1])
     ends = np.cumsum(distinct.weights[order])
@@ -431,6 +434,21 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
     rows = order[np.searchsorted(ends, chosen, side="right")]
     taken = [places[rows].tolist() for places in codes]
     return [(list(row[:-1]), row[-1]) for row in zip(*taken, strict=True)]
+
+
+def _expect_counts(views: Viewset, codes: list[Any], weights: Any) -> None:
+    """ValueError unless the views count these rows: of other people nothing would be measured."""
+    *of_attributes, of_class = codes
+    for name, places in zip(views.attributes, of_attributes, strict=True):
+        counts = np.zeros(views.counts[name].shape, np.int64)
+        np.add.at(counts, (places, of_class), weights)
+        if not np.array_equal(counts, views.counts[name]):
+            value, c = np.argwhere(counts != views.counts[name])[0]
+            raise ValueError(
+                "table must be the one that the views count: of value "
+                f"{views.domain(name)[value]!r} of {name!r} in class {views.classes[c]!r} they have "
+                f"{views.counts[name][value, c]} rows, and it has {counts[value, c]}"
+            )
 
 
 def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
