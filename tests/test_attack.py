@@ -853,6 +853,62 @@ class TestMembership:
             with pytest.raises(ValueError, match=r"holdout: expected other rows of the same population, got"):
                 attack.membership(views, table, same, "y")
 
+    @staticmethod
+    def people(n, seed=3):
+        rng = np.random.default_rng(seed)
+        return Table({**{name: rng.integers(0, 9, n) for name in "abcde"}, "y": rng.integers(0, 2, n)})
+
+    def test_a_table_but_for_a_few_rows_is_no_holdout(self):
+        everybody = self.people(1200)
+        table = everybody.take(range(600))
+        views = nbcfast.count(table, "y")
+        nearly = (
+            range(20, 620),
+            range(300),
+            [*range(500), *range(500)],
+            [*range(310), *range(600, 890)],
+        )
+        for rows in nearly:
+            with pytest.raises(
+                ValueError, match=r"holdout: .*, got mostly rows of the table itself: of its "
+            ):
+                attack.membership(views, table, everybody.take(list(rows)), "y")
+        with pytest.raises(ValueError, match=r"of its 600 rows some 59[0-9] should be none .*, and 20 are"):
+            attack.membership(views, table, everybody.take(range(20, 620)), "y")
+
+    def test_rows_of_the_table_in_a_holdout_are_said(self):
+        everybody = self.people(1200)
+        table = everybody.take(range(600))
+        views = nbcfast.count(table, "y")
+        found = attack.membership(views, table, everybody.take(range(400, 1000)), "y")
+        assert 180 < found.repeated < 220
+        assert (
+            f"about {found.repeated:,} rows of the holdout stand in the table beyond what chance"
+            in found.text
+        )
+        assert found.to_dict()["repeated"] == found.repeated
+        others = attack.membership(views, table, everybody.take(range(600, 1200)), "y")
+        assert others.repeated == 0
+        assert "beyond what chance" not in others.text
+
+    @given(
+        st.integers(0, 2**32 - 1),
+        st.integers(4, 3000),
+        st.integers(4, 3000),
+        st.floats(0.5, 6),
+        st.floats(0, 2),
+    )
+    def test_other_people_are_a_holdout_however_many_values_there_are(self, seed, n, m, digits, skew):
+        """Five standard deviations: of kinds as even or as uneven as may be, none was off by three."""
+        rng = np.random.default_rng(seed)
+        shares = np.arange(1.0, 10**digits) ** -skew
+        drawn = rng.choice(len(shares), n + m, p=shares / shares.sum())
+        both = Table({"x": drawn, "y": np.zeros(n + m, np.int64)})
+        table, holdout = both.take(range(n)), both.take(range(n, n + m))
+        if sorted(drawn[:n]) != sorted(drawn[n:]):
+            found = attack.membership(nbcfast.count(table, "y"), table, holdout, "y")
+            assert found.repeated == 0
+
     def test_rows_that_the_release_rules_out_are_not_scored(self):
         views = nbcfast.count(Table({"x": [1, 2, 2, 1] * 5, "y": [0, 1, 1, 1] * 5}), "y")
         holdout = Table({"x": [1, 2, 3, 3] * 5, "y": [0, 1, 1, 0] * 5})

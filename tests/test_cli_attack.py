@@ -174,6 +174,20 @@ class TestAttack:
         message = refused("attack", release, "--against", PATIENTS, "--holdout", other)
         assert "again.csv': expected other rows of the same population" in message
 
+    def test_nearly_the_table_is_no_holdout(self, refused, run, release, halves, tmp_path):
+        members, others = halves
+        head, *rows = members.read_text(encoding="utf-8").splitlines()
+        more = others.read_text(encoding="utf-8").splitlines()[1:9]
+        nearly = tmp_path / "nearly.csv"
+        nearly.write_text("\n".join([head, *rows[8:], *more]) + "\n", encoding="utf-8")
+        message = refused("attack", release, "--against", members, "--holdout", nearly)
+        assert "nearly.csv': expected other rows of the same population, got mostly rows of the" in message
+        out = tmp_path / "another"
+        options = ("--class", "diagnosis", "--amplification", 4, "--out", out, "--holdout", nearly)
+        code, printed, error = run("publish", members, *options)
+        assert (code, printed, error) == (2, "", f"nbcfast: {message}\n")
+        assert not out.exists()
+
     def test_the_file_of_the_release_will_do(self, found, release):
         assert found("attack", release / "certificate.json")["rows"] == load(release).views.n_rows
 

@@ -29,6 +29,7 @@ BLOCK = 1 << 16  # rows scored together
 MOST_ROWS = 10**9  # NumPy draws halves of no more
 TIE = 1e-9  # scores no further apart are equal: sums of a few hundred logarithms are rounded by less
 SPLIT = 20_090_824  # seeds the halves: they are the same for the same holdout
+DEVIATIONS = 5  # standard deviations by which chance misses what is expected of new rows
 SAME = (
     "expected other rows of the same population, got the rows of the table itself: what cannot be "
     "told from itself says nothing of the release"
@@ -54,6 +55,9 @@ class Membership:
     left_out : int
         Rows of the table that the release rules out, and so cannot have been made of: they are not scored.
         Where any are, this is another table than that of the release, or not all of it was read as it was.
+    repeated : int
+        About how many rows of the holdout also stand in the table beyond what chance explains, 0 where it
+        explains them: nothing can be told of these.
     """
 
     auc: float
@@ -62,6 +66,7 @@ class Membership:
     others: int
     impossible: int
     left_out: int = 0
+    repeated: int = 0
 
     @property
     def measured(self) -> bool:
@@ -93,6 +98,11 @@ class Membership:
             said += (
                 f"; without {self.left_out:,} of the {self.members + self.left_out:,} rows of the table, "
                 "which cannot be rows of the release either: was it made of another table?"
+            )
+        if self.repeated:
+            said += (
+                f"; about {self.repeated:,} rows of the holdout stand in the table beyond what chance "
+                "explains: without them more would be told"
             )
         return said
 
@@ -135,7 +145,11 @@ def membership(
         The private rows it was made of. Weights count as rows.
     holdout : Table
         Other rows of the same population, at least 4. The rows of the table itself are refused, in whatever
-        order: nothing can be told from itself, and that would say nothing of the release.
+        order, and so is a holdout that is mostly made of them: nothing can be told from itself, and that
+        would say nothing of the release. By Good and Turing's rule a further row of the population is none
+        that the table has with the probability of the rows that it has once; where less than half of the rows
+        so expected are new, by five standard deviations at least, the holdout is refused, and where fewer
+        are, by as many, that is said.
     class_name : str, optional
         The class column; by default that of the release.
     progress : callable, optional
@@ -154,7 +168,8 @@ def membership(
     TypeError
         If a column holds values of another kind than the release, such as numbers in place of its intervals.
     ValueError
-        If a table lacks columns or rows, if the holdout is the table, or the name of the class is not known.
+        If a table lacks columns or rows, if the holdout is the table or mostly made of its rows, or the name
+        of the class is not known.
 
     Examples
     --------
@@ -184,8 +199,10 @@ def membership(
         for column, domain in (*views._domains.items(), (name, views._class_domain)):
             check_kinds(each.column(column).domain, domain, f"{where}: column {column!r}", "the release")
     own, held = (_plain(each.select(columns)) for each in tables.values())
-    if own == held:
-        raise ValueError(f"holdout: {SAME}")
+    try:
+        repeated = _repeated(own, held)
+    except ValueError as same:
+        raise ValueError(f"holdout: {same}") from None
     model, others = _halves(held)
 
     both = concat([own, others])
@@ -211,9 +228,10 @@ def membership(
     members = np.flatnonzero(~ruled_out[:first])
     n_others, left_out = int(weights[first:].sum()), int(weights[:first][ruled_out[:first]].sum())
     if not len(members):
-        return Membership(math.nan, math.nan, 0, n_others, impossible, left_out)
+        return Membership(math.nan, math.nan, 0, n_others, impossible, left_out, repeated)
     auc, error = auc_of(scores[members], weights[members], scores[first:], weights[first:])
-    return Membership(auc, error, int(weights[members].sum()), n_others, impossible, left_out)
+    n_members = int(weights[members].sum())
+    return Membership(auc, error, n_members, n_others, impossible, left_out, repeated)
 
 
 def _settled(scores: Float) -> Float:
@@ -231,6 +249,39 @@ def _settled(scores: Float) -> Float:
 def same_rows(table: Table, holdout: Table, columns: Sequence[str]) -> bool:
     """Whether two tables have the same rows in these columns, in whatever order."""
     return table is holdout or _plain(table.select(columns)) == _plain(holdout.select(columns))
+
+
+def expect_others(table: Table, holdout: Table, columns: Sequence[str]) -> None:
+    """ValueError if a holdout is the table in these columns, or mostly made of its rows."""
+    if table is holdout:
+        raise ValueError(SAME)
+    _repeated(_plain(table.select(columns)), _plain(holdout.select(columns)))
+
+
+def _repeated(own: Table, held: Table) -> int:
+    """About how many rows of a holdout stand in the table beyond what chance explains; both are plain.
+
+    Good and Turing: of a further row the probability that the table has none like it is about the share of
+    the rows that it has once.
+    """
+    if own == held:
+        raise ValueError(SAME)
+    weights, held_weights = _weights(own), _weights(held)
+    rows, others = int(weights.sum()), int(held_weights.sum())
+    groups, firsts = _equal_rows(concat([own, held]))
+    known = np.zeros(len(firsts), np.bool_)
+    known[groups[: own.n_rows]] = True
+    new = int(held_weights[~known[groups[own.n_rows :]]].sum())
+    expected = others * int(np.count_nonzero(weights == 1)) / rows
+    # The share is a count itself, and varies as one.
+    if expected - new <= DEVIATIONS * math.sqrt(expected * (1 + others / rows)):
+        return 0
+    if new < expected / 2:
+        raise ValueError(
+            "expected other rows of the same population, got mostly rows of the table itself: of its "
+            f"{others:,} rows some {expected:,.0f} should be none that the table has, and {new:,} are"
+        )
+    return round(expected - new)
 
 
 def auc_of(

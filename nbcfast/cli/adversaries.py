@@ -20,7 +20,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
-from nbcfast.attack.membership import SAME, same_rows
+from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.cli import printable
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
@@ -113,8 +113,10 @@ def others_in(
         if os.path.samefile(file, holdout):
             raise ValueError(f"--holdout: {SAME}")
     others = read_like(views, holdout, class_name, weights, nulls, delimiter, texts)
-    if same_rows(table, others, [*views.attributes, class_name]):
-        raise ValueError(f"--holdout {str(holdout)!r}: {SAME}")
+    try:
+        expect_others(table, others, [*views.attributes, class_name])
+    except ValueError as error:
+        raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
     return others
 
 
