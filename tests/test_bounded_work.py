@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import random
+import re
 from fractions import Fraction
 
 import gmpy2
@@ -14,7 +15,8 @@ import nbcfast
 from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
 from nbcfast._plan import plan
 from nbcfast.closeness import est
-from nbcfast.release import answers
+from nbcfast.release import answers, limits
+from nbcfast.safety import _Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
 
@@ -146,6 +148,31 @@ class TestLambda:
         code, checks = said(tmp_path, capsys)
         assert (code, checks["amplification"]) == (3, NOT_DECIDED)
         assert nbcfast.verify(tmp_path).exit_code == (3 if classes == 5_000 else 0)
+
+    def test_load_and_save_decide_no_more_than_verify(self, tmp_path, monkeypatch):
+        write(tmp_path, [3] * 5_000, [[[1] * 5_000, [2] * 5_000]], "4/1")
+        monkeypatch.setattr(_Ratios, "all_pairs", lambda self: pytest.fail("25 million pairs are compared"))
+        sentence = f"Lambda of the counts: {NOT_DECIDED}"
+        with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'certificate.json'}: {sentence}")):
+            nbcfast.load(tmp_path)
+        found = nbcfast.verify(tmp_path)
+        assert found.exit_code == 3
+        with pytest.raises(ValueError, match=re.escape(f"not saved: {sentence}")):
+            found.release.save(tmp_path / "another")
+        assert not (tmp_path / "another").exists()
+
+    def test_load_and_save_decide_no_more_of_a_prior_than_verify(self, tmp_path, monkeypatch):
+        made = est(Viewset([5, 5], [[[5, 5]]]), {0: "1/4", 1: "3/4"}, 2)
+        made.save(tmp_path / "release")
+        monkeypatch.setattr(verify_release, "MOST_RATIOS", 30)  # those of Lambda, and not of the prior
+        assert nbcfast.load(tmp_path / "release") == made  # by kernels
+        monkeypatch.setattr(limits, "MOST_QUOTIENTS", 1)
+        assert nbcfast.verify(tmp_path / "release").exit_code == 3
+        sentence = f"the odds of the counts to those of the prior: {NOT_DECIDED}"
+        with pytest.raises(ValueError, match=sentence):
+            nbcfast.load(tmp_path / "release")
+        with pytest.raises(ValueError, match=f"not saved: {sentence}"):
+            made.save(tmp_path / "another")
 
     def test_the_same_as_all_products(self):
         rng = random.Random(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +13,7 @@ import numpy as np
 
 from nbcfast import verify_release as form
 from nbcfast.release.certificate import Certificate, Release, limit_text
+from nbcfast.release.limits import bits, lambda_kept, odds_kept
 from nbcfast.table import Interval, Table
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset, count
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 1 << 24  # bits of products up to which Lambda is worked out, and not only compared
 MOST_PAIRS = 1 << 14  # of classes, for each attribute, up to which it is
-MOST_MULTIPLIED = 1 << 27  # up to which it is compared exactly
-MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
-MOST_FACTORS = 1 << 21  # of intervals
 COMPARED = 10**12  # tuples; beyond, making the release again is the quicker proof, if it has one
 
 
@@ -259,10 +257,10 @@ def verify(
         Check("realistic", fault is None, fault or "for every attribute they add up to the class counts")
     )
     if checks[-1].passed and checks[-2].passed:  # what is beside the file changes nothing of it
-        views, made = release.views, release.certificate
+        made = release.certificate
         checks.append(_amplified(document, release))
         if made.r_limit is not None and made.prior is not None:
-            checks.append(_close(document, views, made.prior, made.r_limit))
+            checks.append(_close(document, release, made.prior, made.r_limit))
         if made.canonical is not None or tuples is not None:
             checks += _canonical(release, tuples, against)
         if against is not None:
@@ -349,10 +347,10 @@ def _table(
 
 def _amplified(document: form.Document, release: Release) -> Check:
     """The check of Lambda."""
-    from nbcfast.safety import amplification, at_most
+    from nbcfast.safety import amplification
 
     made = release.certificate
-    kept = _kept(document, form.excess(document), lambda: at_most(release.views, made.limit))
+    kept = lambda_kept(document, release)
     if kept is None:
         return Check("amplification", None, form.NOT_COMPARED)
     found = f" = {amplification(release.views).text}" if _shown(document) else ""
@@ -362,44 +360,22 @@ def _amplified(document: form.Document, release: Release) -> Check:
     )
 
 
-def _close(document: form.Document, views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> Check:
+def _close(document: form.Document, release: Release, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
-    from nbcfast.closeness.reached import statement11, within
+    from nbcfast.closeness.reached import statement11
 
-    kept = _kept(document, form.excess(document, document.odds), lambda: within(views, prior, r))
+    kept = odds_kept(document, release)
     if kept is None:
         return Check("closeness", None, form.NOT_COMPARED)
-    found = f" = {statement11(views, prior).text}" if _shown(document) else ""
+    found = f" = {statement11(release.views, prior).text}" if _shown(document) else ""
     text = f"r{found} {'<=' if kept else '>'} {limit_text(r)}, of the odds to those of the prior"
     return Check("closeness", kept, text)
-
-
-def _kept(
-    document: form.Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
-) -> bool | None:
-    """Whether a limit is kept, where the counted work of the script decides it, or kernels can do more."""
-    if found != (None, None):
-        return found[0] is None
-    pairs = len(document.classes) ** 2
-    values = sum(len(values) for _, values, _ in document.attributes)
-    if pairs * values > MOST_QUOTIENTS or pairs * len(document.attributes) > MOST_FACTORS:
-        return None
-    return exactly() if _bits(document) <= MOST_MULTIPLIED else None
 
 
 def _shown(document: form.Document) -> bool:
     """Whether Lambda itself is worked out: that it is compared with the limit takes less."""
     pairs = len(document.classes) ** 2
-    return pairs * len(document.attributes) <= MOST_PAIRS and _bits(document) <= MOST_SHOWN
-
-
-def _bits(document: form.Document) -> int:
-    """Of the products of all pairs of classes, about."""
-    of_class = [number.bit_length() for number in document.class_counts]
-    attributes = document.attributes
-    of_values = sum(number.bit_length() for _, _, counts in attributes for row in counts for number in row)
-    longest = max(number.denominator.bit_length() for number in document.prior) if document.prior else 0
-    return len(of_class) * (of_values + sum(of_class) * len(attributes) + longest * len(of_class))
+    return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= MOST_SHOWN
 
 
 def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Progress | None) -> Check:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nbcfast import verify_release as form
 from nbcfast._writing import place_of, together
 from nbcfast.release.certificate import Canonical, Certificate, PublicList, Release, limit_text
+from nbcfast.release.limits import lambda_kept, odds_kept
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -33,16 +34,18 @@ def save(
     progress: Progress | None = None,
 ) -> None:
     """Write the folder; see `Release.save`."""
-    fault = unfit(release) or strange(release) or at_odds(release)
+    fault = unfit(release) or strange(release)
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
     expect_fit(form.NAME, len(data), form.MOST_BYTES)
-    if release.certificate.canonical is not None:
-        try:
-            form.parse(data)
-        except form.Refused as error:
-            raise ValueError(f"not saved: {error}") from None
+    try:
+        document = form.parse(data)
+    except form.Refused as error:
+        raise ValueError(f"not saved: {error}") from None
+    fault = beyond(release, document) or at_odds(release)
+    if fault:
+        raise ValueError(f"not saved: {fault}")
     if dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path):
         raise ValueError(
             f"dataset must not be in the folder of the release, whose certificate does not cover it; got "
@@ -66,8 +69,6 @@ def expect_fit(name: str, size: int, most: int) -> None:
 
 def unfit(release: Release) -> str | None:
     """What the counts lack of what the certificate claims, or None."""
-    from nbcfast.safety import at_most
-
     views, certificate = release.views, release.certificate
     if not (views.class_counts > 0).all():
         label = views.classes[int((views.class_counts <= 0).argmax())]
@@ -95,14 +96,23 @@ def unfit(release: Release) -> str | None:
     if certificate.tuples != tuples:
         stated, found = form.short(certificate.tuples), form.short(tuples)
         return f"the certificate says {stated} tuples, the domain has {found}"
-    if not at_most(views, certificate.limit):
-        return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
-    if certificate.r_limit is not None and certificate.prior is not None:
-        from nbcfast.closeness.reached import within
+    return None
 
-        if not within(views, certificate.prior, certificate.r_limit):
-            limit = limit_text(certificate.r_limit)
-            return f"the odds of some tuple are off those of the prior by more than r = {limit}"
+
+def beyond(release: Release, document: Document) -> str | None:
+    """A limit of the certificate that the counts of its document exceed, or may exceed; or None."""
+    certificate = release.certificate
+    kept = lambda_kept(document, release)
+    if kept is None:
+        return f"Lambda of the counts: {form.NOT_COMPARED}"
+    if not kept:
+        return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
+    kept = odds_kept(document, release)
+    if kept is None:
+        return f"the odds of the counts to those of the prior: {form.NOT_COMPARED}"
+    if not kept:
+        limit = limit_text(certificate.r_limit or Fraction(0))
+        return f"the odds of some tuple are off those of the prior by more than r = {limit}"
     return None
 
 
@@ -271,7 +281,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
-    fault = fault or at_odds(release)
+    fault = fault or beyond(release, document) or at_odds(release)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
