@@ -70,6 +70,7 @@ from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from math import factorial, frexp, gcd, ldexp
 from operator import truediv
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -2202,11 +2203,8 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     if document.diversity is not None:
         results.append(("diversity", *_diverse(counts, *document.diversity)))
     if document.closeness is not None:
-        if document.closeness[1] == "ordered" and len(counts) * len(document.values) > MOST_DISTANCES:
-            results.append(("closeness", None, TOO_MANY))
-        else:
-            holds, text = _close(counts, len(document.values), *document.closeness)
-            results.append(("closeness", holds, text + _claimed_order(document, counts)))
+        holds, text = _close(counts, len(document.values), *document.closeness)
+        results.append(("closeness", holds, text + _claimed_order(document, counts)))
     statistics: dict[int, _Statistics] = {}
     size = sum(map(len, counts))
     left = MOST_WEIGHED + SOME_TIMES * size
@@ -2245,19 +2243,48 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
         for place, count in group.items():
             totals[place] += count
     people, most = sum(totals), Fraction(0)
-    present = [place for place in range(n_values) if totals[place]]  # others would only widen the scale
-    steps = len(present) - 1 if distance == "ordered" else 1
+    line = _Line(totals) if distance == "ordered" else None
     for group in groups:
         n = sum(group.values())
-        found = running = 0
-        # Of values that a group does not have no gap is above 0.
-        for place in present if distance == "ordered" else group:
-            gap = group.get(place, 0) * people - totals[place] * n
-            running += gap
-            found += abs(running) if distance == "ordered" else max(gap, 0)
-        most = max(most, Fraction(found, n * people * max(steps, 1)))
+        if line is not None:
+            found, steps = line.moved(group, n), max(line.steps, 1)
+        else:
+            # Of values that a group does not have no gap is above 0.
+            gaps = (count * people - totals[place] * n for place, count in group.items())
+            found, steps = sum(gap for gap in gaps if gap > 0), 1
+        most = max(most, Fraction(found, n * people * steps))
     sign = "<=" if most <= t else ">"
     return most <= t, f"t = {number_text(most)} {sign} {number_text(t)}, {distance} distances"
+
+
+class _Line:
+    """The values that somebody has, in their order, and how many people have these and those before.
+
+    Values that nobody has would only widen the scale.
+    """
+
+    def __init__(self, totals: list[int]) -> None:
+        present = [place for place, total in enumerate(totals) if total]
+        self.index = {place: i for i, place in enumerate(present)}
+        self.steps = len(present) - 1
+        self.below = list(accumulate(totals[place] for place in present))
+        self.sums = [0, *accumulate(self.below)]
+        self.people = self.below[-1]
+
+    def moved(self, group: dict[int, int], n: int) -> int:
+        """The sum over all values of |people G - n T|, G and T those in the group and in all up to the value.
+
+        Between two values that the group has, G stays and T rises: the terms change their sign once.
+        """
+        found = own = start = 0
+        ends = sorted((self.index[place], count) for place, count in group.items())
+        for end, count in [*ends, (len(self.below), 0)]:
+            level = self.people * own
+            turn = bisect_right(self.below, level // n, start, end)
+            found += (turn - start) * level - n * (self.sums[turn] - self.sums[start])
+            found += n * (self.sums[end] - self.sums[turn]) - (end - turn) * level
+            own, start = own + count, end
+        return found
 
 
 def _listed_order(values: list[tuple[str, Typed]]) -> str:
@@ -2282,7 +2309,6 @@ def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) ->
 
 SOME_TIMES = 16  # that a table is gone through, however large it is
 MOST_WEIGHED = 1 << 18  # counts of groups, and products of factors, for all points of a skyline
-MOST_DISTANCES = 1 << 24  # of a value's share in a group
 MOST_MATCHED = 1 << 22  # rows, for all templates
 TOO_MANY = "not decided here: with all that is demanded it would take too long"
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nbcfast import Infeasible, Interval, verify
+from nbcfast import Infeasible, Interval, load, verify
 from nbcfast import verify_release as form
 from nbcfast.canonical.box import halves
 from nbcfast.equivalence.lines import Logs
@@ -303,3 +303,106 @@ def test_codes_that_are_cut_short_in_the_call_are_refused():
     done = subprocess.run([sys.executable, "-c", SHORTENED], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "expected 20000000 codes each, got 1 by now" in done.stdout
+
+
+def partition(closeness, groups):
+    """A partition of groups of people, and how many in each have which value; its fields, and its table."""
+    values = 1 + max(value for group in groups for value in group)
+    table = "q,s\n" + "".join(
+        f"{place},{value}\n" * count
+        for place, group in enumerate(groups)
+        for value, count in sorted(group.items())
+    )
+    alike = [sum(group.values()) for group in groups if len(group) == 1]
+    certain = (len(alike), len(groups), sum(alike))
+    warnings = form.partition_warnings(None, None, (Fraction(closeness), "ordered"), "s", certain)
+    fields = {
+        "closeness": [closeness, "ordered"],
+        "columns": [{"cells": [[text, [typed]] for text, typed in integers(len(groups))], "name": "q"}],
+        "diversity": None,
+        "format": 1,
+        "groups": len(groups),
+        "k": None,
+        "kind": "partition",
+        "method": "mondrian",
+        "notes": [form.PARTITION],
+        "order": "canonical",
+        "points": [],
+        "rows": sum(sum(group.values()) for group in groups),
+        "seeded": False,
+        "sensitive": {"name": "s", "values": [[text, [typed]] for text, typed in integers(values)]},
+        "version": "0.1.0",
+        "warnings": list(warnings),
+        "weights": None,
+    }
+    return fields, table.encode()
+
+
+def test_ordered_distances_of_many_groups_and_values_are_decided(tmp_path, capsys):
+    """Group by group and value by value they would take 25 million steps."""
+    folder = write(tmp_path / "folder", *partition("1/2", [{value: 1} for value in range(5_000)]))
+    code, again, printed = both(folder, capsys)
+    assert (code, again) == (0, 0)
+    assert "closeness      t = 1/2 <= 1/2, ordered distances" in printed
+
+
+def test_ordered_distances_are_the_sums_of_all_differences():
+    rng = random.Random(1)
+    for _ in range(500):
+        values, most = rng.randint(1, 8), rng.choice([1, 3, 50, 2**40])
+        groups = [
+            {value: rng.randint(1, most) for value in rng.sample(range(values), rng.randint(1, values))}
+            for _ in range(rng.randint(1, 6))
+        ]
+        totals = [sum(group.get(value, 0) for group in groups) for value in range(values)]
+        present = [value for value in range(values) if totals[value]]
+        furthest = Fraction(0)
+        for group in groups:
+            apart = running = Fraction(0)
+            for value in present:
+                running += Fraction(group.get(value, 0), sum(group.values()))
+                running -= Fraction(totals[value], sum(totals))
+                apart += abs(running)
+            furthest = max(furthest, apart / max(len(present) - 1, 1))
+        assert form._close(groups, values, furthest, "ordered")[0]
+        assert not form._close(groups, values, furthest - Fraction(1, 10**100), "ordered")[0]
+
+
+@pytest.mark.parametrize(("most", "decided"), [(1600, 20), (0, form.SOME_TIMES)])
+def test_templates_beyond_counted_work_are_not_decided(tmp_path, capsys, monkeypatch, most, decided):
+    rows = 20
+    limits = [f"{t}/{2 * t - 1}" for t in range(2, 22)]
+    folder = write(tmp_path / "folder", *disclosure(2, limits, rows))
+    assert both(folder, capsys)[0] == 0
+    monkeypatch.setattr(form, "MOST_MATCHED", most)  # for each, its known column and another of 40 rows
+    code, again, printed = both(folder, capsys)
+    assert (code, again) == (3, 3)
+    left = [check.name for check in verify(folder).checks if check.passed is None]
+    assert left == [f"template {number}" for number in range(decided + 1, 41)]
+    assert printed.count(form.TOO_MANY) == len(left)
+    with pytest.raises(ValueError, match=f"template {decided + 1}: .*{form.TOO_MANY}"):
+        load(folder)
+
+
+def test_few_swaps_of_classes_are_tried_in_a_large_file_that_was_changed(tmp_path, capsys, monkeypatch):
+    fields = release(integers(1)[0][1:], [[3, 3]])
+    folder = write(tmp_path / "folder", {**fields, "class_counts": [3, 3], "amplification": "6/1"})
+    fields = json.loads((folder / form.NAME).read_text())
+    fields["classes"].reverse()
+    (folder / form.NAME).write_text(form.canonical(fields) + "\n")
+    assert "the classes 1 and 0 are swapped" in both(folder, capsys)[2]
+    monkeypatch.setattr(form, "GUESSED_BYTES", 0)
+    code, again, printed = both(folder, capsys)
+    assert (code, again) == (1, 1)
+    assert "a digit, name or label is not what it was" in printed
+
+
+def test_a_cut_is_no_longer_than_the_middle_of_two_numbers():
+    document = SimpleNamespace(declared={"a": [("int", 0), ("int", 1)]})
+    for length in (form.LONGEST_POINT, form.LONGEST_POINT + 1):
+        cuts = {"a": {"point": "1" * length, "values": []}}
+        if length == form.LONGEST_POINT:
+            form.DisguisedDocument._check_cuts(document, cuts)
+        else:
+            with pytest.raises(form.Refused, match="expected a number as text of 'a'"):
+                form.DisguisedDocument._check_cuts(document, cuts)
