@@ -15,7 +15,7 @@ import nbcfast
 from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
 from nbcfast._plan import plan
 from nbcfast.closeness import est
-from nbcfast.release import answers, limits
+from nbcfast.release import answers, checks, limits
 from nbcfast.safety import _Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
@@ -174,6 +174,32 @@ class TestLambda:
         with pytest.raises(ValueError, match=f"not saved: {sentence}"):
             made.save(tmp_path / "another")
 
+    @pytest.mark.parametrize("name", ["MOST_MULTIPLIED", "MOST_QUOTIENTS", "MOST_FACTORS"])
+    def test_kernels_do_counted_work_too(self, tmp_path, monkeypatch, name):
+        write(tmp_path, [3, 3], [[[1, 1], [2, 2]]], "5/4")
+        monkeypatch.setattr(verify_release, "MOST_RATIOS", 0)
+        assert nbcfast.verify(tmp_path).exit_code == 0
+        monkeypatch.setattr(limits, name, 0)
+        found = {check.name: check for check in nbcfast.verify(tmp_path).checks}["amplification"]
+        assert (found.passed, found.text) == (None, NOT_DECIDED)
+
+    @pytest.mark.parametrize("name", ["MOST_SHOWN", "MOST_PAIRS"])
+    def test_lambda_is_worked_out_where_that_is_little(self, tmp_path, monkeypatch, name):
+        write(tmp_path, [3, 3], [[[1, 1], [2, 2]]], "5/4")
+        assert "Lambda = 1 <= 1.25" in repr(nbcfast.verify(tmp_path))
+        monkeypatch.setattr(checks, name, 0)
+        monkeypatch.setattr("nbcfast.safety.amplification", lambda views: pytest.fail("it is worked out"))
+        assert "Lambda <= 1.25" in repr(nbcfast.verify(tmp_path))
+
+    def test_few_logarithms_are_taken(self, tmp_path, capsys, monkeypatch):
+        limit = f"{hex(35 * 2**200 + 1)}/{hex(8 * 2**200)}"  # hardly above Lambda
+        write(tmp_path, [9, 9], [[[4, 5], [5, 4]], [[2, 7], [7, 2]]], limit)
+        monkeypatch.setattr(verify_release, "MOST_MULTIPLIED", 0)
+        code, found = said(tmp_path, capsys)
+        assert (code, found["amplification"][-10:]) == (0, "(interval)")
+        monkeypatch.setattr(verify_release, "MOST_LOGARITHMS", 2)
+        assert said(tmp_path, capsys)[1]["amplification"] == NOT_DECIDED
+
     def test_the_same_as_all_products(self):
         rng = random.Random(1)
         for _ in range(300):
@@ -268,6 +294,59 @@ class TestCanonical:
         save(tmp_path, fields)
         assert said(tmp_path, capsys)[0] == 1
         assert nbcfast.verify(tmp_path).exit_code == 1
+
+    @pytest.mark.parametrize(
+        ("views", "name", "most"),
+        [
+            (VIEWS, "MOST_HALF", 1),
+            (VIEWS, "MOST_VALUES", 4),
+            (MORE, "MOST_LISTED", 11),
+            (MORE, "MOST_MULTIPLIED", 10),
+        ],
+    )
+    def test_tuples_beyond_counted_work_are_left_to_the_library(
+        self, tmp_path, capsys, monkeypatch, views, name, most
+    ):
+        canonical.release(views, 4).save(tmp_path)
+        tuples = 6 if views is VIEWS else 4
+        assert said(tmp_path, capsys)[1]["scorecard"].startswith("points and counts decide alike")
+        monkeypatch.setattr(verify_release, name, most)
+        text = f"not checked here: {tuples} tuples would take too long; nbcfast verify does it"
+        assert said(tmp_path, capsys)[1]["scorecard"] == text
+        assert nbcfast.verify(tmp_path).exit_code == 0
+
+    def test_ties_of_long_products_are_not_decided(self, tmp_path, monkeypatch):
+        canonical.release(VIEWS, 4).save(tmp_path)
+        fields = json.loads((tmp_path / "certificate.json").read_text())
+        for entry in fields["attributes"]:
+            size = len(entry["counts"])
+            entry["counts"] = [[6 // size] * 2] * size
+        fields.update(class_counts=[6, 6])
+        save(tmp_path, fields)
+        document = verify_release.parse((tmp_path / "certificate.json").read_bytes())
+        assert verify_release.scorecard(document)[0][1] is not None
+        monkeypatch.setattr(verify_release, "MOST_EXACT_BITS", 10)
+        text = "not checked here: ties of 6 tuples would take too long"
+        assert verify_release.scorecard(document) == [("scorecard", None, text)]
+
+    def test_a_release_of_many_tuples_and_classes_is_not_made_again(self, tmp_path, monkeypatch):
+        canonical.release(MORE, 4).save(tmp_path)
+        assert nbcfast.verify(tmp_path).exit_code == 0
+        monkeypatch.setattr(answers, "MOST_AGAIN", 3)
+        found = {check.name: check for check in nbcfast.verify(tmp_path).checks}["canonical"]
+        text = "not checked here: that is done up to 3 tuples for more than two classes"
+        assert (found.passed, found.text) == (None, text)
+        monkeypatch.setattr(answers, "MOST_AGAIN", 4)
+        monkeypatch.setattr(answers, "MOST_SOLVED_OF_MANY", 0)
+        found = {check.name: check for check in nbcfast.verify(tmp_path).checks}["canonical"]
+        assert found.passed is None
+        assert found.text.endswith("and without the private views 0 are")
+
+    def test_points_that_are_too_long_to_add_up_are_left_open(self, tmp_path, monkeypatch):
+        canonical.release(VIEWS, 4).save(tmp_path)
+        monkeypatch.setattr(answers, "SHORT_BITS", 1)
+        found = {check.name: check for check in nbcfast.verify(tmp_path).checks}["scorecard"]
+        assert (found.passed, found.text) == (None, answers.TOO_LONG)
 
     def test_more_than_can_be_solved_is_not_decided(self, tmp_path, monkeypatch):
         canonical.release(VIEWS, 4).save(tmp_path)
