@@ -5,6 +5,7 @@ import gzip
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ import pytest
 import nbcfast
 from nbcfast.cli import main
 from nbcfast.cli.verbs import verbs
+from nbcfast.table.values import amount_text
 
 # Class a twice, class b four times. X(red, 1) = (2*1/2, 2*2/4) and X(red, 2) = (2*1/2, 2*2/4) are ties;
 # blue and the null never occur with a.
@@ -231,12 +233,37 @@ def test_ties_of_a_wide_domain_are_not_counted(run, found, file):
     assert "tuples with tied scores  not counted (more than 1,000,000 tuples)\n" in out
 
 
+@pytest.mark.parametrize("method", ["canonical", "safetytransform"])
+def test_what_could_be_had_in_place_of_a_demand_is_one_sentence(run, tmp_path, method):
+    lines = [f"{a},{b},{'x' if 3 * a + b > 5 else 'y'}\n" for a in range(4) for b in range(4)]
+    (tmp_path / "rows.csv").write_text("a,b,ill\n" + "".join(lines) * 3)
+    arguments = ("publish", tmp_path / "rows.csv", "--class", "ill", "--amplification", 4, "--method", method)
+    code, _, errors = run(*arguments, "--rows", 9, "--out", tmp_path / "out")
+    assert code == 1
+    found = [line for line in errors.splitlines() if line.startswith("nbcfast: best found: ")]
+    kept = r"(not )?identical: the (best class|order of all classes) (on all|differs on \d+ of) 16 tuples"
+    (line,) = found
+    assert re.match(rf"nbcfast: best found: a release of \d+ rows; {kept}", line), line
+    assert "not known" not in errors
+
+
+def test_numbers_of_any_size_have_one_notation():
+    assert [amount_text(number) for number in (0, 10**15 - 1, 10**15, 2**69, 9960 * 10**17, 10**400)] == [
+        "0",
+        "999,999,999,999,999",
+        "about 1.0 * 10^15",
+        "about 5.9 * 10^20",
+        "about 1.0 * 10^21",
+        "about 1.0 * 10^400",
+    ]
+
+
 def test_a_domain_beyond_every_float(run, found, file):
     lines = [[*(f"a{i}" for i in range(320)), "label"], *([value] * 320 + ["a"] for value in "0123456789")]
     file.write_text("".join(",".join(line) + "\n" for line in lines))
     assert found(file, "--class", "label")["tuples"] == hex(10**320)
     _, out, _ = run("inspect", file, "--class", "label")
-    assert "tuples in the domain     about 10^320.0\n" in out
+    assert "tuples in the domain     about 1.0 * 10^320\n" in out
 
 
 def test_labels_cannot_steer_the_terminal(run, file):

@@ -27,7 +27,7 @@ from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.equivalence.lines import unravelled
 from nbcfast.errors import Infeasible, expect
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import exact
+from nbcfast.table.values import amount_text, exact, power_text
 from nbcfast.transform.flat import usable
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
 from nbcfast.views import Viewset
@@ -303,12 +303,18 @@ def not_here(
     tuples, n_classes = _tuples(views), len(views.classes)
     if listed:
         return None
+    size = amount_text(tuples)
     most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
     if n_classes > 2 and preserve == "label" and tuples > most:
-        return f"{n_classes} classes reach {most:,} tuples, and the domain has {_amount(tuples)}"
+        return f"{n_classes} classes reach {_beside(most, tuples)} tuples, and the domain has {size}"
     if tuples > MOST_TUPLES:
-        return f"it reaches {MOST_TUPLES:,} tuples, and the domain has {_amount(tuples)}"
+        return f"it reaches {_beside(MOST_TUPLES, tuples)} tuples, and the domain has {size}"
     return None
+
+
+def _beside(most: int, tuples: int) -> str:
+    """A limit, written as the number that exceeds it."""
+    return power_text(most) if amount_text(tuples).startswith("about") else f"{most:,}"
 
 
 def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
@@ -356,7 +362,3 @@ def _bits(bits: Any) -> int:
 
 def _tuples(views: Viewset) -> int:
     return math.prod(len(array) for array in views.counts.values())
-
-
-def _amount(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"

@@ -33,8 +33,8 @@ from nbcfast.errors import Infeasible, NoColumnError
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.arrow import load_pyarrow, load_readers
+from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
-from nbcfast.table.values import number_text, plainly
 from nbcfast.table.values import plain as plain  # of all verbs
 from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, undeclared_text
 
@@ -338,10 +338,7 @@ def exact(number: int) -> int | str:
 
 def readable(number: int) -> str:
     """An integer for people: exact while it fits on a line."""
-    if number < 10**15:
-        return f"{number:,}"
-    exponent = math.log10(number)
-    return f"about 10^{exponent:.1f}" if exponent >= 300 else f"about {number:.1e}"
+    return amount_text(number)
 
 
 def pairs(rows: list[tuple[str, str]]) -> Grid:
@@ -701,13 +698,8 @@ def publish(
         release = transform(preserve)
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
-        for name, best in error.best.items():
-            if not isinstance(best, Release):
-                print(
-                    f"nbcfast: best found: {name.replace('_', ' ')} "
-                    f"{'not known' if best is None else printable(amount(best))}",
-                    file=sys.stderr,
-                )
+        for text in best_found(error.best):
+            print(f"nbcfast: best found: {printable(text)}", file=sys.stderr)
         if isinstance(wanted, int) and not allow_differences and error.best.get("differing_tuples"):
             print(
                 "nbcfast: --rows smallest looks for the fewest rows with which none does; "
@@ -995,6 +987,18 @@ def amount(number: object) -> str:
             return f"about {float(number):.6g}"
         return number_text(number.numerator if number.denominator == 1 else number)
     return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
+
+
+def best_found(best: dict[str, object]) -> Iterator[str]:
+    """What could be had in place of a demand that nothing meets."""
+    release = best.get("release")
+    if isinstance(release, Release):
+        yield f"a release of {readable(release.views.n_rows)} rows; {same_line(release)}"
+        best = {
+            name: one for name, one in best.items() if name not in ("release", "rows", "differing_tuples")
+        }
+    for name, one in best.items():
+        yield f"{name.replace('_', ' ')}: {'not known' if one is None else amount(one)}"
 
 
 def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:

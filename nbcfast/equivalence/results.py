@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.table.values import amount_text
+
 
 @dataclass(frozen=True)
 class Margin:
@@ -55,13 +57,14 @@ class Margin:
 
     def __repr__(self) -> str:
         if self.log == math.inf:
-            return f"Margin(inf: no two positive scores differ; {_amount(self.tuples)} tuples, {self.method})"
+            of = f"{amount_text(self.tuples)} tuples"
+            return f"Margin(inf: no two positive scores differ; {of}, {self.method})"
         size = f"{self.log!r}" if self.log > 0 else f"2^{self.log2:.1f}"
         if not self.exact:
-            return f"Margin(at least {size}; {_amount(self.tuples)} tuples, {self.method})"
+            return f"Margin(at least {size}; {amount_text(self.tuples)} tuples, {self.method})"
         c, d = self.classes or (None, None)
         where = f"{c!r} over {d!r} at {self.witness}"
-        return f"Margin({size}: {where}; {_amount(self.tuples)} tuples, {self.method})"
+        return f"Margin({size}: {where}; {amount_text(self.tuples)} tuples, {self.method})"
 
 
 @dataclass(frozen=True)
@@ -117,18 +120,14 @@ class Comparison:
         }
 
     def __repr__(self) -> str:
-        of = f"{_amount(self.tuples)} tuples"
+        of = f"{amount_text(self.tuples)} tuples"
         rows = "" if self.rows is None else f"; {len(self.rows)} rows of the table differ"
         if self.equal is None:
             return f"Comparison(undecided: {of} are too many{rows})"
         if self.equal:
             return f"Comparison(equal {self.preserve} on all {of}, {self.method}{rows})"
-        number = "some" if self.differing is None else _amount(self.differing)
+        number = "some" if self.differing is None else amount_text(self.differing)
         return (
             f"Comparison({self.preserve} differs on {number} of {of}, {self.method}; "
             f"for example {self.witness}: {self.classes}{rows})"
         )
-
-
-def _amount(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"

@@ -15,6 +15,7 @@ from nbcfast import verify_release as form
 from nbcfast.release.certificate import Certificate, Release, limit_text
 from nbcfast.release.limits import bits, lambda_kept, odds_kept
 from nbcfast.table import Interval, Table
+from nbcfast.table.values import amount_text
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
@@ -393,7 +394,7 @@ def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Pro
         text = "the counts are the private ones, as stated" if same else "the counts are not the private ones"
         return Check(name, same, text)
     what = "whole order" if made.preserve == "order" else "best class"
-    of = f"{_amount(made.tuples)} tuples"
+    of = f"{amount_text(made.tuples)} tuples"
     if made.canonical is not None and made.canonical.listed is not None:
         if tuples is None:
             return Check(name, None, f"the {what} is claimed on a list of tuples, which is not in the file")
@@ -406,21 +407,23 @@ def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Pro
     found = compare(private, release.views, preserve=made.preserve, progress=progress)
     if found.equal:
         if made.differing_tuples:
-            text = f"no tuple differs, but the certificate says {_amount(made.differing_tuples)}"
+            text = f"no tuple differs, but the certificate says {amount_text(made.differing_tuples)}"
             return Check(name, False, text)
         return Check(name, True, f"the {what} is the same on all {of} ({found.method})")
     if found.equal is False:
-        number = "some" if found.differing is None else _amount(found.differing)
+        number = "some" if found.differing is None else amount_text(found.differing)
         text = f"the {what} differs on {number} of {of}"
         if made.differing_tuples is None or made.differing_tuples == found.differing:
             stated = "the certificate does not claim otherwise" if made.equal is None else "as stated"
             return Check(name, True, f"{text}, {stated} ({found.method})")
         if not made.equal and found.differing is None:
             return Check(
-                name, None, f"{text}; the certificate says on {_amount(made.differing_tuples)}, not decided"
+                name,
+                None,
+                f"{text}; the certificate says on {amount_text(made.differing_tuples)}, not decided",
             )
         witness = "" if found.witness is None else f", for example {found.witness}"
-        claim = "it is the same" if made.equal else f"on {_amount(made.differing_tuples)}"
+        claim = "it is the same" if made.equal else f"on {amount_text(made.differing_tuples)}"
         return Check(name, False, f"{text}, the certificate says {claim}{witness}")
     return Check(name, None, f"undecided: the domain of {of} is too large to compare")
 
@@ -465,10 +468,6 @@ def _counted(release: Release, against: Viewset | Table) -> Viewset:
             if own.kind in ("int", "float"):
                 against = against.bin(name, edges=bins)
     return count(against, release.class_name, release.views.attributes)
-
-
-def _amount(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else f"about 2^{number.bit_length() - 1}"
 
 
 def _made_again(private: Viewset, made: Certificate) -> Viewset | None:

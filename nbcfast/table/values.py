@@ -107,6 +107,19 @@ def _field_text(value: Any) -> str:
         return f"[{listed}]" if isinstance(value, list) else f"({listed}{',' * (len(value) == 1)})"
 
 
+def amount_text(number: int) -> str:
+    """How many there are, for people: exact while it fits on a line, else in powers of ten."""
+    return f"{number:,}" if number < 10**15 else f"about {power_text(number)}"
+
+
+def power_text(number: int) -> str:
+    """A positive integer in powers of ten, to two digits: beside another one of `amount_text`."""
+    log = math.log10(number)
+    exponent = math.floor(log)
+    mantissa = round(10 ** (log - exponent), 1)
+    return f"{mantissa:.1f} * 10^{exponent}" if mantissa < 10 else f"1.0 * 10^{exponent + 1}"
+
+
 def number_text(number: int | Fraction) -> str:
     """Decimal text where the expansion ends, else "num/den"; rough where Python prints no such integers."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
