@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -372,6 +373,10 @@ class TestCorners:
     def test_a_domain_beyond_the_limit_is_refused(self):
         views = Viewset([10, 10], [np.full((10, 2), 1) for _ in range(13)])
         with pytest.raises(Infeasible, match="it reaches 500,000,000,000 tuples, and the domain has 10,"):
+            canonical.release(views, 4)
+        views = Viewset([10, 10], [np.full((10, 2), 1) for _ in range(20)])
+        text = r"it reaches 5\.0 \* 10\^11 tuples, and the domain has about 1\.0 \* 10\^20$"
+        with pytest.raises(Infeasible, match=text):  # both numbers in one notation
             canonical.release(views, 4)
         with pytest.raises(Infeasible, match="no canonical release: there is no attribute"):
             canonical.release(Viewset([3, 4], []), 4)
@@ -799,6 +804,20 @@ class TestLeak:
         assert "bits a weight" in found.verdict
         assert "levels" in repr(found)
         assert json.loads(json.dumps(found.to_dict()))["sampled"] == found.sampled
+
+    def test_few_bits_do_not_calm_where_counts_come_back(self):
+        views = Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
+        found = replace(canonical.leak(views), recovered=1)
+        assert not found.high
+        assert "which is few. It is no safety: public totals and the answers give back the counts of" in (
+            found.verdict
+        )
+        assert found.verdict.endswith(f"1 of {found.cells} values.")
+        none = replace(found, recovered=0)
+        assert none.verdict.endswith("bits a weight: little more than which value beats which.")
+        assert "which is much. Public totals and the answers give back the counts of" in (
+            replace(found, log2_range=9.0).verdict
+        )
 
     def test_bad_arguments(self):
         with pytest.raises(TypeError, match="views must be a Viewset"):

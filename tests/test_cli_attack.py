@@ -1,6 +1,7 @@
 """`nbcfast attack`, `nbcfast closeness`, and what `nbcfast publish` says about adversaries."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -102,7 +103,7 @@ class TestAttack:
         members, others = halves
         code, printed, errors = run("attack", release, "--against", members, "--holdout", others)
         assert (code, errors) == (0, "")
-        assert "private counts recovered by inversion" in printed
+        assert "private counts by inversion, value x class" in printed
         assert "0 of 62 (no powers of counts found)" in printed
         assert "membership in the private table, AUC" in printed
         answer = found("attack", release, "--against", members, "--holdout", others)
@@ -315,6 +316,17 @@ class TestPublish:
         assert "no powers of counts found; not all was tried" in printed
         assert f"not tried          {left_out}" in printed
         assert found("attack", out)["inversion"]["untried"] == [left_out]
+
+    def test_confidence_is_that_of_the_power(self, run, tmp_path):
+        roots = [round(10**8 * n**0.2) for n in (1, 2, 3, 4, 5, 7, 9, 12, 20)]
+        views = nbcfast.Viewset([sum(roots)], {"x": [[root] for root in roots]}, classes=["a"])
+        Release(views, Certificate(amplification=8, tuples=len(roots))).save(tmp_path / "out")
+        printed = run("attack", tmp_path / "out")[1]
+        assert re.search(
+            r"inversion +takes what was published for roots of private counts, with k = 5; its confidence in "
+            r"that k is 1, which does not say how many counts are right\n",
+            printed,
+        )
 
     def test_where_nothing_was_tried_nothing_is_said_to_be_not_found(self, run, tmp_path):
         views = nbcfast.Viewset([3, 3], {"x": [[1, 2], [2, 1]], "y": [[1, 2], [2, 1]]})

@@ -59,7 +59,7 @@ def test_canonical_is_the_default_and_says_so(run, tmp_path):
     )
     assert "what the answers give away (for you alone)" in printed
     assert "bits a weight" in printed
-    assert "counts found with public totals" in printed
+    assert "values whose counts public totals and answers give" in printed
     assert "declare bins that are fixed in advance" in printed
     assert "The values of age, sex, bmi, smoking, blood_pressure, 3 more and the class come from" in printed
     assert "no other exactly equivalent release reveals less" in printed
@@ -250,7 +250,15 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     assert "interval" not in meter_of(printed)
     assert "pip install" not in printed
     monkeypatch.undo()
-    assert "interval of a log-ratio" in run(*arguments, "--intervals", "--overwrite")[1]
+    printed = run(*arguments, "--intervals", "--overwrite")[1]
+    assert "interval of a log-ratio, median" in printed
+    assert "(gives the scale, or is fixed)" not in printed
+    (tmp_path / "two.csv").write_text(
+        "glucose,diagnosis\n" + "low,a\n" * 9 + "low,b\nhigh,a\n" + "high,b\n" * 9
+    )
+    two = ("publish", tmp_path / "two.csv", "--class", "diagnosis", "--amplification", 4)
+    printed = run(*two, "--out", tmp_path / "two", "--intervals")[1]
+    assert re.search(r"glucose +2 of 2 +0 \(gives the scale, or is fixed\)\n", printed)
     monkeypatch.setattr(import_module("nbcfast.canonical.leak"), "MOST_WORK", 1)
     printed = run(*arguments, "--intervals", "--overwrite")[1]
     assert re.search(r"intervals of log-ratios +not measured: \d+ linear programmes of", printed)

@@ -92,7 +92,7 @@ def test_the_numbers_of_the_declared_domain(run, clone, monkeypatch):
     leak = found["leak"]
     said = re.search(
         r"have\s(\d+)\stuples;\s(\d+)\srows\sare\spublished,\s([\d.]+)\sbits\sa\sweight,\spublic\stotals\s"
-        r"give\sback\s(\d+)\sof\s(\d+)\scounts,\sand\s(\d+)\s%\sof\s64\ssampled\speople\sleave\sno\strace",
+        r"give\sback\sthe\scounts\sof\s(\d+)\sof\s(\d+)\svalues,\sand\s(\d+)\s%\sof\s64\ssampled\speople\sleave\sno\strace",
         text,
     )
     assert said is not None

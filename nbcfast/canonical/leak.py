@@ -97,11 +97,12 @@ class Leak:
     def verdict(self) -> str:
         """What that means, in plain words."""
         bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
-        found = (
-            "" if not self.recovered else f" Public totals and the answers give {self._found} counts back."
-        )
+        found = f"public totals and the answers give back the counts of {self._found} values."
+        if not self.high and self.recovered:  # bits say how fine answers are, and not what others know
+            return f"The answers carry {bits}, which is few. It is no safety: {found}"
         if not self.high:
-            return f"The answers carry {bits}: little more than which value beats which.{found}"
+            return f"The answers carry {bits}: little more than which value beats which."
+        found = f" {found.capitalize()}" if self.recovered else ""
         return (
             f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: "
             "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "

@@ -175,7 +175,7 @@ class Adversaries:
         grid = listing("adversary", "")
         for convention, name in (("row", "one particular row"), ("worlds", "average over worlds")):
             grid.add_row(f"largest ratio of posteriors, {name}", worst_text(self.worst[convention]))
-        grid.add_row("private counts recovered by inversion", self.inversion_text)
+        grid.add_row("private counts by inversion, value x class", self.inversion_text)
         if membership:
             grid.add_row("membership in the private table, AUC", self.membership_text)
         return grid
@@ -194,6 +194,16 @@ class Adversaries:
             "inversion": {**inversion, "evidence": plain_float(self.inversion.evidence)},
             "membership": None if self.membership is None else self.membership.to_dict(),
         }
+
+
+def undone_text(found: attack.Inversion) -> str:
+    """What the inversion took the published counts for, and how sure it is of that."""
+    if found.attack == "identity":
+        return "nothing had to be undone: the certificate says that these are the private counts"
+    return (
+        f"takes what was published for roots of private counts, with k = {found.k:.6g}; its confidence in "
+        f"that k is {found.confidence:.4g}, which does not say how many counts are right"
+    )
 
 
 def worst_text(worst: attack.Worst) -> str:
@@ -404,8 +414,7 @@ def attack_verb(
         values = [f"{label(name)} = {label(value)}" for name, value in found.worst[c].known.items()]
         rows.append((name, f"{label(first)} over {label(second)}, given {', '.join(values) or 'nothing'}"))
     if found.inversion.attack is not None and found.inversion.k is not None:
-        said = f"k = {found.inversion.k:.6g}, confidence {found.inversion.confidence:.4g}"
-        rows.append(("inversion", said))
+        rows.append(("inversion", undone_text(found.inversion)))
     rows.extend(("not tried", text) for text in found.inversion.untried)
     if crossing is not None:
         rows.append(("breach", printable(crossing.text)))

@@ -278,14 +278,15 @@ class Leaks:
             whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
         if found.recovered is not None:
-            whole.add_row("counts found with public totals", f"{found.recovered:,} of {found.cells:,}")
+            text = f"{found.recovered:,} of {found.cells:,}"
+            whole.add_row("values whose counts public totals and answers give", text)
         whole.add_row("people who leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
         if found.no_intervals is not None:
             whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
         each = listing(
             "attribute",
             "values told apart",
-            *([] if found.intervals is None else ["interval of a log-ratio"]),
+            *([] if found.intervals is None else ["interval of a log-ratio, median"]),
         )
         for name, (kept, size) in list(found.levels.items())[:SHOWN]:
             widths = [] if found.intervals is None else [_width(found.intervals.get(name))]
@@ -298,6 +299,7 @@ class Leaks:
         return self.found.to_dict()
 
 
+EXACT = 1e-7  # of an interval, below which the answers fix a log-ratio as well as solvers can tell
 NO_METER = "not measured: with --tuples only answers on the list are published, and the meter takes all"
 
 
@@ -305,7 +307,10 @@ def _width(interval: float | None) -> str:
     """How wide the answers leave the log-ratio of counts of an attribute's values, at the median."""
     if interval is None:
         return "-"
-    return "open" if math.isinf(interval) else f"{interval:.2g}"
+    if math.isinf(interval):
+        return "open"
+    # What programmes of doubles leave of 0 is no width.
+    return f"{interval:.2g}" + (" (gives the scale, or is fixed)" if interval < EXACT else "")
 
 
 def leaks(
