@@ -77,9 +77,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import TypeVar
 
-    Numbers = TypeVar("Numbers", tuple[int, int], tuple[int, int, int])
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
@@ -2215,7 +2213,7 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
             statistics[excluded] = _Statistics(counts, excluded)
         name, found = f"({short(l)}, {short(k)}, {short(m)})", statistics.get(excluded)
         if found is not None:
-            left -= found.size * (1 if m <= FEW else 16)
+            left -= 8 + found.size * (1 + m // 8 if m <= FEW else 16)  # as measured
         if found is None or left < 0:
             results.append((name, None, TOO_MANY))
             continue
@@ -2323,7 +2321,8 @@ class _Statistics:
         CF2 CF3 = (W-k)/c  prod (N-i)/(n-i)        those who imply are in another group
         CF4 CF5 = W/c  prod (N-k-i)/(n-k-i)        only the target is in its group           (i < m)
 
-    each factor being the smallest over the groups that have s, and the odds the smallest over s.
+    each factor being the smallest over the groups that have s, and the odds the smallest over s. All fall
+    with c and rise with N and W, so that only few groups matter.
     """
 
     def __init__(self, groups: list[dict[int, int]], l: int) -> None:
@@ -2339,9 +2338,9 @@ class _Statistics:
             for place, c in group.items():
                 rest.setdefault(place, []).append((c, n - c))
                 wide.setdefault(place, []).append((c, n - taken - min(c, following)))
-        self.modes = _leasts(modes)  # (c, N, the smallest W) of the most frequent values
-        self.rest = {place: _leasts(found) for place, found in rest.items()}  # value -> (c, the smallest N)
-        self.wide = {place: _leasts(found) for place, found in wide.items()}  # value -> (c, the smallest W)
+        self.modes = _worst(modes)  # (c, N, W) of the most frequent values
+        self.rest = {place: _smallest(found) for place, found in rest.items()}  # value -> (c, N)
+        self.wide = {place: _smallest(found) for place, found in wide.items()}  # value -> (c, W)
 
     @property
     def size(self) -> int:
@@ -2361,7 +2360,7 @@ class _Statistics:
                 wide = self.wide[place]
                 two = min(Fraction(w - k, c) for c, w in wide)
                 four = min(Fraction(w, c) for c, w in wide)
-                for c, n in _smallest(self.rest[place]):
+                for c, n in self.rest[place]:
                     odds.take(two, n, c)
                     odds.take(four, n - k, c)
         if odds.above and odds.close:
@@ -2370,22 +2369,35 @@ class _Statistics:
         return odds.above, f"{said}: breach {odds.breach()} {sign} {number_text(confidence)}"
 
 
-def _leasts(entries: list[Numbers]) -> list[Numbers]:
-    """Of those that are equal but for their last number that with the smallest, in rising order."""
-    found: list[Numbers] = []
-    for entry in sorted(entries):
-        if not found or entry[:-1] != found[-1][:-1]:
-            found.append(entry)
-    return found
-
-
 def _smallest(rest: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The (c, N), given by rising c, without those that one with a c as large and an N as small outdoes."""
+    """The (c, N) without those that another one with c as large and N as small outdoes."""
     found: list[tuple[int, int]] = []
-    for c, n in reversed(rest):
+    for c, n in sorted(rest, key=_falling_first):
         if not found or n < found[-1][1]:
             found.append((c, n))
     return found
+
+
+def _worst(modes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The (c, N, W) without those that another one with c as large and N and W as small outdoes."""
+    found: list[tuple[int, int, int]] = []
+    # Of those found that no other outdoes in N and W alone: N rises, and W falls.
+    all_n: list[int] = []
+    all_w: list[int] = []
+    for c, n, w in sorted(modes, key=_falling_first):
+        place = bisect_right(all_n, n)
+        if place and all_w[place - 1] <= w:
+            continue
+        found.append((c, n, w))
+        first = last = bisect_left(all_n, n)
+        while last < len(all_w) and all_w[last] >= w:
+            last += 1
+        all_n[first:last], all_w[first:last] = [n], [w]
+    return found
+
+
+def _falling_first(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    return (-numbers[0], *numbers[1:])
 
 
 class Least:
