@@ -395,10 +395,10 @@ def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
     # Texts, as each value has one: whoever writes the file chooses numbers that share their hash.
     found, last = set(), 0
     for one, given in zip(values, entry):  # noqa: B905  # also for Python before 3.10
-        text = canonical(given)
-        if text in found:
+        texts = tuple(given)
+        if texts in found:
             raise Refused(f"{where}: expected distinct values, got {shown(given)} twice")
-        found.add(text)
+        found.add(texts)
         place = {"null": 1, "suppressed": 2}.get(one[0], 0)
         if place < last:
             raise Refused(

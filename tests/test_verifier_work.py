@@ -141,7 +141,7 @@ def test_intervals_out_of_order_are_sorted_by_integers(tmp_path, capsys, monkeyp
 
 
 def test_what_no_message_says_is_not_spelled(tmp_path, capsys, monkeypatch):
-    n, spelled, encoders = 200, 0, 0
+    n, spelled, encoders, encoded = 200, 0, 0, 0
     folder = write(tmp_path / "folder", release([typed for _, typed in integers(n)], [[1, 1]] * n))
     label, initial = form.label, json.JSONEncoder.__init__
 
@@ -155,10 +155,18 @@ def test_what_no_message_says_is_not_spelled(tmp_path, capsys, monkeypatch):
         encoders += 1
         initial(self, **options)
 
+    encode = form.ENCODER.encode
+
+    def encoding(document):
+        nonlocal encoded
+        encoded += 1
+        return encode(document)
+
+    monkeypatch.setattr(form.ENCODER, "encode", encoding)
     monkeypatch.setattr(form, "label", labelling)
     monkeypatch.setattr(json.JSONEncoder, "__init__", making)
     assert both(folder, capsys)[:2] == (0, 0)
-    assert spelled + encoders < n
+    assert spelled + encoders + encoded < n
 
 
 def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
