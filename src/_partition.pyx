@@ -153,6 +153,7 @@ cdef extern from "partition.h" nogil:
 
 cdef enum:
     BLOCK = 1024  # records filled at a time
+    MOST_QUASI = 1022
     FRESH = 0     # of a node: nothing is known
     EVALUATED = 1
     FINISHED = 2  # its leaves are known
@@ -163,6 +164,7 @@ cdef struct Plan:
     int64_t scratch     # its place among those that commit gets
     int64_t owner       # which one it is, and how often that had forgotten
     int64_t generation
+    int64_t start, rows, people, at     # the node's numbers as they were checked, while it is in use
     int state
     int committed, busy
 
@@ -217,8 +219,8 @@ cdef class Problem:
             raise ValueError(f"{n} sizes, {len(positions)} positions and {len(trees)} trees")
         if n_values < 1 or totals.shape[0] != n_values or n_targets < 0 or (by_gain and n_targets < 1):
             raise ValueError(f"{n_values} values, {totals.shape[0]} totals, {n_targets} targets")
-        if n > 1022:
-            raise ValueError(f"expected at most 1022 attributes, got {n}")
+        if n > MOST_QUASI:
+            raise ValueError(f"expected at most {MOST_QUASI} attributes, got {n}")
         if n_values > <int64_t> 1 << 32 or n_targets > <int64_t> 1 << 32:
             raise ValueError(f"expected at most 2^32 values and targets, got {n_values} and {n_targets}")
         if least_people < 0:
@@ -461,24 +463,24 @@ cdef class Problem:
         """
         cdef int64_t i
         cdef int found = 0
-        check_span(self, level, rows, first, last)
         self.check_scratch(scratch)
-        self.check_admitted()
-        share(&self.users, "Problem")
+        begin(self, level, first, last)
         try:
-            take(&scratch.users, "Scratch")
+            check_span(self, level, rows, first, last)
+            self.check_admitted()
+            share(&self.users, "Problem")
             try:
-                begin(level, first, last)
+                take(&scratch.users, "Scratch")
                 with nogil:
                     for i in range(first, last):
                         found = evaluate_node(self, level, scratch, number, rows, i, 0)
                         if found < 0:
                             break
-                end(level, first, last)
-            finally:
                 give(&scratch.users)
+            finally:
+                leave(&self.users)
         finally:
-            leave(&self.users)
+            end(level, first, last)
         if found < 0:
             raise failure(found)
 
@@ -486,16 +488,19 @@ cdef class Problem:
                        int64_t node, int64_t rank=0):
         """The same for one node of which only counts are in memory, from the attribute of this rank on."""
         self.check_joint(level, joint, node)
-        check_nodes(self, level, node, node + 1)
         self.check_scratch(scratch)
-        self.check_admitted()
         if rank < 0:
             raise ValueError(f"rank must be at least 0, got {rank}")
-        share(&self.users, "Problem")
+        begin(self, level, node, node + 1)
         try:
-            self._evaluate_joint(level, scratch, number, joint, node, rank)
+            self.check_admitted()
+            share(&self.users, "Problem")
+            try:
+                self._evaluate_joint(level, scratch, number, joint, node, rank)
+            finally:
+                leave(&self.users)
         finally:
-            leave(&self.users)
+            end(level, node, node + 1)
 
     cdef int check_joint(self, Level level, Joint joint, int64_t node) except -1:
         if not 0 <= node < level.n:
@@ -509,27 +514,24 @@ cdef class Problem:
         cdef const int64_t[::1] first = self.starts
         cdef Plan *plan = &level.plans[node]
         cdef int found = NBC_NO_RECORDS
+        cdef uint32_t box[2 * MOST_QUASI]  # a copy: the codes that are read of the counts are those between its ends
         take(&scratch.users, "Scratch")
         try:
             take(&joint.users, "Joint")
-            try:
-                begin(level, node, node + 1)
-                plan.state = FRESH
-                with nogil:
-                    if nbc_joint_fits(&self.q, &joint.joint, &first[0], level.rows_[node], level.people_[node],
-                                      &level.boxes_[node, 0]):
-                        found = nbc_evaluate(&self.q, &scratch.s, NULL, level.rows_[node], level.people_[node],
-                                             &level.boxes_[node, 0], rank, &joint.joint, &first[0], &plan.plan)
-                if found >= 0:
-                    note(plan, scratch, number)
-                end(level, node, node + 1)
-            finally:
-                give(&joint.users)
+            plan.state = FRESH
+            memcpy(box, &level.boxes_[node, 0], <size_t> (2 * self.q.n_quasi) * sizeof(uint32_t))
+            with nogil:
+                if nbc_joint_fits(&self.q, &joint.joint, &first[0], plan.rows, plan.people, box):
+                    found = nbc_evaluate(&self.q, &scratch.s, NULL, plan.rows, plan.people, box, rank, &joint.joint,
+                                         &first[0], &plan.plan)
+            if found >= 0:
+                note(plan, scratch, number)
+            give(&joint.users)
         finally:
             give(&scratch.users)
         if found == NBC_NO_RECORDS:
-            raise ValueError(f"node {node}: joint must hold the counts of its {level.rows_[node]} rows and "
-                             f"{level.people_[node]} people, within its box")
+            raise ValueError(f"node {node}: joint must hold the counts of its {plan.rows} rows and {plan.people} "
+                             f"people, within its box")
         if found < 0:
             raise failure(found)
         return 0
@@ -546,18 +548,18 @@ cdef class Problem:
         cdef int64_t n_taken = 0
         if not self.q.any_shared:
             return
-        check_span(self, level, rows, first, last)
         scratches = self.checked(scratches)
         own = scratches[0]
-        take(&self.users, "Problem")
+        begin(self, level, first, last)
         try:
-            for scratch in scratches:
-                take(&scratch.users, "Scratch")
-                n_taken += 1
-            for i in range(first, last):
-                check_plan(self, level, i, scratches, False)
-            begin(level, first, last)
+            check_span(self, level, rows, first, last)
+            take(&self.users, "Problem")
             try:
+                for scratch in scratches:
+                    take(&scratch.users, "Scratch")
+                    n_taken += 1
+                for i in range(first, last):
+                    check_plan(self, level, i, scratches, False)
                 for i in range(first, last):
                     plan = &level.plans[i]
                     if plan.plan.attribute >= 0 and plan.plan.n_challenges and not plan.committed:
@@ -569,11 +571,11 @@ cdef class Problem:
                             raise failure(done)
                     plan.committed = True
             finally:
-                end(level, first, last)
+                for scratch in scratches[:n_taken]:
+                    give(&scratch.users)
+                give(&self.users)
         finally:
-            for scratch in scratches[:n_taken]:
-                give(&scratch.users)
-            give(&self.users)
+            end(level, first, last)
 
     def commit_joint(self, Level level not None, list scratches not None, Joint joint not None, int64_t node):
         """The same for a node of which only counts are in memory."""
@@ -581,61 +583,70 @@ cdef class Problem:
         cdef Plan *plan
         cdef int done = 0
         self.check_joint(level, joint, node)
-        check_nodes(self, level, node, node + 1)
         scratches = self.checked(scratches)
-        check_plan(self, level, node, scratches, False)
-        if not self.q.any_shared:
-            return
-        take(&self.users, "Problem")
+        begin(self, level, node, node + 1)
         try:
-            plan = &level.plans[node]
-            while plan.plan.attribute >= 0 and not plan.committed:
-                scratch = scratches[plan.scratch]
-                take(&scratch.users, "Scratch")
-                done = nbc_commit(&self.q, &scratch.s, scratch.s.challenges.at + plan.plan.first_challenge,
-                                  plan.plan.n_challenges)
-                give(&scratch.users)
-                if done < 0:
-                    raise failure(done)
-                if done:
-                    break
-                self._evaluate_joint(level, scratches[0], 0, joint, node, plan.plan.rank + 1)
-            plan.committed = True
+            share_all(scratches)
+            try:
+                check_plan(self, level, node, scratches, False)
+            finally:
+                leave_all(scratches)
+            if not self.q.any_shared:
+                return
+            take(&self.users, "Problem")
+            try:
+                plan = &level.plans[node]
+                while plan.plan.attribute >= 0 and not plan.committed:
+                    scratch = scratches[plan.scratch]
+                    take(&scratch.users, "Scratch")
+                    done = nbc_commit(&self.q, &scratch.s, scratch.s.challenges.at + plan.plan.first_challenge,
+                                      plan.plan.n_challenges)
+                    give(&scratch.users)
+                    if done < 0:
+                        raise failure(done)
+                    if done:
+                        break
+                    self._evaluate_joint(level, scratches[0], 0, joint, node, plan.plan.rank + 1)
+                plan.committed = True
+            finally:
+                give(&self.users)
         finally:
-            give(&self.users)
+            end(level, node, node + 1)
 
     def finish(self, Level level not None, Scratch scratch not None, uint8_t[:, ::1] rows not None,
                uint8_t[:, ::1] other not None, int64_t first, int64_t last):
         """Split nodes first .. last down to leaves, without other groups; both arrays are written to."""
         cdef int64_t i, at
         cdef int failed = 0
+        cdef Plan *plan
         if self.q.any_shared:
             raise ValueError("some demand depends on other groups: nodes cannot be finished one by one")
-        check_span(self, level, rows, first, last)
-        check_span(self, level, other, first, last)
-        check_apart(rows, other, "rows and other")
         self.check_scratch(scratch)
-        self.check_admitted()
-        share(&self.users, "Problem")
+        begin(self, level, first, last)
         try:
-            take(&scratch.users, "Scratch")
+            check_span(self, level, rows, first, last)
+            check_span(self, level, other, first, last)
+            check_apart(rows, other, "rows and other")
+            self.check_admitted()
+            share(&self.users, "Problem")
             try:
-                begin(level, first, last)
+                take(&scratch.users, "Scratch")
                 with nogil:
                     for i in range(first, last):
-                        at = level.at_[i] * self.q.stride
-                        level.plans[i].state = FRESH
+                        plan = &level.plans[i]
+                        at = plan.at * self.q.stride
+                        plan.state = FRESH
                         failed = nbc_finish(&self.q, &scratch.s, <char *> &rows[0, 0] + at,
-                                            <char *> &other[0, 0] + at, level.start_[i], level.rows_[i],
-                                            level.people_[i], level.depth, &level.boxes_[i, 0])
+                                            <char *> &other[0, 0] + at, plan.start, plan.rows, plan.people,
+                                            level.depth, &level.boxes_[i, 0])
                         if failed:
                             break
-                        level.plans[i].state = FINISHED
-                end(level, first, last)
-            finally:
+                        plan.state = FINISHED
                 give(&scratch.users)
+            finally:
+                leave(&self.users)
         finally:
-            leave(&self.users)
+            end(level, first, last)
         if failed:
             raise failure(failed)
 
@@ -643,17 +654,28 @@ cdef class Problem:
         """The next level of nodes first .. last: the parts of those that are split. The others become leaves of
         scratches[0].
         """
-        cdef int64_t i, j, n = 0, n_kids, place, start
-        cdef Plan *plan
-        cdef nbc_kid *kid
-        cdef Scratch scratch, own
-        cdef Level found
-        cdef int64_t words = 2 * self.q.n_quasi
-        check_nodes(self, level, first, last)
+        cdef Scratch own
         scratches = self.checked(scratches)
         own = scratches[0]
-        take(&own.users, "Scratch")
-        give(&own.users)
+        begin(self, level, first, last)
+        try:
+            share_all(scratches)
+            try:
+                if own.users > scratches.count(own):  # by others: leaves are added to it
+                    raise RuntimeError("this Scratch is in use by another call: give each thread one of its own")
+                return self._children(level, scratches, first, last)
+            finally:
+                leave_all(scratches)
+        finally:
+            end(level, first, last)
+
+    cdef Level _children(self, Level level, list scratches, int64_t first, int64_t last):
+        cdef int64_t i, j, n = 0, n_kids, place
+        cdef Plan *plan
+        cdef nbc_kid *kid
+        cdef Scratch scratch, own = scratches[0]
+        cdef Level found
+        cdef int64_t words = 2 * self.q.n_quasi
         for i in range(first, last):
             check_plan(self, level, i, scratches, True)
             if level.plans[i].state == EVALUATED and level.plans[i].plan.attribute >= 0:
@@ -665,16 +687,16 @@ cdef class Problem:
             if plan.state == FINISHED:
                 continue
             if plan.plan.attribute < 0:
-                if nbc_add_leaf(&self.q, &own.s, level.start_[i], level.rows_[i], level.people_[i], level.depth,
+                if nbc_add_leaf(&self.q, &own.s, plan.start, plan.rows, plan.people, level.depth,
                                 &level.boxes_[i, 0]):
                     raise MemoryError("no memory for leaves")
                 continue
             scratch = scratches[plan.scratch]
-            place, start, n_kids = 0, level.start_[i], plan.plan.n_kids
+            place, n_kids = 0, plan.plan.n_kids
             for j in range(n_kids):
                 kid = &scratch.s.kids.at[plan.plan.first_kid + j]
-                found.start_[n], found.rows_[n], found.people_[n] = start + place, kid.rows, kid.people
-                found.at_[n] = level.at_[i] + place
+                found.start_[n], found.rows_[n], found.people_[n] = plan.start + place, kid.rows, kid.people
+                found.at_[n] = plan.at + place
                 memcpy(&found.boxes_[n, 0], &level.boxes_[i, 0], <size_t> words * sizeof(uint32_t))
                 found.boxes_[n, 2 * plan.plan.attribute] = <uint32_t> kid.lo
                 found.boxes_[n, 2 * plan.plan.attribute + 1] = <uint32_t> kid.hi
@@ -685,60 +707,68 @@ cdef class Problem:
     def move(self, Level level not None, list scratches not None, const uint8_t[:, ::1] rows not None,
              uint8_t[:, ::1] out not None, int64_t first, int64_t last):
         """The rows of the nodes that are split to their parts, at the same places of `out`."""
-        cdef int64_t i, n_shared = 0
+        cdef int64_t i
         cdef int failed = 0
-        cdef nbc_plan_t *plan
+        cdef Plan *plan
         cdef Scratch scratch
         cdef nbc_longs ends
-        check_span(self, level, rows, first, last)
-        check_span(self, level, out, first, last)
-        check_apart(rows, out, "rows and out")
         scratches = self.checked(scratches)
         ends.at, ends.n, ends.room = NULL, 0, 0
+        begin(self, level, first, last)
         try:
-            for scratch in scratches:
-                share(&scratch.users, "Scratch")
-                n_shared += 1
-            for i in range(first, last):
-                check_plan(self, level, i, scratches, True)
-            begin(level, first, last)
+            check_span(self, level, rows, first, last)
+            check_span(self, level, out, first, last)
+            check_apart(rows, out, "rows and out")
+            share_all(scratches)
             try:
                 for i in range(first, last):
-                    plan = &level.plans[i].plan
-                    if level.plans[i].state == FINISHED or plan.attribute < 0:
+                    check_plan(self, level, i, scratches, True)
+                for i in range(first, last):
+                    plan = &level.plans[i]
+                    if plan.state == FINISHED or plan.plan.attribute < 0:
                         continue
-                    scratch = scratches[level.plans[i].scratch]
-                    if nbc_longs_more(&ends, 2 * plan.n_kids):
+                    scratch = scratches[plan.scratch]
+                    if nbc_longs_more(&ends, 2 * plan.plan.n_kids):
                         raise MemoryError()
                     with nogil:
-                        failed = nbc_move(&self.q, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
-                                          <char *> &out[0, 0] + level.at_[i] * self.q.stride, level.rows_[i],
-                                          plan.attribute, scratch.s.kids.at + plan.first_kid, plan.n_kids, ends.at)
+                        failed = nbc_move(&self.q, <const char *> &rows[0, 0] + plan.at * self.q.stride,
+                                          <char *> &out[0, 0] + plan.at * self.q.stride, plan.rows,
+                                          plan.plan.attribute, scratch.s.kids.at + plan.plan.first_kid,
+                                          plan.plan.n_kids, ends.at)
                     if failed:
                         raise ValueError(f"node {i}: rows must be those that it was evaluated with, got others")
             finally:
-                end(level, first, last)
+                leave_all(scratches)
         finally:
+            end(level, first, last)
             free(ends.at)
-            for scratch in scratches[:n_shared]:
-                leave(&scratch.users)
 
     def move_some(self, Level level not None, list scratches not None, int64_t node,
                   const uint8_t[:, ::1] rows not None, uint8_t[:, ::1] out not None):
         """Some rows of one node to its parts, side by side in `out`; how many each part got."""
+        if not 0 <= node < level.n:
+            raise ValueError(f"node {node} of {level.n}")
+        scratches = self.checked(scratches)
+        begin(self, level, node, node + 1)
+        try:
+            share_all(scratches)
+            try:
+                return self._move_some(level, scratches, node, rows, out)
+            finally:
+                leave_all(scratches)
+        finally:
+            end(level, node, node + 1)
+
+    cdef object _move_some(self, Level level, list scratches, int64_t node, const uint8_t[:, ::1] rows,
+                           uint8_t[:, ::1] out):
         cdef int64_t i, j, n_kids
-        cdef nbc_plan_t *plan
+        cdef nbc_plan_t *plan = &level.plans[node].plan
         cdef Scratch scratch
         cdef nbc_kid *kids
         cdef nbc_kid *here
         cdef int64_t n = rows.shape[0]
         cdef int failed = 0
-        if not 0 <= node < level.n:
-            raise ValueError(f"node {node} of {level.n}")
-        check_nodes(self, level, node, node + 1)
-        scratches = self.checked(scratches)
         check_plan(self, level, node, scratches, True)
-        plan = &level.plans[node].plan
         if level.plans[node].state == FINISHED or plan.attribute < 0:
             raise ValueError(f"node {node} is not split: it has no parts to move rows to")
         if rows.shape[1] != self.q.stride or out.shape[1] != self.q.stride or out.shape[0] < n:
@@ -749,10 +779,8 @@ cdef class Problem:
         counts = np.zeros(n_kids, np.int64)
         ends = np.zeros(2 * n_kids, np.int64)
         cdef int64_t[::1] counted = counts, end_ = ends
-        share(&scratch.users, "Scratch")
         here = <nbc_kid *> calloc(<size_t> n_kids, sizeof(nbc_kid))
         if here == NULL:
-            leave(&scratch.users)
             raise MemoryError()
         kids = scratch.s.kids.at + plan.first_kid
         with nogil:
@@ -766,7 +794,6 @@ cdef class Problem:
                 failed = nbc_move(&self.q, <const char *> &rows[0, 0], <char *> &out[0, 0], n, plan.attribute, here,
                                   n_kids, &end_[0])
         free(here)
-        leave(&scratch.users)
         if failed:
             raise failure(failed)
         return counts
@@ -791,24 +818,25 @@ cdef class Problem:
                const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
                const uint8_t[:, ::1] odd not None, uint32_t[::1] ids not None, int64_t first, int64_t last):
         """ids[row] = i for every row of leaf i, first <= i < last."""
-        cdef int64_t i, _j
-        cdef const char *record
+        cdef int64_t i, _j, size = 0
+        cdef const char *record = NULL
         cdef uint32_t row
         cdef int64_t bad = -1
-        check_leaves(self, starts, sizes, levels, even, odd, first, last)
-        if ids.shape[0] and starts.shape[0]:
-            apart(&ids[0], <size_t> ids.shape[0] * 4, &starts[0], <size_t> starts.shape[0] * 8, "ids and starts")
-            apart(&ids[0], <size_t> ids.shape[0] * 4, &sizes[0], <size_t> sizes.shape[0] * 8, "ids and sizes")
+        cdef Leaves leaves = leaves_of(self, starts, sizes, levels, even, odd, first, last)
         with nogil:
             for i in range(first, last):
-                record = <const char *> (&odd[0, 0] if levels[i] & 1 else &even[0, 0]) + starts[i] * self.q.stride
-                for _j in range(sizes[i]):
+                record = leaf_at(&leaves, i, &size)
+                if record == NULL:
+                    break
+                for _j in range(size):
                     memcpy(&row, record + self.q.row_at, sizeof(uint32_t))
                     record += self.q.stride
                     if row >= ids.shape[0]:
                         bad = row
                         break
                     ids[row] = <uint32_t> i
+        if first < last and record == NULL:
+            raise no_leaf(i, &leaves)
         if bad >= 0:
             raise ValueError(f"row {bad} of {ids.shape[0]}")
 
@@ -816,31 +844,32 @@ cdef class Problem:
                const int64_t[::1] levels not None, const uint8_t[:, ::1] even not None,
                const uint8_t[:, ::1] odd not None, int64_t first, int64_t last):
         """How many different values leaves first .. last have, and these (value, people) one after the other."""
-        check_leaves(self, starts, sizes, levels, even, odd, first, last)
+        cdef Leaves leaves = leaves_of(self, starts, sizes, levels, even, odd, first, last)
         self.check_scratch(scratch)
         take(&scratch.users, "Scratch")
         try:
-            return self._counts(scratch, starts, sizes, levels, even, odd, first, last)
+            return self._counts(scratch, &leaves, first, last)
         finally:
             give(&scratch.users)
 
-    cdef object _counts(self, Scratch scratch, const int64_t[::1] starts, const int64_t[::1] sizes,
-                        const int64_t[::1] levels, const uint8_t[:, ::1] even, const uint8_t[:, ::1] odd,
-                        int64_t first, int64_t last):
-        cdef int64_t i, found = 0, place
-        cdef const char *rows
+    cdef object _counts(self, Scratch scratch, const Leaves *leaves, int64_t first, int64_t last):
+        cdef int64_t i, found = 0, size = 0
+        cdef const char *rows = NULL
         cdef nbc_scratch *s = &scratch.s
         numbers = np.empty(last - first, np.int64)
         cdef int64_t[::1] n_found = numbers
         s.found.n = 0
         with nogil:
             for i in range(first, last):
-                place = starts[i] * self.q.stride
-                rows = <const char *> (&odd[0, 0] if levels[i] & 1 else &even[0, 0])
-                found = nbc_count_leaf(&self.q, s, rows + place, sizes[i])
+                rows = leaf_at(leaves, i, &size)
+                if rows == NULL:
+                    break
+                found = nbc_count_leaf(&self.q, s, rows, size)
                 if found < 0:
                     break
                 n_found[i - first] = found
+        if first < last and rows == NULL:
+            raise no_leaf(i, leaves)
         if found < 0:
             raise failure(<int> found)
         pairs = np.empty((s.found.n, 2), np.int64)
@@ -883,13 +912,15 @@ cdef int take_tree(Problem self, int64_t i, tree) except -1:
     cdef const int64_t[:, ::1] nodes = tree
     cdef int64_t n = nodes.shape[0], j, child, place
     cdef nbc_branch *out
-    if n < 1 or nodes.shape[1] != 4 or nodes[0, 0] != 0 or nodes[0, 1] != self.quasi[i].size - 1:
-        raise ValueError(f"attribute {i}: its tree must begin with a root of all {self.quasi[i].size} codes")
+    if n < 1 or nodes.shape[1] != 4:
+        raise ValueError(f"attribute {i}: its tree must have nodes of 4 numbers, got {n} of {nodes.shape[1]}")
     out = self.trees[i] = <nbc_branch *> calloc(<size_t> n, sizeof(nbc_branch))
     if out == NULL:
         raise MemoryError()
     for j in range(n):
         out[j].lo, out[j].hi, out[j].first, out[j].n_children = nodes[j, 0], nodes[j, 1], nodes[j, 2], nodes[j, 3]
+    if out[0].lo != 0 or out[0].hi != self.quasi[i].size - 1:
+        raise ValueError(f"attribute {i}: its tree must begin with a root of all {self.quasi[i].size} codes")
     for j in range(n):
         if out[j].n_children == 0:
             if out[j].lo != out[j].hi:
@@ -965,12 +996,12 @@ cdef void note(Plan *plan, Scratch scratch, int64_t number) noexcept nogil:
 cdef int evaluate_node(Problem self, Level level, Scratch scratch, int64_t number, const uint8_t[:, ::1] rows,
                        int64_t i, int64_t rank) noexcept nogil:
     cdef int found
-    level.plans[i].state = FRESH
-    found = nbc_evaluate(&self.q, &scratch.s, <const char *> &rows[0, 0] + level.at_[i] * self.q.stride,
-                         level.rows_[i], level.people_[i], &level.boxes_[i, 0], rank, NULL, NULL,
-                         &level.plans[i].plan)
+    cdef Plan *plan = &level.plans[i]
+    plan.state = FRESH
+    found = nbc_evaluate(&self.q, &scratch.s, <const char *> &rows[0, 0] + plan.at * self.q.stride, plan.rows,
+                         plan.people, &level.boxes_[i, 0], rank, NULL, NULL, &plan.plan)
     if found >= 0:
-        note(&level.plans[i], scratch, number)
+        note(plan, scratch, number)
     return found
 
 
@@ -997,14 +1028,48 @@ cdef int check_apart(const uint8_t[:, ::1] rows, const uint8_t[:, ::1] other, st
     return 0
 
 
-cdef int begin(Level level, int64_t first, int64_t last) except -1:
-    """Have these nodes alone; `end` ends it."""
+cdef int share_all(list scratches) except -1:
+    """Read scratches, which nobody has alone, with others; `leave_all` ends it."""
+    cdef Scratch scratch
+    cdef int64_t n = 0
+    try:
+        for scratch in scratches:
+            share(&scratch.users, "Scratch")
+            n += 1
+    except BaseException:
+        leave_all(scratches[:n])
+        raise
+    return 0
+
+
+cdef void leave_all(list scratches) noexcept:
+    cdef Scratch scratch
+    for scratch in scratches:
+        leave(&scratch.users)
+
+
+cdef int begin(Problem self, Level level, int64_t first, int64_t last) except -1:
+    """Have these nodes alone, and their numbers as they are now, which anyone can write to; `end` ends it."""
     cdef int64_t i
+    cdef Plan *plan
+    if level.boxes_.shape[1] != 2 * self.q.n_quasi:
+        raise ValueError(f"expected a level of {self.q.n_quasi} attributes, got {level.boxes_.shape[1] // 2}")
+    if not 0 <= first <= last <= level.n:
+        raise ValueError(f"nodes {first} to {last} of {level.n}")
     for i in range(first, last):
         if level.plans[i].busy:
             end(level, first, i)
             raise RuntimeError(f"node {i} is in use by another call: calls at the same time must be for other nodes")
         level.plans[i].busy = True
+    try:
+        for i in range(first, last):
+            plan = &level.plans[i]
+            plan.start, plan.rows, plan.people = level.start_[i], level.rows_[i], level.people_[i]
+            plan.at = level.at_[i]
+            check_node(self, plan, i)
+    except BaseException:
+        end(level, first, last)
+        raise
     return 0
 
 
@@ -1014,41 +1079,32 @@ cdef void end(Level level, int64_t first, int64_t last) noexcept nogil:
         level.plans[i].busy = False
 
 
-cdef int check_nodes(Problem self, Level level, int64_t first, int64_t last) except -1:
-    """That these nodes are of this problem, and their numbers, which anyone can write to, ones that can be."""
-    cdef int64_t i, rows, people
-    if level.boxes_.shape[1] != 2 * self.q.n_quasi:
-        raise ValueError(f"expected a level of {self.q.n_quasi} attributes, got {level.boxes_.shape[1] // 2}")
-    if not 0 <= first <= last <= level.n:
-        raise ValueError(f"nodes {first} to {last} of {level.n}")
-    for i in range(first, last):
-        rows, people = level.rows_[i], level.people_[i]
-        if rows < 1 or not rows <= people <= NBC_MOST_PEOPLE or (people != rows and not self.q.weighted):
-            raise ValueError(f"node {i}: {rows} rows cannot stand for {people} people")
-        if not (0 <= level.start_[i] <= NBC_MOST_PEOPLE and 0 <= level.at_[i] <= NBC_MOST_PEOPLE):
-            raise ValueError(f"node {i}: start and at must be 0..2^62, got {level.start_[i]} and {level.at_[i]}")
+cdef int check_node(Problem self, const Plan *plan, int64_t i) except -1:
+    if plan.rows < 1 or not plan.rows <= plan.people <= NBC_MOST_PEOPLE or (
+            plan.people != plan.rows and not self.q.weighted):
+        raise ValueError(f"node {i}: {plan.rows} rows cannot stand for {plan.people} people")
+    if not (0 <= plan.start <= NBC_MOST_PEOPLE and 0 <= plan.at <= NBC_MOST_PEOPLE):
+        raise ValueError(f"node {i}: start and at must be 0..2^62, got {plan.start} and {plan.at}")
     return 0
 
 
 cdef int check_span(Problem self, Level level, const uint8_t[:, ::1] rows, int64_t first, int64_t last) except -1:
     cdef int64_t i
-    if not 0 <= first <= last <= level.n or rows.shape[1] != self.q.stride:
+    if rows.shape[1] != self.q.stride:
         raise ValueError(f"nodes {first} to {last} of {level.n}, records of {rows.shape[1]} bytes")
-    check_nodes(self, level, first, last)
     for i in range(first, last):
-        if level.at_[i] > rows.shape[0] - level.rows_[i]:
-            raise ValueError(f"node {i}: {level.rows_[i]} rows from {level.at_[i]} on, of {rows.shape[0]}")
+        if level.plans[i].at > rows.shape[0] - level.plans[i].rows:
+            raise ValueError(f"node {i}: {level.plans[i].rows} rows from {level.plans[i].at} on, of {rows.shape[0]}")
     return 0
 
 
 cdef int check_plan(Problem self, Level level, int64_t i, list scratches, bint decided) except -1:
-    """That a node was evaluated (and, with `decided`, committed), and its parts stand where it says."""
+    """That a node in use was evaluated (and, with `decided`, committed), and its parts stand where it says; nobody
+    may have the scratches alone."""
     cdef Plan *plan = &level.plans[i]
     cdef Scratch scratch
     cdef const nbc_kid *kid
     cdef int64_t j, rows = 0, people = 0
-    if plan.busy:
-        raise RuntimeError(f"node {i} is in use by another call: wait for it")
     if plan.state == FRESH:
         raise RuntimeError(f"node {i}: evaluate{'' if self.q.any_shared else ' or finish'} must be called first")
     if plan.state == FINISHED:
@@ -1070,23 +1126,50 @@ cdef int check_plan(Problem self, Level level, int64_t i, list scratches, bint d
         kid = &scratch.s.kids.at[plan.plan.first_kid + j]
         rows += kid.rows
         people += kid.people
-    if rows != level.rows_[i] or people != level.people_[i]:
-        raise ValueError(f"node {i} was evaluated with {rows} rows and {people} people, got {level.rows_[i]} and "
-                         f"{level.people_[i]}")
+    if rows != plan.rows or people != plan.people:
+        raise ValueError(f"node {i} was evaluated with {rows} rows and {people} people, got {plan.rows} and "
+                         f"{plan.people}")
     return 0
 
 
-cdef int check_leaves(Problem self, const int64_t[::1] starts, const int64_t[::1] sizes, const int64_t[::1] levels,
-                      const uint8_t[:, ::1] even, const uint8_t[:, ::1] odd, int64_t first, int64_t last) except -1:
-    cdef int64_t i, n = min(even.shape[0], odd.shape[0])
+cdef struct Leaves:
+    const int64_t *starts
+    const int64_t *sizes
+    const int64_t *levels
+    const char *even
+    const char *odd
+    int64_t n, stride
+
+
+cdef Leaves leaves_of(Problem self, const int64_t[::1] starts, const int64_t[::1] sizes, const int64_t[::1] levels,
+                      const uint8_t[:, ::1] even, const uint8_t[:, ::1] odd, int64_t first, int64_t last) except *:
+    cdef Leaves leaves
     if sizes.shape[0] != starts.shape[0] or levels.shape[0] != starts.shape[0]:
         raise ValueError(f"{starts.shape[0]} starts, {sizes.shape[0]} sizes, {levels.shape[0]} levels")
     if even.shape[1] != self.q.stride or odd.shape[1] != self.q.stride or not 0 <= first <= last <= starts.shape[0]:
         raise ValueError(f"leaves {first} to {last} of {starts.shape[0]}, records of {even.shape[1]} bytes")
-    for i in range(first, last):
-        if sizes[i] < 1 or starts[i] < 0 or starts[i] > n - sizes[i]:
-            raise ValueError(f"leaf {i}: {sizes[i]} rows from {starts[i]} on, of {n}")
-    return 0
+    leaves.n, leaves.stride = min(even.shape[0], odd.shape[0]), self.q.stride
+    leaves.starts = leaves.sizes = leaves.levels = NULL
+    leaves.even = leaves.odd = NULL
+    if starts.shape[0]:
+        leaves.starts, leaves.sizes, leaves.levels = &starts[0], &sizes[0], &levels[0]
+    if leaves.n:
+        leaves.even, leaves.odd = <const char *> &even[0, 0], <const char *> &odd[0, 0]
+    return leaves
+
+
+cdef inline const char *leaf_at(const Leaves *leaves, int64_t i, int64_t *size) noexcept nogil:
+    """The first record of a leaf, or NULL where it is not among the records. Each number is read once: others may
+    write to the arrays."""
+    cdef int64_t start = (<const volatile int64_t *> leaves.starts)[i]
+    size[0] = (<const volatile int64_t *> leaves.sizes)[i]
+    if size[0] < 1 or start < 0 or start > leaves.n - size[0]:
+        return NULL
+    return (leaves.odd if leaves.levels[i] & 1 else leaves.even) + start * leaves.stride
+
+
+cdef object no_leaf(int64_t i, const Leaves *leaves):
+    return ValueError(f"leaf {i}: {leaves.sizes[i]} rows from {leaves.starts[i]} on, of {leaves.n}")
 
 
 cdef class Scratch:
@@ -1160,7 +1243,12 @@ cdef class Scratch:
         of boxes: the lowest and the highest code of each attribute.
         """
         take(&self.users, "Scratch")
-        give(&self.users)
+        try:
+            return self._take_leaves()
+        finally:
+            give(&self.users)
+
+    cdef object _take_leaves(self):
         cdef int64_t n = self.s.leaves.n
         leaves = np.empty((n, 4), np.int64)
         boxes = np.empty((n, 2 * self.problem.q.n_quasi), np.uint32)
@@ -1185,7 +1273,7 @@ cdef class Level:
     cdef Plan *plans
 
     def __cinit__(self, int64_t n, int64_t n_quasi, int64_t depth):
-        if not 0 <= n <= <int64_t> 1 << 32 or not 1 <= n_quasi <= 1022 or not 0 <= depth <= <int64_t> 1 << 32:
+        if not 0 <= n <= <int64_t> 1 << 32 or not 1 <= n_quasi <= MOST_QUASI or not 0 <= depth <= <int64_t> 1 << 32:
             raise ValueError(f"expected 0..2^32 nodes of 1..1022 attributes at a depth of 0..2^32, got {n}, {n_quasi} "
                              f"and {depth}")
         self.n, self.depth = n, depth

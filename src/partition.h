@@ -663,6 +663,19 @@ NBC_INLINE void nbc_histogram_u8(const char *rows, int64_t n, int64_t stride, in
     }
 }
 
+/* 0, or NBC_NO_RECORDS at a code beyond. */
+NBC_INLINE int nbc_histogram_wide(const char *rows, int64_t n, int64_t stride, int64_t attribute, int64_t lo,
+                                  int64_t range, int64_t *counts, int64_t width)
+{
+    for (const char *record = rows, *end = rows + n * stride; record != end; record += stride) {
+        const uint64_t code = nbc_code_at(record, attribute, width) - (uint64_t)lo;
+        if (code >= (uint64_t)range)
+            return NBC_NO_RECORDS;
+        counts[code]++;
+    }
+    return 0;
+}
+
 /* How many of up to 64 bytes, padded with 255, are at most v < 255. */
 NBC_INLINE int64_t nbc_upto_64(const uint8_t *codes, uint8_t v)
 {
@@ -740,7 +753,7 @@ NBC_CLONES static int nbc_cut_wide(const nbc_problem *q, nbc_scratch *s, const c
     return 0;
 }
 
-/* From the people and rows of each code, codes lo .. hi. */
+/* From the people and rows of each code, codes lo .. hi: fewer people in all where records were written to since. */
 static nbc_cut_t nbc_cut_counts(const int64_t *people_of, const int64_t *rows_of, int64_t people, int64_t lo, int64_t hi)
 {
     nbc_cut_t upto = {0, 0, 0}, below = {0, 0, 0};
@@ -749,23 +762,24 @@ static nbc_cut_t nbc_cut_counts(const int64_t *people_of, const int64_t *rows_of
         below = upto;
         upto.people += people_of[v - lo];
         upto.rows += rows_of[v - lo];
-        if (2 * (nbc_i128)upto.people >= people)
+        if (v >= hi || 2 * (nbc_i128)upto.people >= people)
             break;
     }
     return nbc_nearer(v, lo, hi, people, upto, below);
 }
 
 /* The people (and rows) of each code from lo to hi in codes_hist: first the people, then, where rows are weighted,
-   the rows. Returns where the rows stand. */
-NBC_CLONES static int64_t *nbc_code_counts(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n,
-                                           int64_t attribute, int64_t lo, int64_t hi, const nbc_joint *joint,
-                                           const int64_t *first)
+   the rows; `rows_at` is where the rows stand. 0, NBC_NO_MEMORY, or NBC_NO_RECORDS at a code beyond. */
+NBC_CLONES static int nbc_code_counts(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n,
+                                      int64_t attribute, int64_t lo, int64_t hi, const nbc_joint *joint,
+                                      const int64_t *first, const int64_t **rows_at)
 {
     const int64_t range = hi - lo + 1;
     s->codes_hist.n = 0;
     if (nbc_longs_more(&s->codes_hist, 2 * range))
-        return NULL;
+        return NBC_NO_MEMORY;
     int64_t *people_of = s->codes_hist.at, *rows_of = q->weighted ? people_of + range : people_of;
+    *rows_at = rows_of;
     memset(people_of, 0, (size_t)(2 * range) * sizeof(int64_t));
     if (joint != NULL) {
         for (int64_t code = lo; code <= hi; code++) {
@@ -780,7 +794,9 @@ NBC_CLONES static int64_t *nbc_code_counts(const nbc_problem *q, nbc_scratch *s,
     } else if (q->weighted) {
         for (int64_t i = 0; i < n; i++) {
             const char *record = rows + i * q->stride;
-            const int64_t code = (int64_t)nbc_code_at(record, attribute, q->width) - lo;
+            const uint64_t code = nbc_code_at(record, attribute, q->width) - (uint64_t)lo;
+            if (code >= (uint64_t)range)
+                return NBC_NO_RECORDS;
             people_of[code] += nbc_i64_at(record, q->weight_at);
             rows_of[code]++;
         }
@@ -788,11 +804,12 @@ NBC_CLONES static int64_t *nbc_code_counts(const nbc_problem *q, nbc_scratch *s,
         nbc_histogram_u8(rows, n, 16, attribute, lo, hi, people_of);
     } else if (q->width == 1) {
         nbc_histogram_u8(rows, n, q->stride, attribute, lo, hi, people_of);
+    } else if (q->width == 2) {
+        return nbc_histogram_wide(rows, n, q->stride, attribute, lo, range, people_of, 2);
     } else {
-        for (int64_t i = 0; i < n; i++)
-            people_of[(int64_t)nbc_code_at(rows + i * q->stride, attribute, q->width) - lo]++;
+        return nbc_histogram_wide(rows, n, q->stride, attribute, lo, range, people_of, 4);
     }
-    return rows_of;
+    return 0;
 }
 
 /* The deepest node of a hierarchy that holds the codes lo .. hi. */
@@ -816,7 +833,8 @@ static int64_t nbc_holding(const nbc_branch *tree, int64_t lo, int64_t hi)
     }
 }
 
-/* The parts that splitting the node by this attribute makes, as the last kids. The box is the node's. */
+/* The parts that splitting the node by this attribute makes, as the last kids. The box is the node's. 0,
+   NBC_NO_MEMORY or NBC_NO_RECORDS. */
 static int nbc_parts(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
                      int64_t attribute, int64_t lo, int64_t hi, const uint32_t *box, const nbc_joint *joint,
                      const int64_t *first, int64_t *n_kids)
@@ -824,9 +842,13 @@ static int nbc_parts(const nbc_problem *q, nbc_scratch *s, const char *rows, int
     const nbc_quasi *quasi = &q->quasi[attribute];
     if (quasi->tree != NULL) {
         const nbc_branch *node = &quasi->tree[nbc_holding(quasi->tree, lo, hi)];
-        const int64_t *rows_of = nbc_code_counts(q, s, rows, n, attribute, node->lo, node->hi, joint, first);
+        const int64_t *rows_of;
+        const int failed =
+            nbc_code_counts(q, s, rows, n, attribute, node->lo, node->hi, joint, first, &rows_of);
         const int64_t *people_of = s->codes_hist.at;
-        if (rows_of == NULL || nbc_kids_more(&s->kids, node->n_children))
+        if (failed)
+            return failed;
+        if (nbc_kids_more(&s->kids, node->n_children))
             return NBC_NO_MEMORY;
         *n_kids = 0;
         for (int64_t j = node->first; j < node->first + node->n_children; j++) {
@@ -838,7 +860,7 @@ static int nbc_parts(const nbc_problem *q, nbc_scratch *s, const char *rows, int
             if (kid.people)
                 s->kids.at[s->kids.n + (*n_kids)++] = kid;
         }
-        return 0;
+        return *n_kids ? 0 : NBC_NO_RECORDS;
     }
     nbc_cut_t cut;
     if (joint == NULL && q->width == 1 && !q->weighted && n <= 64) {
@@ -847,9 +869,10 @@ static int nbc_parts(const nbc_problem *q, nbc_scratch *s, const char *rows, int
         if (nbc_cut_wide(q, s, rows, n, people, attribute, lo, hi, &cut))
             return NBC_NO_MEMORY;
     } else {
-        const int64_t *rows_of = nbc_code_counts(q, s, rows, n, attribute, lo, hi, joint, first);
-        if (rows_of == NULL)
-            return NBC_NO_MEMORY;
+        const int64_t *rows_of;
+        const int failed = nbc_code_counts(q, s, rows, n, attribute, lo, hi, joint, first, &rows_of);
+        if (failed)
+            return failed;
         cut = nbc_cut_counts(s->codes_hist.at, rows_of, people, lo, hi);
     }
     if (nbc_kids_more(&s->kids, 2))
@@ -882,15 +905,19 @@ NBC_INLINE int nbc_tally(const nbc_problem *q, const char *rows, int64_t n, int6
                           int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist, nbc_longs *touched,
                           int64_t width, int64_t stride, int64_t weighted, int64_t all_cells)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const char *record = rows + i * stride;
-        const int64_t kid = nbc_kid_of(kids, n_kids, (int64_t)nbc_code_at(record, attribute, width));
-        const int64_t value = nbc_u32_at(record, value_at), cell = kid * size + value;
+    /* Locals, as members would be fetched again after every store. */
+    const int64_t border = n_kids == 2 ? kids[1].lo : 0, weight_at = q->weight_at;
+    const char *record = rows, *const end = rows + n * stride;
+    for (; record != end; record += stride) {
+        const int64_t code = (int64_t)nbc_code_at(record, attribute, width);
+        const int64_t value = nbc_u32_at(record, value_at);
+        const int64_t cell =
+            value + (n_kids == 2 ? size & -(int64_t)(code >= border) : size * nbc_kid_of(kids, n_kids, code));
         if (value >= size)
             return NBC_NO_RECORDS;
         if (!all_cells && hist[cell] == 0)
             touched->at[touched->n++] = cell;
-        hist[cell] += weighted ? nbc_i64_at(record, q->weight_at) : 1;
+        hist[cell] += weighted ? nbc_i64_at(record, weight_at) : 1;
     }
     return 0;
 }
@@ -967,7 +994,9 @@ static int nbc_parts_safe(const nbc_problem *q, nbc_scratch *s, const char *rows
         } else {
             for (; t < s->touched.n && s->touched.at[t] < (j + 1) * q->n_values; t++) {
                 const int64_t v = s->touched.at[t] - j * q->n_values;
-                counts[n_counts++] = (nbc_count){v, of_kid[v]};
+                /* Twice where a weight was made 0 since it was looked at. */
+                if (n_counts == 0 || counts[n_counts - 1].value != v)
+                    counts[n_counts++] = (nbc_count){v, of_kid[v]};
             }
         }
         safe = nbc_part_safe(q, s, counts, n_counts, kids[j].people, s->tops.at, s->prefix.at);
@@ -1049,11 +1078,11 @@ static int64_t nbc_order_attributes(const nbc_problem *q, nbc_scratch *s, const 
     int64_t *lo = s->lo.at, *hi = s->hi.at, *order = s->order.at, *width = s->width.at, n_order = 0;
     if (joint != NULL) {
         for (int64_t a = 0; a < q->n_quasi; a++) {
-            lo[a] = 0; /* some code has rows: nbc_joint_fits */
+            lo[a] = 0;
             hi[a] = q->quasi[a].size - 1;
-            while (joint->rows[first[a] + lo[a]] == 0)
+            while (lo[a] < hi[a] && joint->rows[first[a] + lo[a]] == 0)
                 lo[a]++;
-            while (joint->rows[first[a] + hi[a]] == 0)
+            while (lo[a] < hi[a] && joint->rows[first[a] + hi[a]] == 0)
                 hi[a]--;
         }
     } else {
@@ -1108,8 +1137,10 @@ static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, 
     for (; rank < n_order; rank++) {
         const int64_t a = s->order.at[rank], first_challenge = s->challenges.n;
         int64_t n_kids;
-        if (nbc_parts(q, s, rows, n, people, a, s->lo.at[a], s->hi.at[a], box, joint, first, &n_kids))
-            return NBC_NO_MEMORY;
+        const int failed =
+            nbc_parts(q, s, rows, n, people, a, s->lo.at[a], s->hi.at[a], box, joint, first, &n_kids);
+        if (failed)
+            return failed;
         const int safe = nbc_parts_safe(q, s, rows, n, a, s->kids.at + s->kids.n, n_kids, joint, first);
         if (safe < 0)
             return safe;
@@ -1131,10 +1162,11 @@ static int nbc_evaluate(const nbc_problem *q, nbc_scratch *s, const char *rows, 
 
 /* ---- moving rows ---- */
 
-NBC_INLINE void nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute, int64_t border,
-                             int64_t n_left, int64_t width, int64_t stride)
+/* Rows to one of two parts, from these places on; how many went left. */
+NBC_INLINE int64_t nbc_move_run(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
+                                int64_t border, int64_t to_left, int64_t to_right, int64_t width, int64_t stride)
 {
-    int64_t left = 0, right = n_left;
+    int64_t left = to_left, right = to_right;
     for (int64_t i = 0; i < n; i++) {
         const char *record = rows + i * stride;
         const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
@@ -1143,50 +1175,10 @@ NBC_INLINE void nbc_move_two(const char *restrict rows, char *restrict out, int6
         left += 1 - goes;
         right += goes;
     }
-}
-
-/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for n_kids. The
-   parts must have been counted with these rows. */
-NBC_CLONES static void nbc_move_counted(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
-                                        int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
-{
-    if (n_kids == 2) {
-        if (q->width == 1 && q->stride == 16)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
-        else if (q->width == 1)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
-        else if (q->width == 2 && q->stride == 32)
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
-        else
-            nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
-        return;
-    }
-    ends[0] = 0;
-    for (int64_t j = 1; j < n_kids; j++)
-        ends[j] = ends[j - 1] + kids[j - 1].rows;
-    for (int64_t i = 0; i < n; i++) {
-        const char *record = rows + i * q->stride;
-        const int64_t kid = nbc_kid_of(kids, n_kids, (int64_t)nbc_code_at(record, attribute, q->width));
-        memcpy(out + ends[kid]++ * q->stride, record, (size_t)q->stride);
-    }
-}
-
-/* From these places on; how many rows went left. */
-NBC_INLINE int64_t nbc_move_run(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
-                                int64_t border, int64_t to_left, int64_t to_right, int64_t width, int64_t stride)
-{
-    int64_t left = to_left, right = to_right;
-    for (int64_t i = 0; i < n; i++) {
-        const char *record = rows + i * stride;
-        const int64_t goes = (int64_t)nbc_code_at(record, attribute, width) >= border;
-        memcpy(out + (left + ((right - left) & -goes)) * stride, record, (size_t)stride);
-        left += 1 - goes;
-        right += goes;
-    }
     return left - to_left;
 }
 
-NBC_INLINE int nbc_move_two_checked(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
+NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64_t n, int64_t attribute,
                                     int64_t border, int64_t n_left, int64_t width, int64_t stride)
 {
     int64_t left = 0, right = n_left, i = 0;
@@ -1213,15 +1205,19 @@ NBC_INLINE int nbc_move_two_checked(const char *restrict rows, char *restrict ou
     return 0;
 }
 
-/* The same for rows that may be others than those that were counted: 0, or NBC_NO_RECORDS. `ends` has room for
-   2 n_kids. */
+/* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for 2 n_kids.
+   0, or NBC_NO_RECORDS where other rows were counted. */
 NBC_CLONES static int nbc_move(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
                                int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
 {
     if (n_kids == 2) {
         if (q->width == 1 && q->stride == 16)
-            return nbc_move_two_checked(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
-        return nbc_move_two_checked(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, 16);
+        if (q->width == 1)
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 1, q->stride);
+        if (q->width == 2 && q->stride == 32)
+            return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, 2, 32);
+        return nbc_move_two(rows, out, n, attribute, kids[1].lo, kids[0].rows, q->width, q->stride);
     }
     int64_t *stops = ends + n_kids;
     for (int64_t j = 0; j < n_kids; j++) {
@@ -1328,11 +1324,13 @@ static int nbc_finish(const nbc_problem *q, nbc_scratch *s, char *rows, char *ot
             failed = nbc_add_leaf(q, s, start + at, size, weight, depth, s->stack_boxes.at + s->stack_boxes.n);
             continue;
         }
-        if (nbc_longs_more(&s->undo_at, plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
+        if (nbc_longs_more(&s->undo_at, 2 * plan.n_kids) || nbc_longs_more(&s->stack, 4 * plan.n_kids)
             || nbc_words_more(&s->stack_boxes, words * (plan.n_kids + 1)))
             return NBC_NO_MEMORY;
         const nbc_kid *kids = s->kids.at + plan.first_kid;
-        nbc_move_counted(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at);
+        failed = nbc_move(q, from, to, size, plan.attribute, kids, plan.n_kids, s->undo_at.at);
+        if (failed)
+            break;
         /* The box of the node stands where that of its last part will: it moves to the end, out of the way. */
         uint32_t *boxes = s->stack_boxes.at + s->stack_boxes.n, *own = boxes + words * plan.n_kids;
         memcpy(own, boxes, (size_t)words * sizeof(uint32_t));
