@@ -1,7 +1,7 @@
 """Top-down disclosure: distinct rows, and the greedy search over them."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from in_use cimport give, take
 
 
 cdef extern from "disclose.h" nogil:
+    int STRANGE_MARK, STRANGE_GROUP, STRANGE_CODE
     ctypedef struct Memory:
         size_t now, peak
     ctypedef struct Attribute:
@@ -28,6 +29,7 @@ cdef extern from "disclose.h" nogil:
         size_t **limits_of
         size_t *n_limits_of
         size_t **place_of
+        int strange
     ctypedef struct Chosen:
         size_t attribute
         int64_t value
@@ -36,19 +38,22 @@ cdef extern from "disclose.h" nogil:
     void search_free(Search *)
     int set_attribute(Search *, size_t, size_t, size_t, const int64_t *, int)
     void *part_new_narrow(Memory *, size_t, size_t, const uint16_t *, size_t, const uint16_t *, size_t,
-                          const uint32_t *, Attribute **, const uint32_t *, size_t)
+                          const uint32_t *, Attribute **, const uint32_t *, size_t, int *)
     void *part_new_wide(Memory *, size_t, size_t, const uint32_t *, size_t, const uint16_t *, size_t,
-                        const uint64_t *, Attribute **, const uint32_t *, size_t)
+                        const uint64_t *, Attribute **, const uint32_t *, size_t, int *)
     void confidence_of(const Search *, const Limit *, uint64_t *, uint64_t *)
     void confidence_with(const Search *, const Limit *, size_t, size_t, uint64_t *, uint64_t *)
     int within(const Limit *, uint64_t, uint64_t)
     int advance(Search *, Chosen *)
-    int sort_keys(uint64_t *, uint64_t *, uint64_t *, uint64_t *, size_t, int)
+    int sort_keys(uint64_t *, uint64_t *, uint64_t *, uint64_t *, size_t, int, int)
     size_t run_lengths(uint64_t *, const uint64_t *, uint64_t *, size_t)
 
 cdef enum:
     MOST_ATTRIBUTES = 4096
     MOST_HITS = 65535  # marks are of 16 bits
+    OWN = 1024         # codes copied at a time
+
+cdef str STRANGE = "codes, marks and groups must stay as they were given, got others since"
 
 ctypedef fused code_t:
     uint8_t
@@ -59,14 +64,19 @@ ctypedef fused code_t:
 cdef int _or_codes(const code_t *codes, const uint64_t *bits, size_t size, uint64_t *keys,
                    size_t n) noexcept nogil:
     """Put the bits of each code into its key; -1 for a code that has none."""
-    cdef size_t i
+    cdef size_t i, part, start = 0
     cdef code_t most = 0
-    for i in range(n):
-        most = most if most > codes[i] else codes[i]
-    if n and most >= size:
-        return -1
-    for i in range(n):
-        keys[i] |= bits[codes[i]]
+    cdef code_t own[OWN]  # what was checked is used, whatever becomes of the caller's codes
+    while start < n:
+        part = min(n - start, <size_t> OWN)
+        memcpy(own, codes + start, part * sizeof(code_t))
+        for i in range(part):
+            most = most if most > own[i] else own[i]
+        if most >= size:
+            return -1
+        for i in range(part):
+            keys[start + i] |= bits[own[i]]
+        start += part
     return 0
 
 
@@ -140,15 +150,19 @@ def distinct(columns, bits, Py_ssize_t start, Py_ssize_t stop, weights, int n_bi
     _checked_range(data, start, stop, weights)
     keys = np.empty(stop - start, np.uint64)
     data.keys(start, stop, keys)
-    return merged(keys, None if weights is None else weights[start:stop].astype(np.uint64), n_bits)
+    return _merged(keys, None if weights is None else weights[start:stop].astype(np.uint64), n_bits, False)
 
 
 def merged(keys, totals, int n_bits):
     """Each key once, rising, and the sum of its totals (1 each for None); `keys` is overwritten."""
+    return _merged(keys, totals, n_bits, True)
+
+
+cdef object _merged(keys, totals, int n_bits, bint theirs):
     cdef uint64_t[::1] one = keys
-    cdef uint64_t[::1] room = np.empty_like(keys)
+    cdef uint64_t[::1] room = np.empty(one.shape[0], np.uint64)
     cdef uint64_t[::1] counted = totals
-    cdef size_t n = one.shape[0], found
+    cdef size_t n = one.shape[0], found = 0
     cdef int swapped
     cdef uint64_t *counts = NULL
     cdef uint64_t *count_room = NULL
@@ -163,11 +177,14 @@ def merged(keys, totals, int n_bits):
     if totals is not None:
         counts, count_room = &counted[0], &sums[0]
     with nogil:
-        swapped = sort_keys(&one[0], counts, &room[0], count_room, n, n_bits)
+        swapped = sort_keys(&one[0], counts, &room[0], count_room, n, n_bits, theirs)
         if swapped and counts != NULL:
             # The sums may stand where the totals are read: a sum never passes the totals that it is of.
             counts = count_room
-        found = run_lengths(&room[0] if swapped else &one[0], counts, &sums[0], n)
+        if swapped >= 0:
+            found = run_lengths(&room[0] if swapped else &one[0], counts, &sums[0], n)
+    if swapped < 0:
+        raise ValueError("keys must be written to by nobody else, got others on the way")
     final = np.asarray(room if swapped else one)
     return final[:found].copy(), result[:found].copy()
 
@@ -181,6 +198,8 @@ def tally(columns, bits, Py_ssize_t start, Py_ssize_t stop, weights, uint64_t[::
     cdef bint weighted = weights is not None
     cdef bint fits = True
     _checked_range(data, start, stop, weights)
+    if weighted and counted.shape[0] < stop:
+        raise ValueError(f"weights: expected {data.n_rows}, got {counted.shape[0]}")
     keys = np.empty(min(stop - start, 8192), np.uint64)
     while start < stop:
         n = min(stop - start, 8192)
@@ -258,7 +277,8 @@ cdef class Disclosing:
     templates : list of (part, hit, above, below)
         The limit of a confidence is above / below.
 
-    Arrays are not copied, and nobody may write to them as long as this lives.
+    Codes, marks, weights and groups are not copied, and nobody may write to them as long as this lives: what is
+    found then means nothing, and a code or mark beyond its range is refused where it is met.
     """
     cdef Search *search
     cdef list kept
@@ -283,7 +303,7 @@ cdef class Disclosing:
         if self.search == NULL:
             raise MemoryError
         for g in range(len(counts)):
-            table = np.array(counts[g], np.int64, order="C", copy=None)
+            table = np.array(counts[g], np.int64, order="C")
             self.kept.append(table)
             if table.shape[0] < 1 or table.shape[1] < 1:
                 raise ValueError(f"counts: expected values and classes, got {table.shape[0]} and {table.shape[1]}")
@@ -307,13 +327,13 @@ cdef class Disclosing:
         cdef const uint32_t[::1] light
         cdef const uint64_t[::1] heavy
         cdef Search *search = self.search
-        cdef size_t rows = marks.shape[0], width, n_marks = marks.shape[1], i, j
+        cdef size_t rows = marks.shape[0], width, n_marks = marks.shape[1], j
         cdef Attribute *about[MOST_ATTRIBUTES]
         cdef const uint32_t *wide_codes = NULL
         cdef const uint16_t *codes_of = NULL
         cdef void *made = NULL
         cdef bint fits
-        cdef size_t attribute, most
+        cdef size_t attribute
         attributes = list(attributes)
         width = len(attributes)
         cdef Py_ssize_t one
@@ -341,12 +361,6 @@ cdef class Disclosing:
         self.hits.append(hits)
         if not fits or <size_t> groups.shape[0] != rows:
             raise ValueError(f"part {p}: expected arrays of {rows} rows")
-        for i in range(rows):
-            if groups[i] >= n_groups:
-                raise ValueError(f"part {p}: expected groups below {n_groups}, got {groups[i]}")
-            for j in range(n_marks):
-                if marks[i, j] > hits:
-                    raise ValueError(f"part {p}: expected marks up to {hits}, got {marks[i, j]}")
         for j in range(width):
             one = attributes[j]
             if not 0 <= one < <Py_ssize_t> search.attributes:
@@ -356,30 +370,32 @@ cdef class Disclosing:
                 raise ValueError(f"part {p}: expected different attributes, got {attributes}")
             about[j] = search.about[attribute]
             search.place_of[p][attribute] = j
-            most = 0
-            if search.wide:
-                for i in range(rows):
-                    most = max(most, <size_t> large[i, j])
-            else:
-                for i in range(rows):
-                    most = max(most, <size_t> small[i, j])
-            if most >= about[j].values:
-                raise ValueError(f"part {p}: expected codes below {about[j].values} in column {j}")
         if search.wide:
             if width:
                 wide_codes = &large[0, 0]
             with nogil:
                 made = part_new_wide(&search.memory, rows, width, wide_codes, n_marks, &marks[0, 0], hits,
-                                     &heavy[0], about, &groups[0], n_groups)
+                                     &heavy[0], about, &groups[0], n_groups, &search.strange)
         else:
             if width:
                 codes_of = &small[0, 0]
             with nogil:
                 made = part_new_narrow(&search.memory, rows, width, codes_of, n_marks, &marks[0, 0], hits,
-                                       &light[0], about, &groups[0], n_groups)
+                                       &light[0], about, &groups[0], n_groups, &search.strange)
+        search.part[p] = made
+        # The kernel looks at what it reads, whenever it reads it.
+        if search.strange >= STRANGE_CODE:
+            j = search.strange - STRANGE_CODE
+            raise ValueError(f"part {p}: expected codes below {about[j].values} in column {j}, "
+                             f"got {np.asarray(codes)[:, j].max()}")
+        if search.strange == STRANGE_GROUP:
+            raise ValueError(f"part {p}: expected groups below {n_groups}, got {np.asarray(groups).max()}")
+        if search.strange == STRANGE_MARK:
+            raise ValueError(f"part {p}: expected marks up to {hits}, got {np.asarray(marks).max()}")
+        if search.strange:
+            raise ValueError(STRANGE)
         if made == NULL:
             raise MemoryError
-        search.part[p] = made
 
     cdef _template(self, Py_ssize_t t, size_t p, size_t hit, uint64_t above, uint64_t below):
         cdef Search *search = self.search
@@ -403,6 +419,8 @@ cdef class Disclosing:
         return self._confidences()
 
     cdef int _check(self) except -1:
+        if self.search.strange:
+            raise ValueError(STRANGE)
         if self.broken:
             raise RuntimeError("this Disclosing ran out of memory in the middle of a step: make another one")
         take(&self.users, "Disclosing")
@@ -437,12 +455,16 @@ cdef class Disclosing:
         """Disclose what is best, and note it in `steps`; False where nothing is left."""
         cdef Chosen chosen
         cdef int done
+        if self.search.strange:
+            raise ValueError(STRANGE)
         if self.broken:
             raise MemoryError
         take(&self.users, "Disclosing")
         with nogil:
             done = advance(self.search, &chosen)
         give(&self.users)
+        if self.search.strange:
+            raise ValueError(STRANGE)
         if done < 0:
             self.broken = True
             raise MemoryError

@@ -24,6 +24,9 @@
 #define ASK_FOR(place) ((void)0)
 #endif
 
+/* What is out of range: of what was written to since, or a mark, a group, or a code of an attribute. */
+enum { STRANGE_SINCE = 1, STRANGE_MARK, STRANGE_GROUP, STRANGE_CODE };
+
 typedef struct {
     size_t now, peak;
 } Memory;
@@ -116,6 +119,7 @@ typedef struct {
     size_t **limits_of;  /* of each attribute: the templates that have it in their quasi-identifier, rising */
     size_t *n_limits_of;
     size_t **place_of; /* parts x attributes: the place of an attribute in a part, or SIZE_MAX */
+    int strange;       /* what is out of range of what was given, or 0 */
 } Search;
 
 typedef struct {
@@ -558,8 +562,10 @@ static int set_attribute(Search *search, size_t g, size_t values, size_t classes
     return 0;
 }
 
-/* Sort keys by their lowest `bits` bits, and totals (or NULL) with them; 1 where the result is in the rooms. */
-static int sort_keys(uint64_t *keys, uint64_t *totals, uint64_t *key_room, uint64_t *total_room, size_t n, int bits)
+/* Sort keys by their lowest `bits` bits, and totals (or NULL) with them; 1 where the result is in the rooms, -1 where
+   keys that others may write to (`theirs`) were written to on the way. */
+static int sort_keys(uint64_t *keys, uint64_t *totals, uint64_t *key_room, uint64_t *total_room, size_t n, int bits,
+                     int theirs)
 {
     enum { DIGIT = 11 };
     size_t first[1 << DIGIT];
@@ -578,6 +584,8 @@ static int sort_keys(uint64_t *keys, uint64_t *totals, uint64_t *key_room, uint6
         }
         for (size_t i = 0; i < n; i++) {
             size_t to = first[keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+            if (theirs && to >= n)
+                return -1;
             key_room[to] = keys[i];
             if (totals)
                 total_room[to] = totals[i];
@@ -599,8 +607,9 @@ static size_t run_lengths(uint64_t *keys, const uint64_t *counted, uint64_t *tot
     size_t found = 0;
     for (size_t i = 0; i < n;) {
         uint64_t key = keys[i], total = 0;
-        for (; i < n && keys[i] == key; i++)
+        do
             total += counted ? counted[i] : 1;
+        while (++i < n && keys[i] == key);
         keys[found] = key;
         totals[found++] = total;
     }

@@ -1,6 +1,7 @@
 /* The partition of one quasi-identifier; included by disclose.h once a width of CODE, COUNT and WIDE.
 
-   COUNT holds the weight of all records, WIDE products of two of them. */
+   COUNT holds the weight of all records, WIDE products of two of them. Codes, marks and weights are the caller's:
+   each code and mark is read once where it says where to go, and looked at there, as others may write to them. */
 
 typedef struct {
     uint32_t start, end; /* its rows are order[start:end] */
@@ -33,6 +34,7 @@ typedef struct {
     COUNT **spare;
     size_t n_spare, spare_room;
     Memory *memory;
+    int *strange; /* set where codes or marks are out of range: see Search */
 } NAME(Part);
 
 static void NAME(part_free)(NAME(Part) * part)
@@ -133,13 +135,37 @@ static inline int NAME(is_large)(const NAME(Part) * part, size_t rows)
     return rows * part->attributes >= part->slots;
 }
 
+/* The code of a row, read once. */
+static inline CODE NAME(code_of)(const NAME(Part) * part, size_t row, size_t j)
+{
+    return *(const volatile CODE *)(part->codes + row * part->attributes + j);
+}
+
 /* The slot of a row's value, or SIZE_MAX where it is on the other side of a cut, or nothing is asked of it. */
 static inline size_t NAME(slot_of)(const NAME(Part) * part, size_t j, CODE code)
 {
     const Attribute *about = part->about[j];
+    if (code >= about->values) {
+        *part->strange = STRANGE_SINCE;
+        return SIZE_MAX;
+    }
     if (!about->continuous)
         return part->slot[j] + code;
     return (int64_t)code < about->cut[about->cell_of[code]] ? part->slot[j] : SIZE_MAX;
+}
+
+/* Add a weight to the hits (from the first sensitive value on) that a row is marked with from mark `s` on. */
+static inline void NAME(add_marks)(const NAME(Part) * part, COUNT *hit, size_t row, size_t s, COUNT weight)
+{
+    for (; s < part->marks; s++) {
+        const uint16_t mark = *(const volatile uint16_t *)(part->mark + row * part->marks + s);
+        if (!mark)
+            continue;
+        if (mark > part->hits)
+            *part->strange = STRANGE_SINCE;
+        else
+            hit[mark - 1] += weight;
+    }
 }
 
 static inline void NAME(ask_for)(const NAME(Part) * part, size_t row)
@@ -157,20 +183,24 @@ static void NAME(fill)(const NAME(Part) * part, COUNT *histogram, size_t start, 
         if (i + AHEAD < end)
             NAME(ask_for)(part, part->order[i + AHEAD]);
         size_t row = part->order[i];
-        const CODE *codes = part->codes + row * part->attributes;
-        const uint16_t *mark = part->mark + row * part->marks;
         COUNT weight = add ? part->weights[row] : (COUNT)0 - part->weights[row];
+        uint16_t mark = *(const volatile uint16_t *)(part->mark + row * part->marks);
+        if (mark > part->hits) {
+            *part->strange = STRANGE_SINCE;
+            mark = 0;
+        }
         for (size_t j = 0; j < part->attributes; j++) {
             if (!part->about[j]->alive)
                 continue;
-            size_t slot = NAME(slot_of)(part, j, codes[j]);
+            size_t slot = NAME(slot_of)(part, j, NAME(code_of)(part, row, j));
             if (slot == SIZE_MAX)
                 continue;
             COUNT *cell = histogram + slot * width;
             cell[0] += weight;
-            for (size_t s = 0; s < part->marks; s++)
-                if (mark[s])
-                    cell[mark[s]] += weight;
+            if (mark)
+                cell[mark] += weight;
+            if (part->marks > 1)
+                NAME(add_marks)(part, cell + 1, row, 1, weight);
         }
     }
 }
@@ -189,6 +219,16 @@ static inline void NAME(consider)(NAME(Part) * part, size_t candidate, const COU
         NAME(raise_to)(worst + 2 * k, with[1 + k], total);
         NAME(raise_to)(worst + 2 * k, hit[k] - with[1 + k], rest);
     }
+}
+
+/* The interval that the rows of a leaf lie in, or SIZE_MAX where the code of the first one is out of range. */
+static inline size_t NAME(cell_of)(const NAME(Part) * part, const NAME(Leaf) * leaf, size_t j)
+{
+    CODE code = NAME(code_of)(part, part->order[leaf->start], j);
+    if (code < part->about[j]->values)
+        return part->about[j]->cell_of[code];
+    *part->strange = STRANGE_SINCE;
+    return SIZE_MAX;
 }
 
 /* Raise the confidences by what a leaf has; freeze it where nothing can come of it any more. */
@@ -218,9 +258,8 @@ static void NAME(judge)(NAME(Part) * part, uint32_t number)
             if (!about->alive)
                 continue;
             if (about->continuous) {
-                CODE code = part->codes[(size_t)part->order[leaf->start] * part->attributes + j];
-                size_t cell = about->cell_of[code];
-                if (about->live[cell])
+                size_t cell = NAME(cell_of)(part, leaf, j);
+                if (cell != SIZE_MAX && about->live[cell])
                     NAME(consider)(part, part->candidate[j] + cell, leaf->histogram + part->slot[j] * width, leaf, hit);
                 continue;
             }
@@ -241,25 +280,23 @@ static void NAME(judge)(NAME(Part) * part, uint32_t number)
         size_t found = 0;
         for (size_t i = leaf->start; i < leaf->end; i++) {
             size_t row = part->order[i];
-            CODE code = part->codes[row * part->attributes + j];
+            CODE code = NAME(code_of)(part, row, j);
             size_t slot = NAME(slot_of)(part, j, code);
             if (slot == SIZE_MAX || (!about->continuous && !about->live[code]))
                 continue;
             COUNT *cell = scratch + slot * width;
             if (!cell[0])
                 part->found[found++] = slot;
-            cell[0] += part->weights[row];
-            const uint16_t *mark = part->mark + row * part->marks;
-            for (size_t s = 0; s < part->marks; s++)
-                if (mark[s])
-                    cell[mark[s]] += part->weights[row];
+            COUNT weight = part->weights[row];
+            cell[0] += weight;
+            NAME(add_marks)(part, cell + 1, row, 0, weight);
         }
         for (size_t i = 0; i < found; i++) {
             COUNT *cell = scratch + part->found[i] * width;
             size_t value = part->found[i] - part->slot[j];
             if (about->continuous)
-                value = about->cell_of[part->codes[(size_t)part->order[leaf->start] * part->attributes + j]];
-            if (about->live[value])
+                value = NAME(cell_of)(part, leaf, j);
+            if (value != SIZE_MAX && about->live[value])
                 NAME(consider)(part, part->candidate[j] + value, cell, leaf, hit);
             memset(cell, 0, width * sizeof(COUNT));
         }
@@ -291,12 +328,9 @@ static uint32_t NAME(split)(NAME(Part) * part, uint32_t number)
         }
         size_t row = part->order[i];
         part->leaf_of[row] = name;
-        new->total += part->weights[row];
-        for (size_t s = 0; s < part->marks; s++) {
-            uint16_t mark = part->mark[row * part->marks + s];
-            if (mark)
-                hit[mark - 1] += part->weights[row];
-        }
+        COUNT weight = part->weights[row];
+        new->total += weight;
+        NAME(add_marks)(part, hit, row, 0, weight);
     }
     old->total -= new->total;
     for (size_t k = 0; k < part->hits; k++)
@@ -442,15 +476,17 @@ static void NAME(clear)(NAME(Part) * part, size_t j, size_t candidate)
     }
 }
 
-/* The partition before anything is disclosed: rows with the same group are one leaf. NULL without memory. */
+/* The partition before anything is disclosed: rows with the same group are one leaf. NULL without memory, or where
+   `strange` says what is out of range. */
 static NAME(Part) *NAME(part_new)(Memory *memory, size_t rows, size_t attributes, const CODE *codes, size_t marks,
                                   const uint16_t *mark, size_t hits, const COUNT *weights, Attribute **about,
-                                  const uint32_t *groups, size_t n_groups)
+                                  const uint32_t *groups, size_t n_groups, int *strange)
 {
     NAME(Part) *part = acquire(memory, sizeof(NAME(Part)));
     if (!part)
         return NULL;
     part->memory = memory;
+    part->strange = strange;
     part->rows = rows;
     part->attributes = attributes;
     part->marks = marks;
@@ -465,6 +501,11 @@ static NAME(Part) *NAME(part_new)(Memory *memory, size_t rows, size_t attributes
     part->candidate = acquire(memory, attributes * sizeof(size_t));
     if (!part->about || !part->by_value || !part->first || !part->slot || !part->candidate)
         goto failed;
+    part->order = acquire(memory, rows * sizeof(uint32_t));
+    part->place = acquire(memory, rows * sizeof(uint32_t));
+    part->leaf_of = acquire(memory, rows * sizeof(uint32_t));
+    if (!part->order || !part->place || !part->leaf_of)
+        goto failed;
     for (size_t j = 0; j < attributes; j++)
         part->about[j] = about[j];
     for (size_t j = 0; j < attributes; j++) {
@@ -476,24 +517,29 @@ static NAME(Part) *NAME(part_new)(Memory *memory, size_t rows, size_t attributes
         uint32_t *sorted = part->by_value[j] = acquire(memory, rows * sizeof(uint32_t));
         if (!first || !sorted)
             goto failed;
-        for (size_t row = 0; row < rows; row++)
-            first[codes[row * attributes + j] + 1]++;
+        uint32_t *own = part->place; /* not used yet: the codes, which are gone through twice */
+        for (size_t row = 0; row < rows; row++) {
+            CODE code = NAME(code_of)(part, row, j);
+            if (code >= about[j]->values) {
+                *strange = STRANGE_CODE + (int)j;
+                goto failed;
+            }
+            own[row] = code;
+            first[(size_t)code + 1]++;
+        }
         for (size_t value = 0; value < about[j]->values; value++)
             first[value + 1] += first[value];
         for (size_t row = 0; row < rows; row++)
-            sorted[first[codes[row * attributes + j]]++] = (uint32_t)row;
+            sorted[first[own[row]]++] = (uint32_t)row;
         for (size_t value = about[j]->values; value > 0; value--)
             first[value] = first[value - 1];
         first[0] = 0;
     }
-    part->order = acquire(memory, rows * sizeof(uint32_t));
-    part->place = acquire(memory, rows * sizeof(uint32_t));
-    part->leaf_of = acquire(memory, rows * sizeof(uint32_t));
     part->worst = acquire(memory, part->candidates * hits * 2 * sizeof(COUNT));
     part->reached = acquire(memory, hits * 2 * sizeof(COUNT));
     part->scratch = acquire(memory, part->slots * (1 + hits) * sizeof(COUNT));
     part->found = acquire(memory, part->slots * sizeof(size_t));
-    if (!part->order || !part->place || !part->leaf_of || !part->worst || !part->reached || !part->scratch ||
+    if (!part->worst || !part->reached || !part->scratch ||
         !part->found || NAME(part_room)(part, n_groups))
         goto failed;
     for (size_t j = 0; j < attributes; j++)
@@ -504,8 +550,15 @@ static NAME(Part) *NAME(part_new)(Memory *memory, size_t rows, size_t attributes
     memset(part->leaves, 0, n_groups * sizeof(NAME(Leaf)));
     memset(part->hit, 0, n_groups * hits * sizeof(COUNT));
     part->used = n_groups;
-    for (size_t row = 0; row < rows; row++)
-        part->leaves[groups[row]].end++;
+    for (size_t row = 0; row < rows; row++) {
+        uint32_t group = *(const volatile uint32_t *)(groups + row);
+        if (group >= n_groups) {
+            *strange = STRANGE_GROUP;
+            goto failed;
+        }
+        part->leaf_of[row] = group;
+        part->leaves[group].end++;
+    }
     uint32_t start = 0;
     for (size_t i = 0; i < n_groups; i++) {
         uint32_t size = part->leaves[i].end;
@@ -513,14 +566,16 @@ static NAME(Part) *NAME(part_new)(Memory *memory, size_t rows, size_t attributes
         start += size;
     }
     for (size_t row = 0; row < rows; row++) {
-        NAME(Leaf) *leaf = part->leaves + groups[row];
+        NAME(Leaf) *leaf = part->leaves + part->leaf_of[row];
+        COUNT weight = weights[row];
         part->order[leaf->end] = (uint32_t)row;
         part->place[row] = leaf->end++;
-        part->leaf_of[row] = groups[row];
-        leaf->total += weights[row];
-        for (size_t s = 0; s < marks; s++)
-            if (mark[row * marks + s])
-                part->hit[groups[row] * hits + mark[row * marks + s] - 1] += weights[row];
+        leaf->total += weight;
+        NAME(add_marks)(part, part->hit + (size_t)part->leaf_of[row] * hits, row, 0, weight);
+    }
+    if (*strange) {
+        *strange = STRANGE_MARK;
+        goto failed;
     }
     for (size_t i = 0; i < n_groups; i++) {
         NAME(Leaf) *leaf = part->leaves + i;
