@@ -69,10 +69,15 @@ cdef class Joiner:
              double[::1] worst not None):
         """For identities start..stop-1: wanted values in any join value, values in all of them, those of them
         that are wanted, and the greatest probability of a wanted value (0 without one)."""
-        cdef int64_t i, j, n, common, asked, n_joins
-        cdef uint32_t p
+        cdef int64_t i, j, n, common, asked, n_joins, n_found
+        cdef uint32_t p, is_wanted, is_common
         cdef double least
         cdef bint fits = True
+        # Locals, as members would be fetched again after every store.
+        cdef uint32_t *times = self.times
+        cdef const uint32_t *found = self.found
+        cdef const double *products = self.products
+        cdef const uint8_t *wanted = &self.wanted[0] if self.wanted.shape[0] else NULL
         self._check(start, stop)
         if min(union_sizes.shape[0], common_sizes.shape[0], wanted_common.shape[0], worst.shape[0]) < stop:
             raise ValueError(f"no room for the results of {stop} identities")
@@ -80,17 +85,18 @@ cdef class Joiner:
         with nogil:
             for i in range(start, stop):
                 fits &= self._put_together(i)
-                n_joins = self.n_joins
+                n_joins, n_found = self.n_joins, self.n_found
                 n = common = asked = 0
                 least = 1.0
-                for j in range(self.n_found):
-                    p = self.found[j]
-                    n += self.wanted[p]
-                    common += self.times[p] == n_joins
-                    asked += (self.times[p] == n_joins) & self.wanted[p]
-                    if self.wanted[p] and self.products[p] < least:
-                        least = self.products[p]
-                    self.times[p] = 0
+                for j in range(n_found):
+                    p = found[j]
+                    is_wanted, is_common = wanted[p], times[p] == n_joins
+                    n += is_wanted
+                    common += is_common
+                    asked += is_common & is_wanted
+                    if is_wanted and products[p] < least:
+                        least = products[p]
+                    times[p] = 0
                 union_sizes[i], common_sizes[i], wanted_common[i] = n, common, asked
                 worst[i] = _complement(least) if n else 0.0
         give(&self.users)
@@ -141,26 +147,27 @@ cdef class Joiner:
         Whether all lie in range: the arrays are the caller's, who may have written to them since.
         """
         cdef int64_t j, k, start = self.id_offsets[i], stop = self.id_offsets[i + 1], first, last, n = 0
-        cdef uint32_t v, p
-        cdef double factor
+        cdef uint32_t v, p, seen
+        cdef double factor, product, least = LEAST
         # Locals, as members would be fetched again after every store.
         cdef uint32_t *times = self.times
         cdef uint32_t *found = self.found
         cdef double *products = self.products
-        cdef const uint32_t *values = &self.values[0] if self.values.shape[0] else NULL
-        cdef int64_t n_values = self.n_values
+        cdef const volatile uint32_t *values = &self.values[0] if self.values.shape[0] else NULL
+        cdef const volatile uint32_t *joins = &self.joins[0] if self.joins.shape[0] else NULL
+        cdef int64_t n_values = self.n_values, n_pairs = self.values.shape[0]
         cdef bint fits = 0 <= start <= stop <= self.joins.shape[0]
         if not fits:
             stop = start
         self.n_joins = stop - start
         for j in range(start, stop):
-            v = self.joins[j]
+            v = joins[j]
             if v >= self.factors.shape[0]:
                 fits = False
                 break
             factor = self.factors[v]
             first, last = self.offsets[v], self.offsets[v + 1]
-            if not 0 <= first <= last <= self.values.shape[0]:
+            if not 0 <= first <= last <= n_pairs:
                 fits = False
                 break
             for k in range(first, last):
@@ -168,15 +175,15 @@ cdef class Joiner:
                 if p >= n_values:
                     fits = False
                     break
-                if times[p] == 0:
+                seen = times[p]
+                times[p] = seen + 1
+                if seen == 0:
                     found[n] = p
                     n += 1
                     products[p] = factor
                 else:
-                    products[p] *= factor
-                    if products[p] < LEAST and products[p] > 0:
-                        products[p] = LEAST
-                times[p] += 1
+                    product = products[p] * factor
+                    products[p] = least if product < least and product > 0 else product
         self.n_found = n
         return fits
 

@@ -405,9 +405,9 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
     Sizes are the sums of their groups' counts, of values that rise; none times the sum of totals, times the
     larger of 2 and (for the ordered distance) the number of values less 1, may reach 2^63.
     """
-    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i, whole = 0, most = 0
-    cdef uint64_t people = 0
-    cdef bint rising = True, known = True, fits = True
+    cdef int64_t n_values = totals.shape[0], n_groups = sizes.shape[0], i, whole = 0, bits = 0, most = 0
+    cdef int wrong
+    cdef bint fits = True
     if offsets.shape[0] != n_groups + 1 or out.shape[0] != n_groups or values.shape[0] != counts.shape[0]:
         raise ValueError(f"{offsets.shape[0]} offsets, {values.shape[0]} values, {counts.shape[0]} counts and "
                          f"room for {out.shape[0]} do not belong to {n_groups} groups")
@@ -417,60 +417,82 @@ def distances(const int64_t[::1] offsets not None, const uint32_t[::1] values no
         apart(&out[0], <size_t> n_groups * 8, &offsets[0], <size_t> n_groups * 8 + 8, "out and offsets")
     if n_groups and values.shape[0]:
         apart(&out[0], <size_t> n_groups * 8, &values[0], <size_t> values.shape[0] * 4, "out and values")
+    totals = np.array(totals)  # a copy: what was checked stays
+    for i in range(n_values):
+        fits &= 0 <= totals[i] <= MOST - whole
+        if fits:
+            whole += totals[i]
+    factor = int(whole) * (max(n_values - 1, 2) if ordered else 2)
     with nogil:
         for i in range(n_groups):
-            rising &= offsets[i] <= offsets[i + 1]
-            fits &= sizes[i] >= 0
-            most = max(most, sizes[i])
-            people -= <uint64_t> sizes[i]
-        for i in range(values.shape[0]):
-            known &= <int64_t> values[i] < n_values
-            people += <uint64_t> counts[i]
-        for i in range(n_values):
-            fits &= 0 <= totals[i] <= MOST - whole
-            if fits:
-                whole += totals[i]
-    if not rising:
-        raise ValueError("offsets must not fall")
-    if not known:
-        raise ValueError(f"values must be below {n_values}, the number of totals")
-    if not fits or int(most) * int(whole) * (max(n_values - 1, 2) if ordered else 2) >= 1 << 63:
-        raise ValueError("sizes and totals must be at least 0 and their products below 2^63, got others")
-    if people != 0:
-        raise ValueError("counts must add up to the sizes of their groups, got others")
-    with nogil:
-        fits = _distances(offsets, values, counts, sizes, totals, n_values, ordered, out)
+            bits |= sizes[i]  # at least the largest; below 0 where one is
+    if bits < 0 or bits * factor >= 1 << 63:
+        with nogil:
+            for i in range(n_groups):
+                fits &= sizes[i] >= 0
+                most = max(most, sizes[i])
+        fits = fits and most * factor < 1 << 63
     if not fits:
-        raise ValueError("sizes must be the sums of their groups' counts, values must rise in a group, got others")
+        raise ValueError("sizes and totals must be at least 0 and their products below 2^63, got others")
+    if not n_groups:
+        return
+    with nogil:
+        wrong = _distances(&offsets[0], &values[0] if values.shape[0] else NULL,
+                           &counts[0] if values.shape[0] else NULL, &sizes[0], n_groups, values.shape[0],
+                           &totals[0] if n_values else NULL, n_values, <uint64_t> whole, ordered, &out[0])
+    if wrong == FALLING:
+        raise ValueError("offsets must not fall")
+    if wrong == UNKNOWN:
+        raise ValueError(f"values must be below {n_values}, the number of totals")
+    if wrong == NO_SUM:
+        raise ValueError("sizes must be the sums of their groups' counts"
+                         f"{', values must rise in a group' if ordered else ''}, got others")
 
 
-cdef bint _distances(const int64_t[::1] offsets, const uint32_t[::1] values, const int64_t[::1] counts,
-                     const int64_t[::1] sizes, const int64_t[::1] totals, int64_t n_values, bint ordered,
-                     int64_t[::1] out) noexcept nogil:
-    """Whether the counts of the ordered distance add up to sizes, and all its values were met."""
-    cdef int64_t g, i, v, difference
-    cdef uint64_t whole = 0, distance, running, size
-    for v in range(n_values):
-        whole += <uint64_t> totals[v]
-    # Without sign: each group's sum is only known to be right where they are ordered, and once it is made.
-    for g in range(sizes.shape[0]):
-        distance = running = 0
+cdef enum:
+    FALLING = 1
+    UNKNOWN = 2
+    NO_SUM = 3
+
+
+cdef int _distances(const int64_t *offsets, const uint32_t *values, const int64_t *counts, const int64_t *sizes,
+                    int64_t n_groups, int64_t n_pairs, const int64_t *totals, int64_t n_values, uint64_t whole,
+                    bint ordered, int64_t *out) noexcept nogil:
+    """0, or what is wrong. Where an array says where to go, it is read once and looked at there: others may write to
+    it."""
+    cdef int64_t g, i, v, difference, following, start = 0
+    cdef uint64_t distance, running, size, count, people
+    # Without sign: each group's sum is only known to be right once it is made.
+    for g in range(n_groups):
+        following = (<const volatile int64_t *> offsets)[g + 1]
+        if not start <= following <= n_pairs:
+            return FALLING
+        distance = running = people = 0
         size = <uint64_t> sizes[g]
         if ordered:
-            i = offsets[g]
+            i = start
             for v in range(n_values):
                 running -= <uint64_t> totals[v] * size
-                if i < offsets[g + 1] and values[i] == v:
+                if i < following and values[i] == v:
                     running += <uint64_t> counts[i] * whole
                     i += 1
                 difference = <int64_t> running
                 distance += running if difference >= 0 else 0 - running
-            if i < offsets[g + 1] or running != 0:  # else all were met, and add up
-                return False
+            if i < following:
+                return UNKNOWN if (<const volatile uint32_t *> values)[following - 1] >= n_values else NO_SUM
+            if running != 0:
+                return NO_SUM
         else:
-            for i in range(offsets[g], offsets[g + 1]):
-                difference = <int64_t> (<uint64_t> counts[i] * whole - <uint64_t> totals[values[i]] * size)
-                if difference > 0:
-                    distance += <uint64_t> difference
+            for i in range(start, following):
+                v = (<const volatile uint32_t *> values)[i]
+                if v >= n_values:
+                    return UNKNOWN
+                count = <uint64_t> counts[i]
+                people += count
+                difference = <int64_t> (count * whole - <uint64_t> totals[v] * size)
+                distance += <uint64_t> difference if difference > 0 else 0
+            if people != size:
+                return NO_SUM
         out[g] = <int64_t> distance
-    return True
+        start = following
+    return 0

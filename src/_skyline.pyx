@@ -86,7 +86,7 @@ cdef class Histograms:
 
     def __cinit__(self, const int64_t[::1] offsets not None, const uint32_t[::1] values not None,
                   const int64_t[::1] counts not None, const int64_t[::1] sizes not None):
-        cdef int64_t g, n_groups = sizes.shape[0]
+        cdef int64_t g, n_groups = sizes.shape[0], first = 0, following
         if n_groups < 1:
             raise ValueError("expected at least one group, got none")
         if offsets.shape[0] != n_groups + 1 or counts.shape[0] != values.shape[0]:
@@ -95,9 +95,11 @@ cdef class Histograms:
         if offsets[0] != 0 or offsets[n_groups] != values.shape[0]:
             raise ValueError("offsets must run from 0 to the number of pairs")
         for g in range(n_groups):
-            if offsets[g + 1] <= offsets[g]:
+            following = offsets[g + 1]
+            if following <= first:
                 raise ValueError(f"group {g} has no values")
-            self.most_distinct = max(self.most_distinct, offsets[g + 1] - offsets[g])
+            self.most_distinct = max(self.most_distinct, following - first)
+            first = following
         self.offsets, self.values, self.counts, self.sizes = offsets, values, counts, sizes
         self.n_groups = n_groups
         self.groups.offsets = &offsets[0]
@@ -316,35 +318,38 @@ def locate(Histograms histograms not None, int64_t[:, ::1] wanted not None):
     """
     cdef int64_t *top
     cdef int64_t i, left
+    cdef int64_t[:, ::1] own
     if wanted.shape[1] != 7:
         raise ValueError(f"expected rows of 7, got {wanted.shape[1]}")
-    for i in range(wanted.shape[0]):
-        if not (0 <= wanted[i, 0] <= 2 and 0 <= wanted[i, 5] <= MOST_VALUES):
-            raise ValueError(f"wanted must have a kind of 0..2 and an l of 0..2^32, got {wanted[i, 0]} and "
-                             f"{wanted[i, 5]}")
     if wanted.shape[0] == 0:
         return
-    top = <int64_t *> malloc(<size_t> (histograms.most_distinct + 1 + wanted.shape[0]) * sizeof(int64_t))
+    own = np.array(wanted)  # a copy: what was checked stays
+    for i in range(own.shape[0]):
+        if not (0 <= own[i, 0] <= 2 and 0 <= own[i, 5] <= MOST_VALUES):
+            raise ValueError(f"wanted must have a kind of 0..2 and an l of 0..2^32, got {own[i, 0]} and {own[i, 5]}")
+    top = <int64_t *> malloc(<size_t> (histograms.most_distinct + 1 + own.shape[0]) * sizeof(int64_t))
     if top == NULL:
         raise MemoryError("no memory to look for a group")
     with nogil:
-        left = nbc_locate(&histograms.groups, histograms.n_groups, <nbc_wanted *> &wanted[0, 0], wanted.shape[0], top,
+        left = nbc_locate(&histograms.groups, histograms.n_groups, <nbc_wanted *> &own[0, 0], own.shape[0], top,
                           top + histograms.most_distinct + 1)
     free(top)
+    wanted[:] = own
     if left < 0:
         raise ValueError("offsets must stay as they were given, got others since")
 
 
 def falls(const int64_t[::1] n not None, const int64_t[::1] c not None, int64_t m, double[::1] out not None):
     """out[i] = prod_{j<m} (n[i] - j) / (n[i] + c[i] - j), 0 where a numerator is not positive."""
-    cdef int64_t i, bad = -1
+    cdef int64_t i, of, more, bad = -1
     if not n.shape[0] == c.shape[0] == out.shape[0]:
         raise ValueError(f"{n.shape[0]} n, {c.shape[0]} c and room for {out.shape[0]}")
     with nogil:
         for i in range(n.shape[0]):
-            if c[i] < 0 or n[i] > MOST - c[i]:
+            of, more = n[i], c[i]
+            if more < 0 or of > MOST - more:
                 bad = i
                 break
-            out[i] = nbc_fall(n[i], c[i], m, 0)
+            out[i] = nbc_fall(of, more, m, 0)
     if bad >= 0:
         raise ValueError(f"c must be at least 0 and n + c below 2^63, got {c[bad]} and {n[bad]} at {bad}")

@@ -68,6 +68,7 @@ cdef int64_t AT_ONCE = 100_000_000  # products between two looks for Ctrl-C
 cdef int64_t MOST_STEPS = <int64_t> 1 << 60
 cdef int64_t MOST_ROWS = 20_000  # of a System: no more than it has values can be independent
 cdef int64_t MOST_SIDE = 1 << 20
+cdef str BROKEN = "this Program was interrupted or left the range of floats: make another one"
 
 
 cdef class Program:
@@ -129,27 +130,30 @@ cdef class Program:
 
     def add(self, const int32_t[:, ::1] columns not None, const int8_t[:, ::1] signs not None):
         """More rows."""
-        cdef int64_t r = columns.shape[0], i, j, k = self.p.n_rows
-        self.check()
+        cdef int64_t r = columns.shape[0], i, j, k
         if columns.shape[1] != self.p.width or signs.shape[0] != r or signs.shape[1] != self.p.width:
             raise ValueError(f"rows must have {self.p.width} columns and signs")
-        for i in range(r):
-            for j in range(self.p.width):
-                if not 0 <= columns[i, j] < self.p.n:
-                    raise ValueError(f"row {i}: column {columns[i, j]} outside 0..{self.p.n - 1}")
+        if self.broken:
+            raise RuntimeError(BROKEN)
         take(&self.users, "Program")
         try:
+            k = self.p.n_rows
             if k + r > self.room:
                 self._grow(2 * (k + r))
+            # Copied before they are looked at: others may write to the caller's arrays. Rows count once they are.
             self.columns[k:k + r] = columns
             self.signs[k:k + r] = signs
+            for i in range(k, k + r):
+                for j in range(self.p.width):
+                    if not 0 <= self.columns[i, j] < self.p.n:
+                        raise ValueError(f"row {i - k}: column {self.columns[i, j]} outside 0..{self.p.n - 1}")
             self.p.n_rows = k + r
         finally:
             give(&self.users)
 
     cdef int check(self) except -1:
         if self.broken:
-            raise RuntimeError("this Program was interrupted or left the range of floats: make another one")
+            raise RuntimeError(BROKEN)
         take(&self.users, "Program")
         give(&self.users)
         return 0
@@ -285,6 +289,8 @@ cdef class System:
         if first.shape[0] != self.s.n or second.shape[0] != self.s.q:
             raise ValueError(f"right sides must be {self.s.n} and {self.s.q} numbers, "
                              f"got {first.shape[0]} and {second.shape[0]}")
+        # Copies: what was checked stays.
+        first, second = np.array(first), np.array(second)
         take(&self.users, "System")
         give(&self.users)
         for i in range(self.s.n):

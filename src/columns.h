@@ -30,6 +30,9 @@ typedef struct {
     int is_signed;
 } nbc_column;
 
+/* One number of memory that others may write to, read once: what is used is what was looked at. */
+#define NBC_ONCE(TYPE, place) (*(const volatile TYPE *)(const volatile void *)(place))
+
 /* The code of one row, or -1 where it lies outside the column's limit. */
 static int64_t nbc_code(const nbc_column *column, int64_t row)
 {

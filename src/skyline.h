@@ -102,11 +102,23 @@ typedef struct {
     int64_t n_pairs, most_distinct;     /* of values and counts; the most that a group has */
 } nbc_groups;
 
-/* Whether a group lies among the pairs, as all did when they were given: the arrays are the caller's. */
-NBC_INLINE int nbc_is_group(const nbc_groups *groups, int64_t g)
+/* How many pairs a group has that starts at `first`, which is 0 or where another one ended; 0 where they do not lie
+   among all pairs, as they did when they were given: the arrays are the caller's, and each place is read once. */
+NBC_INLINE int64_t nbc_distinct(const nbc_groups *groups, int64_t g, int64_t first)
 {
-    const int64_t first = groups->offsets[g], next = groups->offsets[g + 1];
-    return first >= 0 && first < next && next <= groups->n_pairs && next - first <= groups->most_distinct;
+    const int64_t next = NBC_ONCE(int64_t, groups->offsets + g + 1);
+    const uint64_t distinct = (uint64_t)next - (uint64_t)first;
+    /* Without sign a group that ends where it starts, or before, is a very large one. */
+    if (next > groups->n_pairs || distinct - 1 >= (uint64_t)groups->most_distinct)
+        return 0;
+    return (int64_t)distinct;
+}
+
+/* Where a group starts that is among the first ones looked at; -1 where that is not among the pairs. */
+NBC_INLINE int64_t nbc_start(const nbc_groups *groups, int64_t g)
+{
+    const int64_t first = NBC_ONCE(int64_t, groups->offsets + g);
+    return first >= 0 && first <= groups->n_pairs ? first : -1;
 }
 
 typedef struct {
@@ -210,16 +222,17 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
         next[j] = 0;
     }
     next[0] = INT64_MAX;        /* N = n - c */
-    for (int64_t g = start; g < stop; g++) {
-        if (!nbc_is_group(groups, g))
-            return NBC_NO_GROUP;
-        const int64_t first = groups->offsets[g], distinct = groups->offsets[g + 1] - first;
+    int64_t first = nbc_start(groups, start), distinct;
+    if (first < 0)
+        return NBC_NO_GROUP;
+    for (int64_t g = start; g < stop; g++, first += distinct) {
         const int64_t n = groups->sizes[g];
+        distinct = nbc_distinct(groups, g, first);
+        if (distinct == 0 || n < 1)
+            return NBC_NO_GROUP;
         const int64_t kept = nbc_largest(groups->counts + first, distinct, most < distinct ? most : distinct, top);
         int64_t *least, p = 0;
         uint64_t sum = 0, people = 0;
-        if (n < 1)
-            return NBC_NO_GROUP;
         rest[0] = n;
         for (int64_t j = 0; j < n_ls; j++) {
             const int64_t l = scan->ls[j] < kept ? scan->ls[j] : kept;
@@ -233,16 +246,16 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
             return NBC_OUT_OF_MEMORY;
         nbc_lower(least, rest, next, top[0], width);
         for (int64_t i = first; i < first + distinct; i++) {
-            const int64_t s = groups->values[i], c = groups->counts[i];
+            const int64_t s = NBC_ONCE(uint32_t, groups->values + i), c = NBC_ONCE(int64_t, groups->counts + i);
             if (s >= scan->n_values)
                 return -1;
-            if ((uint64_t)c - 1 >= (uint64_t)n) /* c < 1 or c > n */
-                return NBC_NO_GROUP;
-            people += (uint64_t)c;
-            if (c <= scan->near)
+            if ((uint64_t)c - 1 < (uint64_t)scan->near) /* too small for a sum that wraps */
                 least = scan->direct + (s * scan->near + c - 1) * width;
+            else if (c < 1 || people > (uint64_t)n || (uint64_t)c > (uint64_t)n - people)
+                return NBC_NO_GROUP;
             else if (!(least = nbc_minima_at(&scan->pairs, s, c)))
                 return NBC_OUT_OF_MEMORY;
+            people += (uint64_t)c;
             nbc_lower(least, rest, next, c, width);
         }
         if (people != (uint64_t)n)
@@ -491,10 +504,12 @@ static int64_t nbc_locate(const nbc_groups *groups, int64_t n_groups, nbc_wanted
         wanted[i].group = -1;
         open[i] = i;
     }
-    for (int64_t g = 0; g < n_groups && left; g++) {
-        if (!nbc_is_group(groups, g))
+    int64_t first = 0, distinct;
+    for (int64_t g = 0; g < n_groups && left; g++, first += distinct) {
+        const int64_t n = groups->sizes[g];
+        distinct = nbc_distinct(groups, g, first);
+        if (distinct == 0)
             return NBC_NO_GROUP;
-        const int64_t first = groups->offsets[g], distinct = groups->offsets[g + 1] - first, n = groups->sizes[g];
         if (changed) {
             memset(seen, 0, sizeof seen);
             for (int64_t i = 0; i < left; i++)
