@@ -416,3 +416,27 @@ def test_a_holdout_that_does_not_fit_is_named_before_anything_is_written(run, tm
     assert code == 2
     assert "other.csv" in errors
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_that_is_published_as_it_is(run, file, people, tmp_path):
+    """It was said by a penalty of 0 alone."""
+    options = ("--sensitive", "ill", "--no-attack", "--k", "3")
+    said = (
+        "Nothing is generalised: these columns of the table are published as they are. That is allowed "
+        "because the groups of equal rows keep the demands already (k = 3), and they promise no more."
+    )
+    for more in ((), ("--memory-limit", "1GiB")):
+        out = tmp_path / f"out{len(more)}"
+        code, printed, err = run(
+            "skyline", "anonymize", file, "--quasi", "ward", *options, "--out", out, *more
+        )
+        assert (code, err) == (0, "")
+        assert f"- {said}" in printed.splitlines()
+    arguments = ("--quasi", "ward", *options, "--out", tmp_path / "x.csv", "--json")
+    assert said in json.loads(run("skyline", "anonymize", file, *arguments)[1])["warnings"]
+    many = (*options[:-1], "30")
+    printed = run("skyline", "anonymize", people, "--quasi", "age", *many, "--out", tmp_path / "y.csv")[1]
+    assert "Nothing is generalised" not in printed
+    table = nbcfast.Table({"age": [1.0, 1.0 + 2**-52, 99.0, 99.0], "ill": list("abab")})
+    assert not any("as they are" in text for text in skyline.anonymize(table, ["age"], "ill", k=2).remarks)
+    assert nbcfast.load(tmp_path / "out0").remarks == ()

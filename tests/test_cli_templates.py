@@ -335,3 +335,12 @@ def test_a_column_that_names_people_is_pointed_out(run, tmp_path):
         "disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack", "--columns", "job,ill"
     )
     assert (code, "leave it out" in out) == (0, False)
+
+
+def test_disclose_says_that_nothing_was_written(run, file, tmp_path):
+    options = ("--weights", "n", "--template", TEMPLATE, "--no-attack")
+    code, out, _ = run("disclose", file, *options)
+    assert code == 0
+    assert "written             nothing: --out DIR writes the table and its certificate" in out.splitlines()
+    code, out, _ = run("disclose", file, *options, "--out", tmp_path / "made")
+    assert (code, "nothing: --out" in out) == (0, False)

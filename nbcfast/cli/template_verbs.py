@@ -390,8 +390,8 @@ def shown(file: Path, made: Disclosure, files: list[str], counts: str | None) ->
         ),
         ("published as it is", ", ".join(map(label, as_is))),
     ]
-    if files:
-        lines.append(("written", ", ".join(map(printable, files))))
+    nothing = "nothing: --out DIR writes the table and its certificate"
+    lines.append(("written", ", ".join(map(printable, files)) or nothing))
     naming += [f"- {printable(text)}" for text in (*made.remarks, *counts_remarks(counts))]
     if len(files) == 1:
         naming.append("- No certificate: only a folder gets one.")

@@ -165,6 +165,11 @@ class Made:
     def cells(self) -> Mapping[str, tuple[Cell, ...]]:
         return self._published.cells
 
+    @property
+    def as_it_is(self) -> bool:
+        """Whether no group has several values of any column."""
+        return bool((self.boxes[..., 0] == self.boxes[..., 1]).all())
+
     def utility(self) -> Utility:
         marginals = []
         for one, people in zip(self.quasi, self.source.marginals(), strict=True):
@@ -327,9 +332,16 @@ class Partition:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the publisher should know of the texts besides; it is not in the certificate."""
+        """What the publisher should know besides, as of texts in it; it is not in the certificate."""
         from nbcfast.release.formulas import spreadsheet_remarks
 
+        said = []
+        if isinstance(self._content, Made) and self._content.as_it_is:
+            said.append(
+                "Nothing is generalised: these columns of the table are published as they are. That is "
+                f"allowed because the groups of equal rows keep the demands already ({self.demands}), and "
+                "they promise no more."
+            )
         columns: dict[str, list[Any]] = {
             name: [
                 cell.text if len(cell.values) > 1 or isinstance(cell.values[0], str) else None
@@ -338,7 +350,7 @@ class Partition:
             for name, cells in self.cells.items()
         }
         columns[self.sensitive] = list(self.groups.domain)
-        return spreadsheet_remarks(columns)
+        return (*said, *spreadsheet_remarks(columns))
 
     def utility(self) -> Utility:
         """Discernibility, average size, certainty penalty and divergence of the marginals."""
