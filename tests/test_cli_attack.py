@@ -448,4 +448,4 @@ class TestCloseness:
         message = refused(
             "closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", 4, "--out", PATIENTS
         )
-        assert "--out must be a folder, got the file" in message
+        assert "--out must not write over" in message

@@ -238,3 +238,32 @@ def test_where_rows_are_spilled(tmp_path, monkeypatch):
         temporary_folder()
     with pytest.raises(ValueError, match="spill: expected a folder, got"):
         Spill(str(tmp_path / "none"))
+
+
+FIND = ("skyline", "find", FILE, "--by", "job", "--sensitive", "ill", "--confidence", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        *(
+            ((*VERBS[verb], "--out", "in/held.csv"), "--out must be a folder, got the file 'in/held.csv'")
+            for verb in ("publish", "disguise", "closeness")
+        ),
+        (
+            (*PUBLISH, "--out", "made", "--dataset", "no/x.csv"),
+            "--dataset must be in a folder that exists, got 'no/x.csv'",
+        ),
+        ((*FIND, "--plot", "no/x.png"), "--plot must be in a folder that exists, got 'no/x.png'"),
+        ((*FIND, "--plot", FILE, "--overwrite"), f"--plot must not write over '{FILE}', which is read"),
+        (
+            (*PUBLISH, "--out", "made", "--dataset", FILE, "--overwrite"),
+            f"--dataset must not write over '{FILE}', which is read",
+        ),
+    ],
+)
+def test_targets_are_refused_alike_before_any_work(refused, place, monkeypatch, wanted, message):
+    before = {path: path.read_bytes() for path in (place / "in").iterdir()}
+    nothing_is_read(monkeypatch)
+    assert refused(*wanted) == message
+    assert {path: path.read_bytes() for path in (place / "in").iterdir()} == before

@@ -297,7 +297,12 @@ def test_a_file_in_place_of_the_folder_and_a_missing_class(run, small, tmp_path)
     arguments = ("publish", small, "--amplification", "4", "--class")
     code, _, errors = run(*arguments, "label", "--out", small)
     assert code == 2
-    assert "--out must be a folder, got the file" in errors
+    assert errors == f"nbcfast: --out must not write over {str(small)!r}, which is read\n"
+    other = small.with_name("other.csv")
+    other.write_text("")
+    code, _, errors = run(*arguments, "label", "--out", other)
+    assert code == 2
+    assert errors == f"nbcfast: --out must be a folder, got the file {str(other)!r}\n"
     code, _, errors = run(*arguments, "lable", "--out", tmp_path / "out")
     assert code == 2
     assert "lable" in errors
@@ -324,7 +329,7 @@ def test_the_input_is_not_overwritten_by_the_dataset(run, small, tmp_path):
             *("--dataset", same),
         )
         assert code == 2
-        assert "--dataset must be another file than the input" in errors
+        assert "--dataset must not write over" in errors
     assert small.read_bytes() == before
     assert not (tmp_path / "out").exists()
 

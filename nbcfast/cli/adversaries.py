@@ -494,8 +494,6 @@ def closeness_verb(
     """
     if demanded is None and (out is not None or rows != "smallest"):
         raise ValueError("--out and --rows go with --r R")
-    if out is not None and out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
     check_targets([file], overwrite, folder=out)
     wanted = rows_of(rows, False)
     _, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)

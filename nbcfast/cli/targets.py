@@ -42,6 +42,8 @@ def check_targets(
             keep_apart(one, [file], option)
     if folder is not None:
         keep_apart_from(read, folder)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"--out must be a folder, got the file {str(folder)!r}")
         for one in [Path.cwd(), *read]:
             if _holds(folder, one):
                 what = "the folder one is in" if one == Path.cwd() else f"{str(one)!r}, which is read"
@@ -56,6 +58,8 @@ def check_targets(
                 f"{option} must not be in {str(folder)!r}, the folder of --out: its certificate does not "
                 f"cover that file, and verify would refuse the folder; got {str(file)!r}"
             )
+        if not file.parent.is_dir():
+            raise ValueError(f"{option} must be in a folder that exists, got {str(file)!r}")
         check_file(file, overwrite, ASK)
     if folder is not None:
         check_folder(folder, overwrite, ASK)

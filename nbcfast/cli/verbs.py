@@ -642,13 +642,7 @@ def publish(
     wanted = rows_of(rows, allow_differences)
     if dataset is not None and not dataset.name.lower().endswith(DATASET_ENDINGS):
         raise ValueError(f"--dataset must end in {', '.join(DATASET_ENDINGS)}, got {dataset.name!r}")
-    if dataset is not None and file.exists() and dataset.resolve() == file.resolve():
-        raise ValueError(f"--dataset must be another file than the input, got {str(dataset)!r}")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {str(out)!r}")
     check_targets([file, holdout, listed, domain], overwrite, folder=out, files={"--dataset": dataset})
-    if dataset is not None and not dataset.parent.is_dir():
-        raise ValueError(f"--dataset must be in a folder that exists, got {str(dataset)!r}")
     chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
     declared = None if domain is None else declared_in(domain)
     table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values, declared)
