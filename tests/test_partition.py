@@ -235,7 +235,7 @@ def test_a_confidence_that_is_just_reached_is_unsafe(seed):
 
 
 def coupled(first):
-    """Two groups, each with padding that it can do without, but not both: skyline.md, section 9."""
+    """Two groups that can do without their padding, but not both: docs/mathematics/skyline.md, section 9."""
     a = ["s"] * 7 + ["x"] * 7 + ["w"] * 6
     c = ["s"] * 4 + [f"c{i}" for i in range(7)]
     rows = [("A", 0, value) for value in a] + [("A", 1, f"p{i}") for i in range(20)]

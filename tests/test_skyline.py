@@ -140,7 +140,7 @@ def alike(rng):
 GENERATORS = {"third case": third_case, "second case": second_case, "same value": same_value, "alike": alike}
 
 
-# --- section 3: the three cases
+# --- the three cases: docs/mathematics/skyline.md, section 3
 
 
 THIRD = [
@@ -471,7 +471,7 @@ def test_splitting_groups_is_never_safer():
 
 
 def test_harmless_splits_together_are_not():
-    """Section 9: a breach is not a matter of each group."""
+    """A breach is not a matter of each group: docs/mathematics/skyline.md, section 9."""
     padding = [singles(20, "p"), singles(20, "q")]
     a, c = hist("s7 x7 w6"), {"s": 4, **singles(7)}
     point = (1, 1, 3, 0.8745)
