@@ -2,8 +2,8 @@
 
    Every value of every attribute has ln(N_c / N_d) in fixed point: once as int64, for speed, and once with
    so many limbs that a sum within the rounding error of zero is proven to be zero (the least |f| that is not
-   zero has a bound, safety.md, section c). A half is the list of the sums over its attributes, at the mixed-radix
-   index of its codes. */
+   zero has a bound: docs/mathematics/safety.md, section c). A half is the list of the sums over its attributes, at
+   the mixed-radix index of its codes. */
 #ifndef NBCFAST_MARGIN_H
 #define NBCFAST_MARGIN_H
 

@@ -22,7 +22,7 @@ from nbcfast.release import Certificate, Release
 TEN = Viewset([5, 2], [[[1, 1], [4, 1]], [[1, 1], [4, 1]]], classes=["R", "D"])
 IDENTITY = {"equivalence": "identity", "differing_tuples": 0}
 SIX = Viewset([3, 2], [[[1, 1], [2, 1]], [[1, 1], [2, 1]]], classes=["R", "D"])
-# Section j: condition (10) allows 4, one possible world of six rows reaches 23/4.
+# docs/mathematics/safety.md, section j: (10) allows 4, averaged over worlds six rows reach 23/4.
 SIX_ROWS = Viewset([3, 3], [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])
 UNSEEN_BY_10 = Viewset([40, 76], [[[2, 1], [38, 75]], [[2, 1], [38, 75]]])
 
@@ -126,7 +126,7 @@ class TestPosterior:
     @settings(max_examples=1000)
     @given(data=st.data())
     def test_within_a_factor_of_two(self, data):
-        """The theorem of section j: 1/2 < (p_c / p_d) / (X_c / X_d) < 2."""
+        """1/2 < (p_c / p_d) / (X_c / X_d) < 2: docs/mathematics/safety.md, section j."""
         views = data.draw(small_views(most=8, attributes=3, values=2, positive=True))
         known = some_known(data.draw, views)
         worlds = list(attack.posterior(views, known).values())
@@ -143,7 +143,7 @@ class TestPosterior:
         assert Fraction("1.999") < factor < 2
 
     def test_large_tables_agree_with_naive_bayes(self):
-        """Section j: at P = (7841, 24720), X = (48.8, 110) the conventions differ by less than 10^-4."""
+        """At P = (7841, 24720), X = (48.8, 110) the conventions differ by less than 10^-4."""
         views = Viewset([7841, 24720], [[[619, 1650], [7222, 23070]], [[618, 1648], [7223, 23072]]])
         assert attack.posterior(views, {"A1": 0, "A2": 0}, "row")[0] == pytest.approx(0.3073, abs=2e-4)
         found = attack.posterior(views, {"A1": 0, "A2": 0})
@@ -378,7 +378,7 @@ def priors(n_classes):
 
 class TestBreach:
     def test_what_condition_10_does_not_see(self):
-        """Section j: a true 0.501-to-0.799 breach."""
+        """A true 0.501-to-0.799 breach: docs/mathematics/safety.md, section j."""
         found = attack.breach(UNSEEN_BY_10, 0.501, 0.799)
         assert found
         assert (found.direction, found.classes, found.known) == ("upward", (0,), {"A1": 0, "A2": 0})
@@ -607,7 +607,7 @@ class TestInvert:
         assert plain.recovered >= 0.95 * plain.positive > 250
 
     def test_adult_without_gauge(self, adult):
-        """Section m: 268 of the 311 positive counts of age and hours in a table of 10^6 rows."""
+        """Most of the 311 counts of age and hours in 10^6 rows: docs/mathematics/safety.md, section m."""
         _, views = adult
         release = nbcfast.safety_transform(
             views, 4, rows=10**6, gauge=False, allow_differences=True, class_name="income"

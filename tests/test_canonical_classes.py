@@ -307,7 +307,7 @@ def test_progress_and_repr():
     ],
 )
 def test_marital_status_of_adult(data, names, mode, most, n_support):
-    """canonical.md has 37 and 3384 as the least ranges: these are the ranges of the weights of least norm."""
+    """The ranges of the weights of least norm, as in docs/mathematics/canonical.md, section 6."""
     views = nbcfast.count(nbcfast.read_csv(data / "adult-train.csv"), "marital_status", names)
     box = box_of(views, mode=mode)
     found = classes.solve(box)

@@ -402,7 +402,7 @@ def test_undecided():
 
 
 def powers(views, k, bits, tilt):
-    """(N^(1/k)) for each count, in units of 2^-bits, class c tilted by c * tilt of them: as safety.md, 2."""
+    """N^(1/k) in units of 2^-bits, class c tilted by c * tilt of them: docs/mathematics/safety.md, c."""
     with gmpy2.context(precision=bits + 80):
 
         def root(number, n=1, c=0, spare=0):
@@ -616,7 +616,7 @@ def test_split_finds_even_halves():
 
 
 def test_safety_note_cases():
-    """Safety.md: the 3-row case of Step 1 as printed, ties 4 * 4 = 2 * 8, and the additive tie rule."""
+    """docs/mathematics/safety.md, a and c: Step 1 as printed, ties 4 * 4 = 2 * 8, the additive tie rule."""
     a = Viewset([2, 1], [[[0, 1], [2, 0]], [[1, 1], [1, 0]]])
     b = Viewset([2, 1], [[[0, 1], [2, 1]], [[1, 1], [1, 0]]])
     found = compare(a, b)

@@ -141,13 +141,13 @@ def test_log_amplification_is_that_of_all_tuples():
 
 
 def cycles(n, n_classes):
-    """For every set of classes but all a value that just these classes lack: the instance of section b."""
+    """For every set of classes but all a value just these lack: docs/mathematics/safety.md, section b."""
     rows = [[int(not mask >> c & 1) for c in range(n_classes)] for mask in range(2**n_classes - 1)]
     return Viewset([sum(row[c] for row in rows) for c in range(n_classes)], [rows] * n)
 
 
 def test_order_compounds_over_classes_and_label_does_not():
-    """Exponents 1, 4, 13, 40, 121 for three attributes, section b."""
+    """Exponents 1, 4, 13, 40, 121 for three attributes: docs/mathematics/safety.md, section b."""
     assert fill_zeros(cycles(3, 5)).exponents == (121, 40, 13, 4, 1)
     assert max(fill_zeros(cycles(3, 5), preserve="label").exponents) <= 4
 
@@ -425,7 +425,7 @@ def test_at_most_by_floats_is_exact():
 
 
 def test_precision_of_adult_3():
-    """B = 22 with the true margin, 70 with the bound (section c, k = 34)."""
+    """B = 22 with the true margin, 70 with the bound (docs/mathematics/safety.md, section c, k = 34)."""
     margin = Fraction(1.9513960496864301e-4)
     assert precision_for(3, 2, Fraction(34), margin, Fraction(4))[0] == 22
     assert precision_for(3, 2, Fraction(34), Fraction(1, 2) ** 60, Fraction(4))[0] in (70, 69, 71)
@@ -610,7 +610,7 @@ def test_huge_counts():
 @pytest.mark.parametrize(("views", "limit"), [(SEVEN_SIX, 4), (THIRTY, 8)])
 @pytest.mark.parametrize("attacker", ["row", "worlds"])
 def test_views_that_condition_10_lets_pass_are_transformed(views, limit, attacker):
-    """Section j: safe by the paper's condition, though one odds are up to 7.84 and 30.7."""
+    """Safe by condition (10), though odds are up to 7.84 and 30.7: docs/mathematics/safety.md, section j."""
     release = safety_transform(views, limit, attacker=attacker, gauge=False)
     assert not release.certificate.identity
     assert release.views != views
@@ -639,7 +639,7 @@ def test_identity_keeps_its_rows():
 
 
 def test_equal_score_ratios_give_equal_releases(tmp_path):
-    """V, and Step 3 applied to V times any h_i(t): the same file, section m."""
+    """V, and Step 3 applied to V times any h_i(t): the same file. docs/mathematics/safety.md, section m."""
     rng = random.Random(31)
     for number in range(12):
         views = drawn(rng, n=rng.randint(1, 3), n_classes=rng.randint(2, 3), kind="more")

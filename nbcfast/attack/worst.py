@@ -175,7 +175,7 @@ def _searched(views: Viewset, ceiling: float, evaluations: int, progress: Progre
             progress(done, len(nodes))
     if done < len(nodes):
         missed = max(missed, float(bounds[done]))
-    # The theorem of section j has no rounding: nothing reaches twice Lambda.
+    # The theorem has no rounding: nothing reaches twice Lambda (docs/mathematics/safety.md, section j).
     return _result(search, seen, best, min(missed, ceiling))
 
 

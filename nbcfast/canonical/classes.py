@@ -12,7 +12,7 @@ attributes or values renames it; and for two classes f_0 - f_1 is the solution o
 In label mode the best class must beat each of the others. A class with score zero loses to every class that
 has one, so zeros make nothing hard, however many classes there are. In order mode each class must beat all
 that come after it, and zeros tie, which precedence resolves: every further class may multiply the range by n
-- 1, as any equivalent release does (safety.md, section b).
+- 1, as any equivalent release does (docs/mathematics/safety.md, section b).
 """
 
 from __future__ import annotations

@@ -388,7 +388,8 @@ class Work:
     def _judged(self, pair: tuple[int, int]) -> bool:
         """Whether tuples where both classes are zero in the first viewset do not matter.
 
-        For the best class alone (safety.md, section b) only the last class is ever best with X = 0.
+        For the best class alone only the last class is ever best with X = 0.
+        See docs/mathematics/safety.md, section a.
         """
         return self.labels and pair[1] != self.n_classes - 1
 

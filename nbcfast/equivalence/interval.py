@@ -1,4 +1,4 @@
-"""A proof of equivalence in linear time, for domains of any size: safety.md, sections c and g."""
+"""A proof of equivalence in linear time, for domains of any size: docs/mathematics/safety.md, section g."""
 
 from __future__ import annotations
 

@@ -204,8 +204,9 @@ def logs_of(term: Term) -> tuple[float, float]:
 def bound(views: Viewset) -> Margin:
     """A positive number that no non-zero |ln X_c - ln X_d| is below, in time linear in the counts.
 
-    Safety.md, section c: X_c / X_d = A / B with integers A <= A^ = (prod_i max_t N^i_c) (P_d / g)^(n-1) and
-    B <= B^ likewise, g = gcd(P_c, P_d); where they differ, |ln A/B| >= ln(1 + 1 / min(A^, B^)).
+    X_c / X_d = A / B with integers A <= A^ = (prod_i max_t N^i_c) (P_d / g)^(n-1) and B <= B^ likewise,
+    g = gcd(P_c, P_d); where they differ, |ln A/B| >= ln(1 + 1 / min(A^, B^)). See docs/mathematics/safety.md,
+    section c.
 
     Returns
     -------

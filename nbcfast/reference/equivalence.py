@@ -1,4 +1,4 @@
-"""Margins and comparisons over all tuples, with Fractions: safety.md, sections c and g.
+"""Margins and comparisons over all tuples, with Fractions: docs/mathematics/safety.md, section g.
 
 Every function that takes views takes a nbcfast.Viewset as well as a reference.views.Viewset.
 """
@@ -44,7 +44,7 @@ def log(number):
 
 
 def bound(views):
-    """A Fraction above 1 that no X_c / X_d > 1 is below (section c); None if nothing can differ."""
+    """A Fraction that no X_c / X_d > 1 is below; None if none can differ: docs/mathematics/safety.md, c."""
     best = None
     n = len(views.attributes)
     for c, d in combinations(range(len(views.classes)), 2):

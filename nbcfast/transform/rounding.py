@@ -206,7 +206,7 @@ def _float(number: Fraction) -> float:
 
 
 def proven_rows(shares: Shares) -> int:
-    """R from 2C (sum_i 1/p + 1/pi) k / delta, section f, rounded up to three decimal digits."""
+    """R from 2C (sum_i 1/p + 1/pi) k / delta, up to three digits: docs/mathematics/safety.md, section f."""
     scaled = shares.scaled
     margin = scaled.margin if scaled.margin is not None else Fraction(1)
     spread = Fraction(shares.spread()) * Fraction(65, 64)

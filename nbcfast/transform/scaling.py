@@ -352,9 +352,9 @@ def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> 
 
 
 def least_ratio(filled: Filled) -> Any:
-    """min(A^, B^) of the worst pair: |ln X_c - ln X_d| >= ln(1 + 1 / it) where the two differ (section c).
+    """min(A^, B^) of the worst pair: |ln X_c - ln X_d| >= ln(1 + 1 / it) where the two differ.
 
-    None where no tuple is positive in two classes.
+    None where no tuple is positive in two classes. See docs/mathematics/safety.md, section c.
     """
     flat, n = filled._flat, filled._flat.n
     worst = None
@@ -423,7 +423,9 @@ def _product(numbers: list[int]) -> Any:
 def precision_for(
     n: int, n_classes: int, k: Fraction, margin: Fraction | None, limit: Fraction
 ) -> tuple[int, Fraction, Fraction]:
-    """The least b with (C-1) eta + 2E < margin / k and 4CE <= 1/10, and its E and eta (section c).
+    """The least b with (C-1) eta + 2E < margin / k and 4CE <= 1/10, and its E and eta.
+
+    Why they do: docs/mathematics/safety.md, section c.
 
     The same also has to be below ln(limit) / (64 k), or few bits could lift Lambda beyond the limit at every
     k where scores differ by much or all of them tie; with it they cost k about one step of the grid.
