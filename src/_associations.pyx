@@ -146,8 +146,9 @@ cdef class Joiner:
 
         Whether all lie in range: the arrays are the caller's, who may have written to them since.
         """
-        cdef int64_t j, k, start = self.id_offsets[i], stop = self.id_offsets[i + 1], first, last, n = 0
-        cdef uint32_t v, p, seen
+        cdef int64_t j, start = self.id_offsets[i], stop = self.id_offsets[i + 1], first, last, n = 0
+        cdef uint32_t v
+        cdef size_t p
         cdef double factor, product, least = LEAST
         # Locals, as members would be fetched again after every store.
         cdef uint32_t *times = self.times
@@ -155,7 +156,10 @@ cdef class Joiner:
         cdef double *products = self.products
         cdef const volatile uint32_t *values = &self.values[0] if self.values.shape[0] else NULL
         cdef const volatile uint32_t *joins = &self.joins[0] if self.joins.shape[0] else NULL
-        cdef int64_t n_values = self.n_values, n_pairs = self.values.shape[0]
+        cdef const volatile uint32_t *at
+        cdef const volatile uint32_t *end
+        cdef size_t n_values = self.n_values
+        cdef int64_t n_pairs = self.values.shape[0]
         cdef bint fits = 0 <= start <= stop <= self.joins.shape[0]
         if not fits:
             stop = start
@@ -170,20 +174,23 @@ cdef class Joiner:
             if not 0 <= first <= last <= n_pairs:
                 fits = False
                 break
-            for k in range(first, last):
-                p = values[k]
+            at, end = values + first, values + last
+            while at != end:
+                p = at[0]
+                at += 1
                 if p >= n_values:
                     fits = False
                     break
-                seen = times[p]
-                times[p] = seen + 1
-                if seen == 0:
-                    found[n] = p
+                if times[p] == 0:
+                    found[n] = <uint32_t> p
                     n += 1
                     products[p] = factor
                 else:
                     product = products[p] * factor
-                    products[p] = least if product < least and product > 0 else product
+                    if product < least and product > 0:
+                        product = least
+                    products[p] = product
+                times[p] += 1
         self.n_found = n
         return fits
 

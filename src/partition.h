@@ -507,6 +507,12 @@ NBC_INLINE int64_t nbc_i64_at(const char *record, int64_t at)
     return number;
 }
 
+/* Read once, as what was looked at must be what is used: others may write to the records. */
+NBC_INLINE int64_t nbc_i64_once(const char *record, int64_t at)
+{
+    return NBC_ONCE(int64_t, record + at);
+}
+
 /* The smallest and the largest code of each attribute, 16 bytes of the records at a time. Without vectors of the
    compiler's own, byte by byte: loops over a short array do not become vectors by themselves. */
 #if defined(__GNUC__)
@@ -733,11 +739,15 @@ NBC_CLONES static int nbc_cut_wide(const nbc_problem *q, nbc_scratch *s, const c
     if (nbc_bytes_more(&s->codes, 4 * n) || (q->weighted && nbc_longs_more(&s->weights, n)))
         return NBC_NO_MEMORY;
     uint32_t *codes = (uint32_t *)(void *)s->codes.at;
-    int64_t *weights = q->weighted ? s->weights.at : NULL;
+    int64_t *weights = q->weighted ? s->weights.at : NULL, room = NBC_MOST_PEOPLE;
     for (int64_t i = 0; i < n; i++) {
         codes[i] = (uint32_t)nbc_code_at(rows + i * q->stride, attribute, q->width);
-        if (weights != NULL)
-            weights[i] = nbc_i64_at(rows + i * q->stride, q->weight_at);
+        if (weights != NULL) {
+            weights[i] = nbc_i64_once(rows + i * q->stride, q->weight_at);
+            if (weights[i] < 1 || weights[i] > room)
+                return NBC_NO_RECORDS;
+            room -= weights[i];
+        }
     }
     while (low < high) {
         const int64_t middle = (low + high) / 2;
@@ -780,6 +790,7 @@ NBC_CLONES static int nbc_code_counts(const nbc_problem *q, nbc_scratch *s, cons
         return NBC_NO_MEMORY;
     int64_t *people_of = s->codes_hist.at, *rows_of = q->weighted ? people_of + range : people_of;
     *rows_at = rows_of;
+    int64_t room = NBC_MOST_PEOPLE;
     memset(people_of, 0, (size_t)(2 * range) * sizeof(int64_t));
     if (joint != NULL) {
         for (int64_t code = lo; code <= hi; code++) {
@@ -795,9 +806,11 @@ NBC_CLONES static int nbc_code_counts(const nbc_problem *q, nbc_scratch *s, cons
         for (int64_t i = 0; i < n; i++) {
             const char *record = rows + i * q->stride;
             const uint64_t code = nbc_code_at(record, attribute, q->width) - (uint64_t)lo;
-            if (code >= (uint64_t)range)
+            const int64_t weight = nbc_i64_once(record, q->weight_at);
+            if (code >= (uint64_t)range || weight < 1 || weight > room)
                 return NBC_NO_RECORDS;
-            people_of[code] += nbc_i64_at(record, q->weight_at);
+            room -= weight;
+            people_of[code] += weight;
             rows_of[code]++;
         }
     } else if (q->width == 1 && q->stride == 16) {
@@ -866,8 +879,9 @@ static int nbc_parts(const nbc_problem *q, nbc_scratch *s, const char *rows, int
     if (joint == NULL && q->width == 1 && !q->weighted && n <= 64) {
         cut = nbc_cut_few(rows, n, q->stride, attribute, lo, hi);
     } else if (joint == NULL && (hi - lo) / 2 > n) {
-        if (nbc_cut_wide(q, s, rows, n, people, attribute, lo, hi, &cut))
-            return NBC_NO_MEMORY;
+        const int failed = nbc_cut_wide(q, s, rows, n, people, attribute, lo, hi, &cut);
+        if (failed)
+            return failed;
     } else {
         const int64_t *rows_of;
         const int failed = nbc_code_counts(q, s, rows, n, attribute, lo, hi, joint, first, &rows_of);
@@ -900,24 +914,27 @@ NBC_INLINE int64_t nbc_kid_of(const nbc_kid *kids, int64_t n_kids, int64_t code)
 }
 
 /* hist[kid x size + value] += people; the cells in use are listed in `touched` unless every cell will be read.
-   0, or NBC_NO_RECORDS at a value that there is not. */
+   0, or NBC_NO_RECORDS at a value or a weight that cannot be. */
 NBC_INLINE int nbc_tally(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute, const nbc_kid *kids,
                           int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist, nbc_longs *touched,
                           int64_t width, int64_t stride, int64_t weighted, int64_t all_cells)
 {
     /* Locals, as members would be fetched again after every store. */
     const int64_t border = n_kids == 2 ? kids[1].lo : 0, weight_at = q->weight_at;
+    int64_t room = NBC_MOST_PEOPLE;
     const char *record = rows, *const end = rows + n * stride;
     for (; record != end; record += stride) {
         const int64_t code = (int64_t)nbc_code_at(record, attribute, width);
         const int64_t value = nbc_u32_at(record, value_at);
         const int64_t cell =
             value + (n_kids == 2 ? size & -(int64_t)(code >= border) : size * nbc_kid_of(kids, n_kids, code));
-        if (value >= size)
+        const int64_t weight = weighted ? nbc_i64_once(record, weight_at) : 1;
+        if (value >= size || (weighted && (weight < 1 || weight > room)))
             return NBC_NO_RECORDS;
+        room -= weighted ? weight : 0;
         if (!all_cells && hist[cell] == 0)
             touched->at[touched->n++] = cell;
-        hist[cell] += weighted ? nbc_i64_at(record, weight_at) : 1;
+        hist[cell] += weight;
     }
     return 0;
 }
@@ -994,9 +1011,7 @@ static int nbc_parts_safe(const nbc_problem *q, nbc_scratch *s, const char *rows
         } else {
             for (; t < s->touched.n && s->touched.at[t] < (j + 1) * q->n_values; t++) {
                 const int64_t v = s->touched.at[t] - j * q->n_values;
-                /* Twice where a weight was made 0 since it was looked at. */
-                if (n_counts == 0 || counts[n_counts - 1].value != v)
-                    counts[n_counts++] = (nbc_count){v, of_kid[v]};
+                counts[n_counts++] = (nbc_count){v, of_kid[v]};
             }
         }
         safe = nbc_part_safe(q, s, counts, n_counts, kids[j].people, s->tops.at, s->prefix.at);
@@ -1260,13 +1275,6 @@ static int64_t nbc_count_leaf(const nbc_problem *q, nbc_scratch *s, const char *
         return NBC_NO_MEMORY;
     if (nbc_counts_more(&s->found, n < q->n_values ? n + 1 : q->n_values))
         return NBC_NO_MEMORY;
-    int64_t people = 0;
-    for (int64_t i = 0; q->weighted && i < n; i++) {
-        const int64_t weight = nbc_i64_at(rows + i * q->stride, q->weight_at);
-        if (weight < 1 || weight > NBC_MOST_PEOPLE - people)
-            return NBC_NO_RECORDS;
-        people += weight;
-    }
     if (nbc_tally_any(q, rows, n, 0, &all, 1, q->n_values, q->sensitive_at, hist, &s->touched, all_cells)) {
         if (all_cells)
             memset(hist, 0, (size_t)q->n_values * sizeof(int64_t));

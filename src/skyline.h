@@ -351,10 +351,10 @@ static double nbc_log_fall(double d, double g, double start, double stop)
 NBC_INLINE double nbc_fall(int64_t n, int64_t c, int64_t m, double least)
 {
     double product = 1;
-    const int64_t few = m < c ? m : c, many = m < c ? c : m;
     if (m > n || n <= 0)
         return m > 0 ? 0 : 1;
-    if (few > 4 * NBC_FACTORS) {
+    if (m > 4 * NBC_FACTORS && c > 4 * NBC_FACTORS) {
+        const int64_t few = m < c ? m : c, many = m < c ? c : m;
         /* The factors are 1 - many / (n + c - j) for j < few, the last of them the smallest. */
         const int64_t first = few - NBC_FACTORS;
         for (int64_t j = first; j < few && product > least; j++)
