@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the matter with the demand
@@ -44,7 +45,11 @@ class NoColumnError(ValueError):
     name : str
     present : tuple of str
         The columns that there are.
+    file : path or None
+        Where it was looked for, if whoever passes the error on says so.
     """
+
+    file: Any = None
 
     def __init__(self, name: object, present: Iterable[str], where: str = "") -> None:
         self.name, self.present, self.where = name, tuple(present), where

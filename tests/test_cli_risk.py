@@ -134,7 +134,7 @@ def test_risk_advises(run, file):
             ("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]),
             "people.csv has no column 'pet'; it has 'name', 'age', 'job', 'problem', 'weight'",
         ),
-        (("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]), "nbcfast: --view name,pet: "),
+        (("--view", "name,pet", "--view", "age,problem", *VIEWS[4:]), "nbcfast: --view: "),
         (("--view", "name,age", "--view", "age,foo", *VIEWS[4:]), "nbcfast: --view age,foo: "),
         (("--view", "name,age", "--view", "age,foo", *VIEWS[4:]), "has no column 'foo'; it has 'name', "),
         (("--view", "name,name", "--view", "age,problem", *VIEWS[4:]), "--view names 'name' twice"),

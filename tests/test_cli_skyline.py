@@ -275,7 +275,10 @@ def test_what_cannot_be_had_leaves_with_1(run, people, tmp_path):
             ("check", "FILE", "--by", "ill", "--sensitive", "ill", "--point", "0,0,0,1"),
             "is among the columns",
         ),
-        (("check", "FILE", "--by", "x", "--sensitive", "ill", "--point", "0,0,0,1"), "got 'x'"),
+        (
+            ("check", "FILE", "--by", "x", "--sensitive", "ill", "--point", "0,0,0,1"),
+            "has no column 'x'; it has 'ward', 'age', 'ill', 'weight'",
+        ),
         (
             ("check", "FILE", "--by", "ward,ward", "--sensitive", "ill", "--point", "0,0,0,1"),
             "--by names 'ward' twice",

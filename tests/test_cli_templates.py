@@ -158,7 +158,7 @@ def test_disclose_where_nothing_helps(run, file):
         ("Town -> Bankruptcy=Never <= 1", "expected columns of 'Job', "),
         ("Job -> Bankruptcy=Never <= 101%", "the limit must be 0 to 1, or 0% to 100%, got 101%"),
         ("Job -> Bankruptcy=Never <= much", "must be a finite number, got 'much'"),
-        ("Bankruptcy -> Bankruptcy=Never <= 1", "quasi must not hold the sensitive column"),
+        ("Bankruptcy -> Bankruptcy=Never <= 1", "what is known must not hold the sensitive column"),
         (" -> Bankruptcy=Never <= 1", "must be names with commas between them"),
     ],
 )

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import click
 
 import nbcfast
+from nbcfast.cli.naming import about
 from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
+from nbcfast.errors import NoColumnError
 from nbcfast.release.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 
@@ -31,11 +33,11 @@ def read(
     if is_parquet(file):
         if nulls or delimiter is not None or texts:
             raise ValueError("--null, --delimiter and --text are for CSV files")
-        with progress("reading") as report:
+        with progress("reading") as report, about(file):
             table = nbcfast.read_parquet(file, columns=names, weights=weights, progress=report)
     else:
         options = csv_options(file, nulls, delimiter, texts)
-        with progress("reading") as report:
+        with progress("reading") as report, about(file):
             table = nbcfast.read_csv(file, columns=names, weights=weights, progress=report, **options)
     if table.n_rows == 0:
         raise ValueError(f"{file}: no rows")
@@ -58,6 +60,8 @@ def held_out(
             raise ValueError("--holdout: expected people who are not in FILE, got FILE itself")
     try:
         return read(holdout, names, None, nulls, delimiter, texts)
+    except NoColumnError:
+        raise
     except ValueError as error:
         raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
 

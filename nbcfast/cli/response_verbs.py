@@ -17,6 +17,7 @@ import nbcfast
 from nbcfast import response
 from nbcfast import verify_release as form
 from nbcfast.cli import printable
+from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
@@ -472,6 +473,9 @@ def _answers(
 @verbs.group(name="response")
 def response_verbs() -> None:
     """Plan a survey by randomised response."""
+
+
+response_verbs.command_class = Verb
 
 
 def error_text(error: float) -> str:

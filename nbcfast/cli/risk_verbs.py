@@ -18,15 +18,13 @@ from nbcfast import associations
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli import printable
 from nbcfast.cli.files import names_of, read
+from nbcfast.cli.naming import no_column
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.verbs import (
     Whole,
-    as_options,
-    columns_of,
     header_of,
     label,
     listing,
-    no_column,
     pairs,
     plain,
     progress,
@@ -120,7 +118,7 @@ def risk(
     and with 0 otherwise. With --advise it leaves with 1 if there is no split. Associations of probability 1
     are warned of whatever the threshold. Weights are ignored: views are sets.
     """
-    level = None if threshold is None else threshold_in(threshold)
+    level = None if threshold is None else check_threshold(threshold)
     if columns is not None:
         if views:
             raise ValueError("--advise takes the place of --view")
@@ -149,21 +147,20 @@ def risk(
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
     try:
-        with columns_of(file, of_views), as_options(error="--error", confidence="--confidence"):
-            table = source(file, names, weights, nulls, delimiter, texts)
-            with progress("joining") as report:
-                found = associations.risk(
-                    table,
-                    listed,
-                    identity,
-                    attribute,
-                    model=model,
-                    worlds=worlds,
-                    where=where,
-                    error=error,
-                    confidence=confidence,
-                    progress=report,
-                )
+        table = source(file, names, weights, nulls, delimiter, texts)
+        with progress("joining") as report:
+            found = associations.risk(
+                table,
+                listed,
+                identity,
+                attribute,
+                model=model,
+                worlds=worlds,
+                where=where,
+                error=error,
+                confidence=confidence,
+                progress=report,
+            )
         above = None if level is None else found.n_above(level)
         top = found.worst(worst)
         warning = certain(found)
@@ -219,11 +216,6 @@ def certain(found: associations.Risk) -> str | None:
         many = f"at least {many}"
     sampled = ", where it was sampled in every world that was drawn" if found.confidence is not None else ""
     return f"{many} probability 1{sampled}: whoever sees the views knows who has what there."
-
-
-def threshold_in(text: str) -> Fraction:
-    with as_options(threshold="--threshold"):
-        return check_threshold(text)
 
 
 def expect_columns(file: Path, asked: Mapping[str, Sequence[str]], delimiter: str | None) -> None:

@@ -29,6 +29,7 @@ from nbcfast.cli.files import (
     output,
     read,
 )
+from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
 from nbcfast.cli.verbs import (
     Whole,
@@ -49,12 +50,16 @@ from nbcfast.table.values import exact_share, plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+PICTURES = (".png", ".svg", ".pdf")
 POINT = "L,K,M,CONFIDENCE"
 
 
 @verbs.group("skyline")
 def group() -> None:
     """Privacy Skyline: how much an adversary must know before a table gives somebody away."""
+
+
+group.command_class = Verb
 
 
 def reads_groups(command: Command) -> Command:
@@ -217,6 +222,8 @@ def find(
     value.
     """
     check_targets([file], overwrite, files={"--plot": picture})
+    if picture is not None and picture.suffix.lower() not in PICTURES:
+        raise ValueError(f"--plot must end in {', '.join(PICTURES)}, got {picture.name!r}")
     groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
@@ -355,6 +362,8 @@ def anonymize(
         check_targets(private, overwrite, folder=out)
     else:
         check_targets(private, overwrite, files={"--out": out})
+    if not points and k is None and diversity is None and closeness is None:
+        raise ValueError("expected a demand: --point, --k, --diversity or --closeness; got none")
     table: nbcfast.Table | None = None
     held = None if no_attack else held_out(file, holdout, [*names, sensitive], nulls, delimiter, texts)
     try:

@@ -19,6 +19,7 @@ from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
+    as_options,
     label,
     listing,
     names_in,
@@ -87,11 +88,12 @@ def template_of(text: str, table: nbcfast.Table) -> Template:
             f"--template must be {FORM} with NAME one of {names}; got {inferred.partition('=')[0]!r}"
         )
     name = max(fitting, key=len)
-    text = inferred.removeprefix(name).lstrip()[1:]
+    own = inferred.removeprefix(name).lstrip()[1:]
     value = value_of(
-        text if inferred.startswith(f"{name}=") else text.lstrip(), table.domain(name), f"--template: {name}"
+        own if inferred.startswith(f"{name}=") else own.lstrip(), table.domain(name), f"--template: {name}"
     )
-    return Template(known, (name, value), limit)
+    with as_options(quasi=f"--template {text!r}: what is known"):
+        return Template(known, (name, value), limit)
 
 
 def templates_of(wanted: tuple[str, ...], table: nbcfast.Table) -> list[Template]:

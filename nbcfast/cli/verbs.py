@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,8 +28,9 @@ import nbcfast
 from nbcfast import canonical, safety
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli import printable
+from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.errors import Infeasible, NoColumnError
+from nbcfast.errors import Infeasible
 from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
 from nbcfast.release import verify as verified
 from nbcfast.table.arrow import load_pyarrow, load_readers
@@ -56,7 +57,6 @@ SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 MOST_COLUMNS = 10_000  # that inspect looks at
 MOST_LISTED = 1_000  # attributes of which it prints a line
-MOST_NAMED = 20  # columns that an error lists
 LONGEST_HEADER = 1 << 24  # bytes
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
@@ -98,6 +98,9 @@ def run(arguments: list[str]) -> int:
 @click.version_option(nbcfast.__version__, prog_name="nbcfast")
 def verbs() -> None:
     """Publish naive Bayes classifiers and tables so that nobody can be read off them."""
+
+
+verbs.command_class = Verb
 
 
 def reads_table(command: Command) -> Command:
@@ -178,7 +181,7 @@ def read(
     if name.endswith(PARQUET_ENDINGS):
         if nulls or delimiter is not None or texts:
             raise ValueError("--null, --delimiter and --text are for CSV files")
-        with progress("reading") as report:
+        with progress("reading") as report, about(file):
             return nbcfast.read_parquet(file, columns=chosen, weights=weights, progress=report)
     if ending in CSV_ENDINGS:
         if delimiter is None:
@@ -186,7 +189,7 @@ def read(
         delimiter = delimiter.replace("\\t", "\t")
         if len(delimiter) != 1:
             raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-        with progress("reading") as report:
+        with progress("reading") as report, about(file):
             return nbcfast.read_csv(
                 file,
                 columns=chosen,
@@ -242,18 +245,6 @@ def counted(
 
 
 @contextmanager
-def columns_of(file: Path, asked: Mapping[str, Iterable[str | None]]) -> Iterator[None]:
-    """Name the option, and the file, where a column that was asked for is not there."""
-    try:
-        yield
-    except NoColumnError as error:
-        for option, names in asked.items():
-            if error.name in list(names):
-                raise ValueError(f"{option}: {no_column(file, error.name, error.present)}") from None
-        raise
-
-
-@contextmanager
 def as_options(**options: str) -> Iterator[None]:
     """Let errors about these arguments of the library be about the options that give them."""
     try:
@@ -266,12 +257,6 @@ def as_options(**options: str) -> Iterator[None]:
             if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
                 raise ValueError(option + rest) from None
         raise
-
-
-def no_column(file: Path, name: object, present: Sequence[str]) -> str:
-    """That a file has no such column, and which it has."""
-    more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
-    return f"{file} has no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"
 
 
 def header_of(file: Path, delimiter: str | None) -> list[str] | None:

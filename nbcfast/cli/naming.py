@@ -1,0 +1,104 @@
+"""Errors of the library in the words of the command line: options as they are typed, and files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nbcfast.errors import NoColumnError
+
+MOST_NAMED = 20  # columns that an error lists
+
+# Arguments of the library that no option has the name of, and what a verb may have for them.
+ALIASES = {
+    "types": "--text",
+    "r": "--r",
+    "l1": "--breach: L1",
+    "l2": "--breach: L2",
+    "prior": "--prior",
+    "hierarchies": "--hierarchy",
+    "class_name": "--class",
+    "error": "--error",
+}
+PYTHON = {"binarise() it, or use a KaryScheme": "--binarise cuts it in two, and --k-ary takes it as it is"}
+
+
+class Verb(click.Command):
+    """A command whose errors name its options."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except NoColumnError as error:
+            raise ValueError(self._missing(ctx, error)) from error
+        except (ValueError, TypeError) as error:
+            # Subclasses say more than their text.
+            text = self._named(ctx, str(error)) if type(error) in (ValueError, TypeError) else None
+            if text is None:
+                raise
+            raise ValueError(text) from error
+
+    def _missing(self, ctx: click.Context, error: NoColumnError) -> str:
+        """Which option asks for a column that is missing, and in which file."""
+        files = {p: ctx.params[str(p.name)] for p in self.params if isinstance(ctx.params[str(p.name)], Path)}
+        given = getattr(error, "file", None)
+        own = next((one for p, one in files.items() if isinstance(p, click.Argument)), None)
+        file = given or own
+        for param in self.params:
+            value = ctx.params[str(param.name)]
+            texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
+            if isinstance(param, click.Option) and any(error.name in _names(text) for text in texts):
+                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
+        for param, one in files.items():
+            if one == file and isinstance(param, click.Option):
+                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
+        return no_column(file, error.name, error.present)
+
+    def _named(self, ctx: click.Context, text: str) -> str | None:
+        """The text with the option in place of the argument that it begins with."""
+        for python, words in PYTHON.items():
+            if text.endswith(python):
+                return text.replace(python, words)
+        options = {str(p.name): p.opts[0] for p in self.params if isinstance(p, click.Option)}
+        counted = re.match(r"([a-z]+)(?:\[| )([0-9]+)\]?(?=:)", text)
+        if counted is not None:
+            for name in (counted[1], f"{counted[1]}s", "wanted"):
+                given = ctx.params.get(name)
+                if isinstance(given, tuple) and int(counted[2]) < len(given):
+                    return f"{options[name]} {given[int(counted[2])]!r}{text[counted.end() :]}"
+        opts = set(options.values())
+        known = options | {name: to for name, to in ALIASES.items() if to.split(":")[0] in opts}
+        word = re.match(r"[a-z_0-9]+(?=[ :])", text)
+        if word is None or word[0] not in known:
+            return None
+        return known[word[0]] + text[word.end() :]
+
+
+def _names(text: str) -> list[str]:
+    """The names in the text of an option, which may be one, or have commas or semicolons between."""
+    names = [text]
+    for one in (part for row in csv.reader([text], delimiter=";") for part in row):
+        names += [name.strip() for row in csv.reader([one], skipinitialspace=True) for name in row]
+    return names
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Let an error about a column that is missing know the file."""
+    try:
+        yield
+    except NoColumnError as error:
+        error.file = file
+        raise
+
+
+def no_column(file: Path | None, name: object, present: Sequence[str]) -> str:
+    """That a file has no such column, and which it has."""
+    more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
+    return f"{file} has no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"

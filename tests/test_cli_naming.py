@@ -1,0 +1,132 @@
+"""Errors of the command line name the option as it is typed, and the file."""
+
+import random
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+
+HAS = "has no column 'nope'; it has 'age', 'job', 'sex', 'ill'"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("naming")
+    rng = random.Random(1)
+    rows = [f"{rng.randrange(20, 26)},{rng.choice('abc')},{rng.choice('fm')},{i % 2}" for i in range(80)]
+    (path / "p.csv").write_text(
+        "\n".join(["age,job,sex,ill", *rows]).replace(",0", ",no").replace(",1", ",yes")
+    )
+    (path / "h.csv").write_text("age,job\n20,a\n21,b\n")
+    return path
+
+
+@pytest.fixture
+def there(run, place, monkeypatch):
+    monkeypatch.chdir(place)
+    if not (place / "rel").exists():
+        assert run("publish", "p.csv", "--class", "ill", "--amplification", 4, "--out", "rel")[0] == 0
+        assert run("disguise", "p.csv", "--theta", "0.8", "--groups", "ill", "--out", "told")[0] == 0
+    return place
+
+
+PUBLISH = ("publish", "p.csv", "--amplification", 4, "--out", "no", "--class")
+JUDGED = ("p.csv", "--by", "age", "--sensitive", "ill")
+SPLIT = ("skyline", "anonymize", "p.csv", "--sensitive", "ill", "--out", "no")
+HALF = "age -> ill=yes <= 50%"
+LIES = ("disguise", "p.csv", "--out", "no", "--groups")
+CLOSE = ("closeness", "p.csv", "--class", "ill", "--prior")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*PUBLISH, "nope"), f"--class: p.csv {HAS}"),
+        ((*PUBLISH, "ill", "--columns", "age,nope"), f"--columns: p.csv {HAS}"),
+        ((*PUBLISH, "ill", "--weights", "nope"), f"--weights: p.csv {HAS}"),
+        ((*PUBLISH, "ill", "--text", "nope"), f"--text: p.csv {HAS}"),
+        (
+            (*PUBLISH, "ill", "--holdout", "h.csv"),
+            "--holdout: h.csv has no column 'sex'; it has 'age', 'job'",
+        ),
+        ((*PUBLISH, "ill", "--tuples", "h.csv"), "--tuples: h.csv has no column 'sex'; it has 'age', 'job'"),
+        (("inspect", "p.csv", "--class", "nope"), f"--class: p.csv {HAS}"),
+        (
+            ("verify", "rel", "--against", "h.csv"),
+            "--against: h.csv has no column 'sex'; it has 'age', 'job'",
+        ),
+        (("verify", "rel", "--against", "p.csv", "--weights", "nope"), f"--weights: p.csv {HAS}"),
+        (
+            ("attack", "rel", "--against", "h.csv"),
+            "--against: h.csv has no column 'sex'; it has 'age', 'job'",
+        ),
+        (("attack", "p.csv", "--class", "ill", "--breach", "x", 1), "--breach: L1 must be a finite number, "),
+        ((*CLOSE, "no=.5,yes=x"), "--prior of class 'yes' must be a finite number, got 'x'"),
+        ((*CLOSE, "no=1/2,yes=1/2", "--r", "x"), "--r must be a finite number, got 'x'"),
+        (
+            ("skyline", "check", "p.csv", "--by", "nope", *JUDGED[3:], "--point", "0,0,0,1"),
+            f"--by: p.csv {HAS}",
+        ),
+        (("skyline", "check", *JUDGED, "--weights", "nope", "--point", "0,0,0,1"), f"--weights: p.csv {HAS}"),
+        (
+            ("skyline", "check", *JUDGED, "--point", "0,0,0,1", "--point", "0,0,0,2"),
+            "--point '0,0,0,2': confidence must be in (0, 1], got 2.0",
+        ),
+        (("skyline", "find", *JUDGED, "--confidence", 2), "--confidence must be in (0, 1], got '2'"),
+        (
+            ("skyline", "find", *JUDGED, "--confidence", "0.5", "--plot", "x.xyz"),
+            "--plot must end in .png, .svg, .pdf, got 'x.xyz'",
+        ),
+        ((*SPLIT, "--quasi", "nope", "--k", 2), f"--quasi: p.csv {HAS}"),
+        ((*SPLIT, "--quasi", "nope", "--k", 2, "--memory-limit", "1GiB"), f"--quasi: p.csv {HAS}"),
+        ((*SPLIT, "--quasi", "age", "--k", 2, "--target", "nope"), f"--target: p.csv {HAS}"),
+        (
+            (*SPLIT, "--quasi", "age", "--k", 2, "--memory-limit", "x"),
+            "--memory-limit must be bytes such as ",
+        ),
+        ((*SPLIT, "--quasi", "age", "--k", 2, "--memory-limit", 3), "--memory-limit: 3 bytes are too few "),
+        ((*SPLIT, "--quasi", "age"), "expected a demand: --point, --k, --diversity or --closeness; got none"),
+        (
+            (*SPLIT, "--quasi", "age", "--k", 2, "--hierarchy", "job=h.csv"),
+            "--hierarchy: expected quasi-ident",
+        ),
+        (
+            ("check", "p.csv", "--template", "nope -> ill=yes <= 50%"),
+            "--template 'nope -> ill=yes <= 50%': expected columns of 'age', 'job', 'sex', 'ill'; got 'nope'",
+        ),
+        (
+            ("check", "p.csv", "--template", "ill -> ill=yes <= 50%"),
+            "--template 'ill -> ill=yes <= 50%': what is known must not hold the sensitive column",
+        ),
+        (("check", "p.csv", "--weights", "nope", "--template", HALF), f"--weights: p.csv {HAS}"),
+        (("disclose", "p.csv", "--template", HALF, "--columns", "nope"), f"--columns: p.csv {HAS}"),
+        (("disclose", "p.csv", "--template", HALF, "--continuous", "job"), "--continuous: expected columns "),
+        ((*LIES, "nope", "--theta", "0.8"), f"--groups: p.csv {HAS}"),
+        ((*LIES, "ill", "--theta", "2"), "--theta must be in [0, 1], got 2"),
+        ((*LIES, "ill", "--theta", "x"), "--theta must be a finite number, got 'x'"),
+        ((*LIES, "ill", "--theta", "0.8,0.9"), "--theta: expected one for each of 1 groups, got 2"),
+        ((*LIES, "ill", "--theta", "0.8", "--keep", "nope"), f"--keep: p.csv {HAS}"),
+        ((*LIES, "age", "--theta", "0.8"), "column 'age' must have two values in a binary scheme, got 6: "),
+        (("estimate", "told", "--class", "ill", "--level", 2), "--level must be in (0, 1), got 2"),
+        (("estimate", "told", "--class", "ill", "--columns", "nope"), "--columns: told has no column 'nope'"),
+        (
+            ("estimate", "told", "--class", "ill", "--test", "h.csv"),
+            "--class: h.csv has no column 'ill'; it ",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_option_and_the_file(refused, there, arguments, message):
+    assert refused(*arguments).startswith(message)
+    assert not (there / "no").exists()
+
+
+def test_no_message_speaks_python(refused, there):
+    said = refused(*LIES, "age", "--theta", "0.8")
+    assert said.endswith("; --binarise cuts it in two, and --k-ary takes it as it is")
+
+
+def test_of_many_columns_some_are_named(refused, there):
+    (there / "wide.csv").write_text(",".join(f"c{number}" for number in range(99)) + "\n" + "1," * 98 + "1\n")
+    said = refused("inspect", "wide.csv", "--class", "nope")
+    assert said.endswith("'c18', 'c19' and 79 more")
