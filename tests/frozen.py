@@ -1,0 +1,255 @@
+"""What every verb prints and writes, frozen: a change of the house must not change a byte of it.
+
+`python -P tests/frozen.py` runs the commands of `COMMANDS` in an empty folder, and writes what they print, what
+they leave with and what stands in the folders that they make to tests/fixture. Whoever changes words on purpose
+runs it, reads the difference and commits it with the change.
+"""
+
+# ruff: noqa: E501  commands stand as they are typed
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FIXTURE = HERE / "fixture"
+EXAMPLES = HERE.parent / "examples"
+
+PEOPLE = """\
+Job,Country,Child,Bankruptcy,Rating,n
+Cook,US,No,Current,Bad,4
+Artist,France,No,Current,Good,1
+Artist,France,No,Current,Bad,3
+Doctor,US,Yes,Never,Good,4
+Doctor,US,Yes,Never,Bad,2
+Trader,UK,No,Discharged,Good,4
+Trader,UK,No,Never,Good,1
+Trader,Canada,No,Never,Good,1
+Clerk,Canada,No,Never,Good,3
+Clerk,Canada,No,Discharged,Good,1
+"""
+FIG1 = """\
+name,age,job,problem
+George,45,Manager,HIV
+John,45,Manager,Cold
+Kate,45,Lawyer,Obesity
+Bill,30,Lawyer,Cold
+Alan,27,Clerk,Cold
+"""
+KINDS = """\
+size,colour,grade,=note,n,label
+1.5,red,A,x,3,yes
+2.5,red,B,,1,yes
+2.5,,B,y,2,no
+4,blue,C,x,5,no
+,blue,A,y,1,perhaps
+1.5,green,C,,2,perhaps
+4,green,A,x,1,yes
+"""
+MENU = """\
+{"age": {"edges": [0, 30, 60, null]}, "sex": ["female", "male"], "glucose": ["low", "normal", "raised", "high"]}
+"""
+COARSE = '{"size": {"edges": [0, 2, null], "null": true}, "label": ["no", "perhaps", "yes"]}'
+PAIRS = "glucose,relatives\nlow,0\nlow,1\nnormal,0\nnormal,1\nnormal,2\nraised,1\nhigh,2\n"
+
+TEMPLATE = "'Job,Country -> Bankruptcy=Discharged <= 75%'"
+THREE = "--columns age,glucose,relatives"
+
+# In this order, in one folder: later commands read what earlier ones wrote. Each folder has one command that
+# makes it.
+COMMANDS = {
+    "inspect": "inspect patients.csv --class diagnosis",
+    "inspect-nulls": "inspect kinds.csv --class label --weights n",
+    "publish": "publish patients.csv --class diagnosis --amplification 4 --out release",
+    "publish-breach": "publish patients.csv --class diagnosis --breach 0.5 0.8 --out by-breach",
+    "publish-bits": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --bits 3 --out bits",
+    "publish-declared": "publish small.csv --class diagnosis --amplification 3/2 --domain menu.json --out declared",
+    "publish-tuples": "publish patients.csv --class diagnosis --amplification 4 --columns glucose,relatives "
+    "--tuples pairs.csv --out listed",
+    "publish-rows": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 60000 --out rows",
+    "publish-few-rows": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 40 --out few",
+    "publish-differing": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 100 "
+    "--allow-differences --out differing",
+    "publish-proven": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows proven "
+    "--method safetytransform --out proven",
+    "publish-transform": f"publish patients.csv --class diagnosis --amplification 4 {THREE} "
+    "--method safetytransform --out transformed",
+    "publish-worlds": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --attacker worlds "
+    "--no-gauge --method safetytransform --out worlds",
+    "publish-order": "publish patients.csv --class glucose --amplification 8 --columns age,relatives "
+    "--preserve order --method safetytransform --out order",
+    "publish-classes": "publish patients.csv --class glucose --amplification 8 --columns age,relatives --out classes",
+    "publish-kinds": "publish kinds.csv --class label --weights n --amplification 6 --domain coarse.json --out kinds",
+    "publish-halves": "publish members.csv --class diagnosis --amplification 4 --out half --holdout others.csv",
+    "verify": "verify release",
+    "verify-against": "verify release --against patients.csv",
+    "verify-breach": "verify by-breach",
+    "verify-bits": "verify bits",
+    "verify-bits-against": "verify bits --against patients.csv",
+    "verify-declared": "verify declared",
+    "verify-tuples": "verify listed --tuples pairs.csv --against patients.csv",
+    "verify-rows": "verify rows",
+    "verify-differing": "verify differing",
+    "verify-transform": "verify transformed --against patients.csv",
+    "verify-worlds": "verify worlds",
+    "verify-order": "verify order",
+    "verify-classes": "verify classes",
+    "verify-kinds": "verify kinds --against kinds.csv --weights n",
+    "attack": "attack release --given glucose=high --given age=40-49",
+    "attack-against": "attack half --against members.csv --holdout others.csv",
+    "attack-table": "attack members.csv --class diagnosis --breach 0.5 0.8",
+    "closeness": "closeness members.csv --class diagnosis --prior healthy=0.6,diabetes=0.4 --r 5 --out close",
+    "verify-closeness": "verify close --against members.csv",
+    "skyline-check": "skyline check patients.csv --by age,sex --sensitive bmi --point 3,4,2,0.5 --point 0,1,0,0.9",
+    "skyline-find": "skyline find patients.csv --by age,sex --sensitive bmi --confidence 0.95",
+    "skyline-anonymize": "skyline anonymize patients.csv --quasi age,sex,smoking --sensitive bmi "
+    "--point 0,2,0,0.95 --k 5 --out people",
+    "skyline-anonymize-close": "skyline anonymize kinds.csv --weights n --quasi size,colour --sensitive label --k 2 "
+    "--closeness 0.6 --out boxes",
+    "verify-partition": "verify people",
+    "verify-partition-against": "verify people --against patients.csv",
+    "verify-boxes": "verify boxes",
+    "check": f"check people.csv --weights n --template {TEMPLATE}",
+    "disclose": f"disclose people.csv --weights n --target Rating --template {TEMPLATE} --out disclosed",
+    "disclose-maximal": f"disclose people.csv --weights n --template {TEMPLATE} --maximal --no-attack --counts n "
+    "--out maximal",
+    "verify-disclosure": "verify disclosed",
+    "verify-disclosure-against": "verify disclosed --against people.csv --weights n",
+    "disguise": "disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health --seed 1 --out told",
+    "disguise-groups": "disguise survey.csv --theta 3/4 --groups smokes,drinks --seed 2 --out together",
+    "disguise-k-ary": "disguise kinds-once.csv --theta 0.7 --k-ary --groups colour;grade --keep label --seed 3 "
+    "--out answers",
+    "disguise-binarise": "disguise ages.csv --theta 0.7 --groups age --binarise median --keep diagnosis --seed 4 "
+    "--out halved",
+    "verify-disguised": "verify told",
+    "verify-groups": "verify together",
+    "verify-k-ary": "verify answers",
+    "verify-binarised": "verify halved",
+    "estimate": "estimate told --class health --test later-told",
+    "estimate-em": "estimate answers --class label --method em",
+    "response-plan": "response plan --theta 0.8 --groups smokes,drinks --each --error 0.02",
+    "risk": "risk fig1.csv --view name,age --view age,job,problem --identity name --attribute problem "
+    "--model restricted --threshold 0.5",
+    "risk-full": "risk fig1.csv --view name,age --view age,job,problem --identity name --attribute problem "
+    "--worlds full",
+    "risk-three": "risk fig1.csv --view name,age --view age,job --view job,problem --identity name "
+    "--attribute problem --where name=George",
+    "risk-advise": "risk fig1.csv --identity name --attribute problem --advise age,job",
+    "refused-class": "publish patients.csv --class disease --amplification 4 --out nothing",
+    "refused-out": "publish patients.csv --class diagnosis --amplification 4 --out release",
+}
+BEFORE = {"estimate": "disguise later.csv --scheme told/scheme.json --keep health --seed 5 --out later-told"}
+JSON = {name for name in COMMANDS if not name.startswith("refused")}
+
+
+def prepare(folder):
+    """The files that the commands read."""
+    patients = (EXAMPLES / "patients.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    survey, later = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("survey.csv", "later.csv"))
+    kinds = KINDS.splitlines(keepends=True)
+    small = ["age,sex,glucose,diagnosis\n"]
+    for place, line in enumerate(patients[1:401]):
+        _, sex, _, _, _, glucose, _, _, diagnosis = line.strip().split(",")
+        small.append(f"{20 + 7 * place % 60},{sex},{glucose},{diagnosis}\n")
+    once = [
+        ",".join((*line.rstrip("\n").split(",")[:4], line.rstrip("\n").split(",")[5])) + "\n"
+        for line in kinds
+    ]
+    texts = {
+        "patients.csv": "".join(patients[:1201]),
+        "members.csv": "".join(patients[:801]),
+        "others.csv": "".join((patients[0], *patients[801:1601])),
+        "small.csv": "".join(small),
+        "ages.csv": "".join(line.split(",")[0] + "," + line.split(",")[3] for line in small),
+        "survey.csv": survey,
+        "later.csv": later,
+        "people.csv": PEOPLE,
+        "fig1.csv": FIG1,
+        "kinds.csv": KINDS,
+        "kinds-once.csv": "".join((once[0], *once[1:] * 3)),
+        "menu.json": MENU,
+        "coarse.json": COARSE,
+        "pairs.csv": PAIRS,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return set(texts)
+
+
+def run(line):
+    """What a command prints, says on stderr, and leaves with."""
+    from nbcfast.cli import main
+
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        try:
+            main(shlex.split(line))
+        except SystemExit as left:
+            code = left.code
+    return f"$ nbcfast {line}\n{out.getvalue()}{error.getvalue()}leaves with {code}\n"
+
+
+def judged(folder):
+    """What the single file says of a folder, on the standard library alone, and leaves with."""
+    from nbcfast import verify_release
+
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        code = verify_release.main([folder])
+    return f"$ python verify_release.py {folder}\n{out.getvalue()}{error.getvalue()}leaves with {code}\n"
+
+
+def frozen(folder):
+    """Name of a fixture -> its text, after all commands have been run in this folder."""
+    given = prepare(folder)
+    found = {}
+    before, width = os.getcwd(), os.environ.pop("COLUMNS", None)
+    os.chdir(folder)
+    try:
+        for name, line in COMMANDS.items():
+            if name in BEFORE:
+                run(BEFORE[name])
+            found[f"{name}.txt"] = run(line)
+            if name in JSON and "--out" not in line:
+                found[f"{name}.json"] = run(f"{line} --json")
+            elif name in JSON:
+                again = line.replace("--out ", "--out json-")
+                found[f"{name}.json"] = run(f"{again} --json")
+        for certificate in sorted(folder.glob("*/certificate.json")):
+            name = certificate.parent.name
+            if not name.startswith("json-"):
+                found[f"script/{name}.txt"] = judged(name)
+    finally:
+        os.chdir(before)
+        if width is not None:
+            os.environ["COLUMNS"] = width
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in given and not name.startswith("json-"):
+            found[f"written/{name}"] = path.read_text(encoding="utf-8")
+    return found
+
+
+def stored():
+    """Name of a fixture -> its text, as it is in tests/fixture."""
+    return {
+        path.relative_to(FIXTURE).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(FIXTURE.rglob("*"))
+        if path.is_file()
+    }
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        found = frozen(Path(name))
+    shutil.rmtree(FIXTURE, ignore_errors=True)
+    for name, text in found.items():
+        path = FIXTURE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    print(f"{len(found)} fixtures, {sum(map(len, found.values())):,} characters", file=sys.stderr)
