@@ -8,8 +8,9 @@ import pytest
 import skyline_dp
 from peers_skyline import POINT, SENSITIVE, answer, release, rows
 
+from nbcfast.groups.groups import Groups, group
 from nbcfast.reference import skyline as reference
-from nbcfast.skyline import Groups, Statistics, check, find, group
+from nbcfast.skyline import Statistics, check, find
 
 ROWS, PEOPLE = 1_000_000, 1_000_000
 

@@ -25,7 +25,7 @@ import numpy as np
 
 import nbcfast
 from nbcfast import Interval, Table, Viewset, closeness, safety, skyline
-from nbcfast.release import evaluate
+from nbcfast.views.quality import evaluate
 
 CLASS, RICH = "income", ">50K"
 COLUMNS = (

@@ -20,9 +20,10 @@ from publishing import views_of
 
 import nbcfast
 from nbcfast import Viewset, canonical, compare, margin, safety
+from nbcfast.published.release import Release
 from nbcfast.reference import canonical as plain
-from nbcfast.release import Release, evaluate
 from nbcfast.transform import fill_zeros, scale
+from nbcfast.views.quality import evaluate
 
 CLASS = "income"
 RICH_FIRST, RICH_LAST = (">50K", "<=50K"), ("<=50K", ">50K")

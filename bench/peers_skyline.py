@@ -16,8 +16,9 @@ from clock import Form, Peers, Row, medians, power, race, shown
 from conftest import census
 
 import nbcfast
+from nbcfast.groups.groups import Groups, group
 from nbcfast.reference import skyline as reference
-from nbcfast.skyline import Groups, check, find, group
+from nbcfast.skyline import check, find
 
 QUASI = ["age", "sex", "race", "marital", "education", "country", "workclass"]
 SENSITIVE = "relationship"

@@ -7,8 +7,9 @@ import numpy as np
 
 import nbcfast
 from nbcfast import Viewset
+from nbcfast._rounding.apportion import viewset
 from nbcfast.transform import adjust, fill_zeros, scale
-from nbcfast.transform.rounding import Shares, proven, viewset
+from nbcfast.transform.shares import Shares, proven
 
 BITS = 256
 

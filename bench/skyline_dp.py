@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nbcfast.skyline import Groups
+from nbcfast.groups.groups import Groups
 
 HERE = Path(__file__).resolve().parent
 FLAGS = [

@@ -19,14 +19,17 @@ if _os.path.dirname(_built) != _os.path.dirname(__file__):
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from nbcfast.errors import Infeasible
-from nbcfast.table import SUPPRESSED, Interval, Table, concat, read_csv, read_parquet
+from nbcfast._core.errors import Infeasible
+from nbcfast._reading.files import read_csv, read_parquet
+from nbcfast.table import SUPPRESSED, Interval, Table, concat
 from nbcfast.views import Viewset, count
 
 if _TYPE_CHECKING:
     from nbcfast.equivalence import compare, margin
-    from nbcfast.release import Certificate, Release, load, verify
+    from nbcfast.published.release import Certificate, Release
     from nbcfast.transform import safety_transform
+    from nbcfast.verification.load import load
+    from nbcfast.verification.verify import verify
 
 __all__ = [
     "SUPPRESSED",

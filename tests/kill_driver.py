@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 import nbcfast
-from nbcfast import _threads, _writing
+from nbcfast._core import files as _writing
+from nbcfast._core import threads as _threads
 from nbcfast.cli import main
 
 MARK = "Rumpelstiltskin"  # in the private rows, in a column that is never published

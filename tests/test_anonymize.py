@@ -18,13 +18,14 @@ import pytest
 import nbcfast
 from nbcfast import Infeasible, Interval, Table, skyline, verify_release
 from nbcfast.attack.definetti import definetti
-from nbcfast.release import tables
-from nbcfast.release.datasets import _field
-from nbcfast.release.tables import write_csv
-from nbcfast.skyline import anonymize, find, ondisk
-from nbcfast.skyline.demands import Demands
-from nbcfast.skyline.hierarchy import tree_of
-from nbcfast.skyline.quasi import describe, element
+from nbcfast.mondrian import ondisk
+from nbcfast.mondrian.demands import Demands
+from nbcfast.mondrian.hierarchy import tree_of
+from nbcfast.mondrian.quasi import describe, element
+from nbcfast.published import lines as tables
+from nbcfast.published.dataset import _field
+from nbcfast.published.lines import write_csv
+from nbcfast.skyline import anonymize, find
 from nbcfast.table.domain import Domain
 
 JOBS = {
@@ -671,7 +672,7 @@ def test_a_failed_save_leaves_nothing(partition, tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("nbcfast.release.partitions._document", broken)
+    monkeypatch.setattr("nbcfast.mondrian.wire._document", broken)
     with pytest.raises(OSError, match="disk full"):
         partition.save(tmp_path / "out", order="canonical")
     assert "certificate.json" not in (os.listdir(tmp_path / "out") if (tmp_path / "out").exists() else [])

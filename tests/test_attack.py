@@ -15,8 +15,8 @@ from nbcfast import Table, Viewset, attack, safety
 from nbcfast.attack import exactly, inverting, moments
 from nbcfast.attack.breaches import best_set
 from nbcfast.attack.membership import auc_of
+from nbcfast.published.release import Certificate, Release
 from nbcfast.reference import attack as reference
-from nbcfast.release import Certificate, Release
 
 # Figure 1 of the paper, from its convention: 10 worlds with 22/25, and 6 worlds with 7/9.
 TEN = Viewset([5, 2], [[[1, 1], [4, 1]], [[1, 1], [4, 1]]], classes=["R", "D"])

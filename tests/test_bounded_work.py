@@ -13,12 +13,14 @@ import pytest
 
 import nbcfast
 from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
-from nbcfast._plan import plan
+from nbcfast._core.joint import plan
 from nbcfast.closeness import est
-from nbcfast.release import answers, checks, limits
-from nbcfast.safety import _Ratios
+from nbcfast.published import limits
+from nbcfast.safety.amplification import _Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
+from nbcfast.verification import remade as answers
+from nbcfast.verification import verify as checks
 
 VIEWS = Viewset(
     [50, 90],
@@ -456,7 +458,7 @@ class TestInspect:
         assert len(json.loads(run("inspect", path, "--class", "c0", "--json")[1])["attributes"]) == 1_999
 
     def test_plans_of_many_attributes_try_few_numbers_of_groups(self, monkeypatch):
-        from nbcfast import _plan
+        from nbcfast._core import joint as _plan
 
         tried, spread = [], _plan._spread
         monkeypatch.setattr(_plan, "_spread", lambda *given: tried.append(given[-1]) or spread(*given))

@@ -14,14 +14,14 @@ import pytest
 import nbcfast
 from nbcfast import Viewset, canonical
 from nbcfast._box import Separator
+from nbcfast._core.errors import Infeasible
 from nbcfast._solve import Program, System
 from nbcfast.canonical import Box, ListedBox, Solution, box, integers, solve
-from nbcfast.canonical.box import MOST_TUPLES
-from nbcfast.canonical.exact import Active, Stuck, corrected, reconstructed
-from nbcfast.canonical.levels import Levels, packed, unpacked
-from nbcfast.canonical.listed import Listed
-from nbcfast.canonical.solver import minimum_norm
-from nbcfast.errors import Infeasible
+from nbcfast.canonical.boxes.box import MOST_TUPLES
+from nbcfast.canonical.weights.exact import Active, Stuck, corrected, reconstructed
+from nbcfast.canonical.weights.levels import Levels, packed, unpacked
+from nbcfast.canonical.weights.listed import Listed
+from nbcfast.canonical.weights.solver import minimum_norm
 from nbcfast.reference import canonical as reference
 
 THOROUGH = pytest.param(20_000, marks=pytest.mark.thorough)
@@ -576,7 +576,7 @@ def test_without_the_exact_stage_weights_are_feasible(monkeypatch):
     def stuck(*_):
         raise Stuck
 
-    monkeypatch.setattr("nbcfast.canonical.solver.corrected", stuck)
+    monkeypatch.setattr("nbcfast.canonical.weights.solver.corrected", stuck)
     rng = np.random.default_rng(11)
     for _ in range(150):
         views = from_rows(rng)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Infeasible, Release, Table, Viewset, canonical, verify_release
 from nbcfast.canonical import box, integers, solve
+from nbcfast.canonical.boxes.types import Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.publish import difference, nameless_counts
 from nbcfast.canonical.rounding import Same, Work
 from nbcfast.canonical.shares import Scores
-from nbcfast.canonical.types import Scorecard
 
 VIEWS = Viewset(
     [40, 60],

@@ -10,11 +10,13 @@ import pytest
 import nbcfast
 from nbcfast import Infeasible, Viewset, _classes, _interior
 from nbcfast.canonical import box as box_of
-from nbcfast.canonical import boxes, classes, demands, integers, release, solve
-from nbcfast.canonical.large import PairsBox, SweptBox
-from nbcfast.canonical.types import EnumeratedBox
+from nbcfast.canonical import integers, release, solve
+from nbcfast.canonical.boxes import classes as boxes
+from nbcfast.canonical.boxes.large import PairsBox, SweptBox
+from nbcfast.canonical.boxes.types import EnumeratedBox
+from nbcfast.canonical.weights import classes, demands
+from nbcfast.published.files import text_of
 from nbcfast.reference import canonical_classes as reference
-from nbcfast.release.files import text_of
 
 MODES = ("label", "order")
 

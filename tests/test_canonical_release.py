@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical, safety, verify_release
-from nbcfast.canonical import boxes
+from nbcfast._core.errors import Infeasible
+from nbcfast.canonical.boxes import classes as boxes
 from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
 from nbcfast.canonical.shares import Scores, Shares
-from nbcfast.errors import Infeasible
-from nbcfast.release import Canonical, Certificate, Release, evaluate, load, verify
-from nbcfast.release.files import text_of
+from nbcfast.published.files import text_of
+from nbcfast.published.release import Canonical, Certificate, Release
+from nbcfast.verification.load import load
+from nbcfast.verification.verify import verify
+from nbcfast.views.quality import evaluate
 
 ADULT = ["age", "education_num", "hours_per_week"]
 

@@ -11,7 +11,8 @@ import pytest
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast.attack import inverting
-from nbcfast.release import Certificate, Release, load
+from nbcfast.published.release import Certificate, Release
+from nbcfast.verification.load import load
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
 

@@ -12,7 +12,7 @@ import pytest
 
 import nbcfast
 from nbcfast import verify_release
-from nbcfast.release import load
+from nbcfast.verification.load import load
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
 

@@ -364,7 +364,7 @@ def test_a_failure_leaves_no_folders(run, people, tmp_path, limit, monkeypatch):
         raise OSError("disk full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("nbcfast.release.partitions._document", broken)
+        patched.setattr("nbcfast.mondrian.wire._document", broken)
         assert run(*wanted, "--k", 5)[0] == 2
     assert not (tmp_path / "q").exists()
     assert run(*wanted, "--k", 5)[0] == 0

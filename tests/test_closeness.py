@@ -23,10 +23,10 @@ from nbcfast.closeness import program as program_module
 from nbcfast.closeness import publish as publish_module
 from nbcfast.closeness import reached as reached_module
 from nbcfast.closeness.margins import Scores
-from nbcfast.closeness.prior import integers, prior_of
+from nbcfast.published.release import Certificate, Release
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
-from nbcfast.release import Certificate, Release
+from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform import fill_zeros
 
 WORK = Viewset([6, 6], {"job": [[4, 2], [2, 4]]}, classes=["ill", "well"])

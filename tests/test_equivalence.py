@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import SUPPRESSED, Table, Viewset, _margin
+from nbcfast._halves.lines import Line, Logs, Split, Term, product, split
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
 from nbcfast.equivalence.comparing import Limits, compared
-from nbcfast.equivalence.lines import Line, Logs, Split, Term, product, split
 from nbcfast.equivalence.margins import margin_of
 from nbcfast.reference import equivalence as reference
 from nbcfast.reference import views as reference_views

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nbcfast import Interval, Table, read_csv, read_parquet
+from nbcfast._reading import files
 from nbcfast.reference import table as reference
-from nbcfast.table import files
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -6,7 +6,7 @@ import pytest
 
 import nbcfast
 from nbcfast import response, skyline, templates
-from nbcfast.release.formulas import spreadsheet_remarks
+from nbcfast.published.formulas import spreadsheet_remarks
 
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
 START = (

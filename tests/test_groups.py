@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Table, _groups
 from nbcfast._columns import Columns
+from nbcfast.groups import groups as module
+from nbcfast.groups import streams
+from nbcfast.groups.groups import Groups, group
+from nbcfast.groups.streams import group_parts
 from nbcfast.reference import skyline as reference
-from nbcfast.skyline import Groups, group, group_parts, streams
-from nbcfast.skyline import groups as module
 
 METHODS = {"dense": _groups.DENSE, "radix": _groups.RADIX, "hash": _groups.HASH}
 

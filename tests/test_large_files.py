@@ -7,7 +7,7 @@ import pytest
 
 import nbcfast
 from nbcfast import Table, Viewset, response, skyline, verify_release
-from nbcfast.release import Certificate, Release
+from nbcfast.published.release import Certificate, Release
 from nbcfast.response import disguise
 
 LARGE = 1 << 40  # bytes, which no disk holds: all but the first are a hole

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbcfast._plan import INDEX_LIMIT, TABLE_LIMIT, plan
+from nbcfast._core.joint import INDEX_LIMIT, TABLE_LIMIT, plan
 from nbcfast.views import counting
 
 SIZES = st.lists(

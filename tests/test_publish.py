@@ -11,10 +11,11 @@ import pytest
 
 import nbcfast
 from nbcfast import safety, verify_release
+from nbcfast._core.errors import Infeasible
 from nbcfast.cli import verbs
-from nbcfast.errors import Infeasible
-from nbcfast.release import load, verify
 from nbcfast.transform import safety_transform
+from nbcfast.verification.load import load
+from nbcfast.verification.verify import verify
 
 PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
 
@@ -309,7 +310,7 @@ def test_a_file_in_place_of_the_folder_and_a_missing_class(run, small, tmp_path)
 
 
 def test_a_dataset_of_too_many_rows_writes_nothing(run, small, tmp_path, monkeypatch):
-    from nbcfast.release import datasets
+    from nbcfast.published import dataset as datasets
 
     monkeypatch.setattr(datasets, "MOST_STREAMED_ROWS", 1)
     code, _, errors = run(
@@ -469,7 +470,7 @@ def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, t
     assert run(*arguments, "--out", blocked)[0] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.csv"]
     release = safety_transform(nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]]), 4)
-    monkeypatch.setattr("nbcfast.release.files.os.fsync", interrupted)
+    monkeypatch.setattr("nbcfast.published.files.os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         release.save(tmp_path / "a" / "b" / "c")
     assert not (tmp_path / "a").exists()

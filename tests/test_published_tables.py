@@ -10,7 +10,7 @@ import pytest
 import nbcfast
 from nbcfast import response, skyline, verify_release
 from nbcfast.cli import main
-from nbcfast.release import tables
+from nbcfast.published import lines as tables
 from nbcfast.skyline import anonymize
 from nbcfast.templates import Template, disclose
 
@@ -291,8 +291,8 @@ def test_a_generalised_cell_does_not_pass_for_another(tmp_path, cells, said):
 
 def test_elements_of_cells_are_those_of_the_library():
     from nbcfast import Interval
-    from nbcfast.release.partitions import _typed_cell
-    from nbcfast.skyline.quasi import Cell, element
+    from nbcfast.mondrian.quasi import Cell, element
+    from nbcfast.mondrian.wire import _typed_cell
 
     values = [
         None,

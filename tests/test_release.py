@@ -20,10 +20,13 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Interval, Table, Viewset, verify_release
-from nbcfast.errors import Infeasible
-from nbcfast.release import Certificate, Release, evaluate, load, verify, worst_posterior
-from nbcfast.release.files import text_of
+from nbcfast._core.errors import Infeasible
+from nbcfast.published.files import text_of
+from nbcfast.published.release import Certificate, Release
 from nbcfast.table import SUPPRESSED
+from nbcfast.verification.load import load
+from nbcfast.verification.verify import verify
+from nbcfast.views.quality import evaluate, worst_posterior
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -191,7 +194,7 @@ def test_random_releases_survive_their_file(data):
     views = Viewset(rows, counts)
     release = release_of(views, amplification=2**200)
     document = verify_release.parse(text_of(release).encode())
-    from nbcfast.release.files import release_of as read
+    from nbcfast.verification.load import release_of as read
 
     assert read(document, "here") == release
 
@@ -621,7 +624,7 @@ def test_the_columns_of_a_dataset_are_permuted_independently():
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
 def test_a_streamed_dataset_has_exactly_the_counts(tmp_path, ending, monkeypatch):
-    from nbcfast.release import datasets
+    from nbcfast.published import dataset as datasets
 
     monkeypatch.setattr(datasets, "BLOCK_CELLS", 1)  # blocks of 1,024 rows: 150,000 rows are both ways dealt
     rng = np.random.default_rng(11)
@@ -652,7 +655,7 @@ def test_a_streamed_dataset_has_exactly_the_counts(tmp_path, ending, monkeypatch
 
 
 def test_a_streamed_dataset_is_uniform(tmp_path, monkeypatch):
-    from nbcfast.release import datasets
+    from nbcfast.published import dataset as datasets
 
     monkeypatch.setattr(datasets, "PERMUTED_BLOCKS", 0)
     rng = np.random.default_rng(2)
@@ -884,7 +887,7 @@ def test_sklearn_refuses_what_is_no_code(X, message):
 
 def test_sklearn_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.naive_bayes", None)
-    monkeypatch.delitem(sys.modules, "nbcfast.release.fitted", raising=False)
+    monkeypatch.delitem(sys.modules, "nbcfast.published.fitted", raising=False)
     with pytest.raises(ImportError, match=r"to_sklearn needs scikit-learn: pip install scikit-learn$"):
         release_of().to_sklearn()
 

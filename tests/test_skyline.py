@@ -14,18 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcfast import _skyline
+from nbcfast.groups.groups import Groups, group
 from nbcfast.reference import skyline as reference
-from nbcfast.skyline import (
-    FrontierTable,
-    Groups,
-    Statistics,
-    check,
-    deciding,
-    find,
-    frontier_table,
-    group,
-    plot,
-)
+from nbcfast.skyline import FrontierTable, Statistics, check, deciding, find, frontier_table, plot
 
 NEAR_ONE = 1 - 2.0**-53
 

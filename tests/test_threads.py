@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast import Table, Viewset, _threads, skyline
-from nbcfast._threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
-from nbcfast.equivalence.lines import both
-from nbcfast.skyline import growing
+from nbcfast import Table, Viewset, skyline
+from nbcfast._core import threads as _threads
+from nbcfast._core.threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
+from nbcfast._halves.lines import both
+from nbcfast.mondrian import growing
 from nbcfast.table import Column, Domain, arrow
 
 

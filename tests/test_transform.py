@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Viewset, _roots, _zeros, equivalence, safety
-from nbcfast.errors import Infeasible
+from nbcfast._core.errors import Infeasible
+from nbcfast._rounding import search as search_module
 from nbcfast.reference import transform as reference
 from nbcfast.transform import adjust, fill_zeros, safety_transform, scale, to_rows
 from nbcfast.transform import powers as powers_module
 from nbcfast.transform import publish as publish_module
 from nbcfast.transform import roots as roots_module
-from nbcfast.transform import rounding as rounding_module
 from nbcfast.transform import scaling as scaling_module
-from nbcfast.transform import search as search_module
+from nbcfast.transform import shares as rounding_module
 from nbcfast.transform import zeros as zeros_module
-from nbcfast.transform.loss import expected_log_loss
 from nbcfast.transform.scaling import LN2_BELOW, least_ratio, margin_of, paper_k, precision_for, scaled_by
+from nbcfast.views.loss import expected_log_loss
 
 THREE_ROWS = Viewset([2, 1], [[[0, 1], [2, 0]], [[1, 1], [1, 0]]])
 SIX_ROWS = Viewset([3, 3], [[[1, 2], [2, 1]]] * 2)
@@ -892,7 +892,7 @@ def test_expected_log_loss(monkeypatch):
         exact = expected_log_loss(views, published)
         assert exact == pytest.approx(expected)
         with monkeypatch.context() as patch:
-            patch.setattr("nbcfast.transform.loss.ENUMERATED", 0)
+            patch.setattr("nbcfast.views.loss.ENUMERATED", 0)
             assert expected_log_loss(views, published) == pytest.approx(exact, rel=0.05)
 
 

@@ -387,7 +387,7 @@ class TestNotesAndWarnings:
             assert (code, note in printed, claim in printed) == (0, True, False)
         for name in ("MOST_RATIOS", "MOST_MATCHED", "SOME_TIMES"):
             monkeypatch.setattr(verify_release, name, 0)
-        monkeypatch.setattr("nbcfast.release.limits.MOST_QUOTIENTS", 0)
+        monkeypatch.setattr("nbcfast.published.limits.MOST_QUOTIENTS", 0)
         for kind, sentence in (
             ("safetytransform", verify_release.GUARANTEE),
             ("disclosure", verify_release.DISCLOSURE),

@@ -27,10 +27,10 @@ from nbcfast import (
     transform,
     verify_release,
 )
-from nbcfast.canonical.large import PairsBox
-from nbcfast.cli import printable
-from nbcfast.errors import NoColumnError
+from nbcfast._core.errors import NoColumnError
+from nbcfast.canonical.boxes.large import PairsBox
 from nbcfast.templates import Template, disclose, violations
+from nbcfast.verify_release import printable
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"
 FORGED = "yes  audited"
@@ -248,7 +248,7 @@ def own_words():
 def test_no_object_prints_names_raw(published, tmp_path):
     published["partition"].save(tmp_path)
     calm(repr(nbcfast.verify(tmp_path)))
-    seen = {"nbcfast.release.checks.Verification"}
+    seen = {"nbcfast.verification.verify.Verification"}
     for thing in printed_things(published):
         calm(repr(thing))
         calm(str(thing))

@@ -12,8 +12,8 @@ import pytest
 
 from nbcfast import Infeasible, Interval, load, verify
 from nbcfast import verify_release as form
-from nbcfast.canonical.box import halves
-from nbcfast.equivalence.lines import Logs
+from nbcfast._halves.lines import Logs
+from nbcfast.canonical.boxes.box import halves
 
 MODULUS = sys.hash_info.modulus
 

@@ -8,8 +8,8 @@ import stat
 import pytest
 
 import nbcfast
-from nbcfast import _writing
-from nbcfast._writing import check_file, check_folder, together, written
+from nbcfast._core import files as _writing
+from nbcfast._core.files import check_file, check_folder, together, written
 
 VIEWS = nbcfast.Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
 OTHER = nbcfast.Viewset([4, 3], {"job": [[1, 2], [3, 1]]}, classes=["no", "yes"])
@@ -305,7 +305,7 @@ def denied(request, monkeypatch):
 def test_a_folder_that_takes_nothing_is_said_of_the_target(denied, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     from nbcfast import cli, response
-    from nbcfast.skyline.ondisk import Spill
+    from nbcfast.mondrian.ondisk import Spill
 
     refused, reason = denied
     monkeypatch.chdir(tmp_path)

@@ -15,7 +15,7 @@ from nbcfast.table import Table
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 MOST_COLUMNS = 6  # 729 splits; more are searched greedily
 

@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _associations
-from nbcfast._threads import n_threads, over_rows
+from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found, Value
 from nbcfast.associations.sizes import MARGIN, Floats, Longs, Model, exceeds, single_values
-from nbcfast.skyline.groups import grouped
+from nbcfast.groups.groups import grouped
 from nbcfast.table import Domain
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.skyline.groups import Groups
+    from nbcfast._core.threads import Progress
+    from nbcfast.groups.groups import Groups
 
 Codes = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]

@@ -16,7 +16,7 @@ from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floa
 from nbcfast.associations.sizes import NEAR, Longs, fraction
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 
 ByJoinValue = tuple[list[tuple[str, Any]], list[tuple[str, Any]]]  # columns of the join, and of numbers

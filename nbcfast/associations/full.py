@@ -22,7 +22,7 @@ from nbcfast.associations.sizes import FIRST_BITS, Longs, Model
 from nbcfast.associations.stars import Sizes, single_weights, tuples_enclosed
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.associations.compact import Flags
     from nbcfast.associations.projections import Part
 

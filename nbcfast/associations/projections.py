@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast.associations.sizes import Longs
-from nbcfast.skyline.groups import grouped
+from nbcfast.groups.groups import grouped
 from nbcfast.table import Domain, Table
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.skyline.groups import Codes, Groups
+    from nbcfast._core.threads import Progress
+    from nbcfast.groups.groups import Codes, Groups
 
 Names = tuple[str, ...]
 

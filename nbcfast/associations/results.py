@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.errors import NoColumnError
+from nbcfast._core.errors import NoColumnError
 from nbcfast.table import Domain
 from nbcfast.table.values import exact_share
 from nbcfast.verify_release import printable

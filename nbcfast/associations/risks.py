@@ -19,14 +19,7 @@ from nbcfast.associations.costs import Cost, TooCostlyError, cost_of
 from nbcfast.associations.explicit import Explicit, Outcome
 from nbcfast.associations.full import full
 from nbcfast.associations.joins import Join, Sampling, joined
-from nbcfast.associations.projections import (
-    Columns,
-    Layout,
-    distinct,
-    layout,
-    side,
-    tuples_a_join_value,
-)
+from nbcfast.associations.projections import Columns, Layout, distinct, layout, side, tuples_a_join_value
 from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
@@ -34,7 +27,7 @@ from nbcfast.table import Table
 from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Worlds = Literal["projected", "full"]
 
@@ -200,8 +193,8 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     if isinstance(table, (str, bytes, os.PathLike)):
+        from nbcfast._reading.source import Source
         from nbcfast.associations.streams import read
-        from nbcfast.skyline.sources import Source
 
         file = Source(table)
         if unread:  # that they are there is all that is asked
@@ -210,7 +203,7 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
     if not isinstance(table, Table):
         if not isinstance(table, Mapping):
             from nbcfast.associations.streams import read
-            from nbcfast.skyline.streams import Stream
+            from nbcfast.groups.streams import Stream
 
             return read(Stream(table), plan.parts, threads, progress, unread)
         table = Table(table)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast.associations.projections import Columns, Names
-from nbcfast.skyline.streams import _added, _all_added, _typed_domain
+from nbcfast.groups.streams import _added, _all_added, _typed_domain
 from nbcfast.table.encode import DomainBuilder, recode, used_values
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.skyline.sources import Source
-    from nbcfast.skyline.streams import Codes, Longs, Stream
+    from nbcfast._core.threads import Progress
+    from nbcfast._reading.source import Source
+    from nbcfast.groups.streams import Codes, Longs, Stream
 
 WAITING = 1 << 16  # tuples that wait to be merged, at least
 

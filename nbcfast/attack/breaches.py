@@ -13,13 +13,13 @@ import numpy as np
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
-from nbcfast.safety import _amplification
+from nbcfast.safety.amplification import _amplification
 from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.attack.search import Float
-    from nbcfast.release import Release
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 NEAR = 1e-9  # floats this near to a threshold decide nothing
@@ -147,7 +147,7 @@ with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
     if prior is None:
         shares = [Fraction(1, len(found.classes))] * len(found.classes)
     else:
-        from nbcfast.closeness.prior import prior_of
+        from nbcfast.safety.prior import prior_of
 
         shares = list(prior_of(found, prior))
     undecided = False

@@ -17,7 +17,7 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.table import equal_rows
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.templates import Disclosure
 
 Longs = npt.NDArray[np.int64]

@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.attack.queries import check_kinds, viewset
-from nbcfast.release import Release
+from nbcfast.published.release import Release
 from nbcfast.table import Table
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Float = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.attack.queries import check_kinds, viewset
-from nbcfast.release.quality import log_shares
 from nbcfast.table import Table, concat
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, code_dtype
 from nbcfast.views import count
+from nbcfast.views.quality import log_shares
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.release import Release
+    from nbcfast._core.threads import Progress
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 Float = npt.NDArray[np.float64]

@@ -17,7 +17,7 @@ from nbcfast.attack.queries import convention_of, expected, known_text, places_o
 from nbcfast.table.values import number_text
 
 if TYPE_CHECKING:
-    from nbcfast.release import Release
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 MOST_FACTOR_BITS = 1 << 17  # of all factors of the scores, to make fractions of them

@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from nbcfast.release import Release
-from nbcfast.safety import _check_realistic
+from nbcfast.published.release import Release
+from nbcfast.safety.amplification import _check_realistic
 from nbcfast.table.domain import Domain
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset

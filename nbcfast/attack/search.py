@@ -27,7 +27,7 @@ from nbcfast.attack.posteriors import MOST_COST
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
 Float = npt.NDArray[np.float64]

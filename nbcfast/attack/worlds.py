@@ -13,7 +13,7 @@ from nbcfast.table import Table
 from nbcfast.table.encode import Column, code_dtype
 
 if TYPE_CHECKING:
-    from nbcfast.release import Release
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 MOST_ROWS = 100_000

@@ -13,11 +13,11 @@ from nbcfast.attack import exactly
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
-from nbcfast.safety import _amplification, _log, _ratio_text
+from nbcfast.safety.amplification import _amplification, _log, _ratio_text
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.release import Release
+    from nbcfast._core.threads import Progress
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 CLOSE = 1e-9  # what floats leave this close together is compared exactly

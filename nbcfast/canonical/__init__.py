@@ -1,12 +1,12 @@
 """The canonical release: a viewset made from the answers of a classifier, and from nothing else."""
 
-from nbcfast.canonical.box import box
+from nbcfast.canonical.boxes.box import box
+from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard, Solution
 from nbcfast.canonical.leak import Leak, attacked, leak
-from nbcfast.canonical.points import PointsTable
 from nbcfast.canonical.publish import release
-from nbcfast.canonical.scorecard import integers
-from nbcfast.canonical.solve import solve
-from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard, Solution
+from nbcfast.canonical.weights.scorecard import integers
+from nbcfast.canonical.weights.solve import solve
+from nbcfast.published.points import PointsTable
 
 __all__ = [
     "Box",

@@ -6,13 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nbcfast.canonical.decided import answers
-from nbcfast.canonical.scorecard import differing, integers, shortened
-from nbcfast.canonical.solve import AnyBox, solve
-from nbcfast.canonical.types import Scorecard, Solution
+from nbcfast.canonical.boxes.decided import answers
+from nbcfast.canonical.boxes.types import Scorecard, Solution
+from nbcfast.canonical.weights.scorecard import differing, integers, shortened
+from nbcfast.canonical.weights.solve import AnyBox, solve
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 SHORTER = Fraction(7, 8)
 

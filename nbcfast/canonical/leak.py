@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.canonical.box import box
+from nbcfast._core.errors import expect
+from nbcfast._halves.lines import unravelled
+from nbcfast.canonical.boxes.box import box
+from nbcfast.canonical.boxes.sides import cubed
+from nbcfast.canonical.boxes.types import Box, Solution
 from nbcfast.canonical.checks import expect_progress, table_of
-from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
-from nbcfast.canonical.sides import cubed
-from nbcfast.canonical.solve import solve
-from nbcfast.canonical.types import Box, Solution
-from nbcfast.equivalence.lines import unravelled
-from nbcfast.errors import expect
-from nbcfast.transform.flat import usable
-from nbcfast.transform.loss import _uniform
+from nbcfast.canonical.weights.scorecard import integers
+from nbcfast.canonical.weights.solve import solve
 from nbcfast.views import Viewset
+from nbcfast.views.flat import usable
+from nbcfast.views.loss import _uniform
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.release import Release
+    from nbcfast._core.threads import Progress
+    from nbcfast.published.release import Release
 
 Floats = npt.NDArray[np.float64]
 
@@ -284,7 +284,7 @@ def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
     >>> attacked(views, views)  # nothing was changed
     (4, 4)
     """
-    from nbcfast.release import Release
+    from nbcfast.published.release import Release
 
     expect(views, Viewset, "views")
     if not isinstance(release, Viewset | Release):

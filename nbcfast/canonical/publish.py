@@ -13,29 +13,29 @@ import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast import verify_release as form
-from nbcfast.canonical.box import MOST_TUPLES, box
-from nbcfast.canonical.boxes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast._core.errors import Infeasible, expect
+from nbcfast._halves.lines import unravelled
+from nbcfast.canonical.boxes.box import MOST_TUPLES, box
+from nbcfast.canonical.boxes.classes import MOST_ENUMERATED, MOST_SWEPT
+from nbcfast.canonical.boxes.decided import answers
+from nbcfast.canonical.boxes.large import PairsBox, SweptBox
+from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.checks import expect_progress, table_of
-from nbcfast.canonical.decided import answers
-from nbcfast.canonical.large import PairsBox, SweptBox
 from nbcfast.canonical.rounding import SEARCHED, Same, Work
-from nbcfast.canonical.scorecard import integers
 from nbcfast.canonical.shares import Scores
-from nbcfast.canonical.solve import solve
-from nbcfast.canonical.types import Box, EnumeratedBox, ListedBox, Scorecard
-from nbcfast.equivalence.lines import unravelled
-from nbcfast.errors import Infeasible, expect
+from nbcfast.canonical.weights.scorecard import integers
+from nbcfast.canonical.weights.solve import solve
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import amount_text, exact, power_text
-from nbcfast.transform.flat import usable
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
 from nbcfast.views import Viewset
+from nbcfast.views.flat import usable
 from nbcfast.views.integers import Counts
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
-    from nbcfast.release import Release
+    from nbcfast._core.threads import Progress
+    from nbcfast.published.release import Release
 
 AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
 
@@ -175,7 +175,7 @@ def _published(
 
     `names` has no counts, and `boxed` makes the box of counts that are to be published.
     """
-    from nbcfast.release import Canonical, Certificate, PublicList, Release
+    from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 
     target, points = asked, _Points(None, True, bits)
     if asked.n_classes == 1:
@@ -340,7 +340,7 @@ def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
 
 def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
-    from nbcfast.release.files import _typed
+    from nbcfast.published.typed import _typed
 
     values = [
         [_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes

@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
+from nbcfast._halves.lines import unravelled
+from nbcfast._rounding.apportion import Counted, apportioned, round_up, viewset
+from nbcfast._rounding.search import MOST_CLOSE, MOST_ROWS, Pair, best_at
 from nbcfast.canonical.shares import Scores, Shares
-from nbcfast.equivalence.lines import unravelled
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.publish import Rounded, _Work, unsafe
-from nbcfast.transform.rounding import Counted, apportioned, round_up, viewset
-from nbcfast.transform.search import MOST_CLOSE, MOST_ROWS, Pair, best_at
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 I64 = npt.NDArray[np.int64]
 
@@ -41,7 +41,7 @@ class Same(NamedTuple):
 
 
 class Near:
-    """The comparisons that rounding may turn, the nearest first; as `nbcfast.transform.search.Close`.
+    """The comparisons that rounding may turn, the nearest first; as `nbcfast._rounding.search.Close`.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.canonical.types import Scorecard
+from nbcfast.canonical.boxes.types import Scorecard
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +89,7 @@ class Scores:
 class Shares:
     """What each class and each value in it would have of the rows, if rows could be split.
 
-    Fields and names are those of `nbcfast.transform.rounding.Shares`, as the search for few rows uses them.
+    Fields and names are those of `nbcfast.transform.shares.Shares`, as the search for few rows uses them.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def _one_line(error: Exception) -> str:
         return "not enough memory"
     text = " ".join(str(error).split())
     if isinstance(error, RuntimeError) and text.startswith("can't start new thread"):
-        from nbcfast._threads import NO_THREAD
+        from nbcfast._core.threads import NO_THREAD
 
         return NO_THREAD
     if isinstance(error, ValueError | TypeError | OSError | OverflowError | ImportError) and text:

@@ -19,9 +19,9 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import attack, closeness
+from nbcfast._core.errors import Infeasible
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
-from nbcfast.cli import printable
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     PARQUET_ENDINGS,
@@ -42,9 +42,10 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.errors import Infeasible
-from nbcfast.release import Release, load
+from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
+from nbcfast.verification.load import load
+from nbcfast.verify_release import printable
 
 CONVENTIONS: tuple[Literal["row", "worlds"], ...] = ("row", "worlds")
 EVALUATED = 2_000  # posteriors behind the worst case in a report

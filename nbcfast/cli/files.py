@@ -11,10 +11,10 @@ from typing import Any, Literal
 import click
 
 import nbcfast
+from nbcfast._core.errors import NoColumnError
 from nbcfast.cli.naming import about
 from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
-from nbcfast.errors import NoColumnError
-from nbcfast.release.formulas import spreadsheet_remarks
+from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from nbcfast.errors import NoColumnError
+from nbcfast._core.errors import NoColumnError
 
 MOST_NAMED = 20  # columns that an error lists
 

@@ -16,7 +16,6 @@ from rich.text import Text
 import nbcfast
 from nbcfast import response
 from nbcfast import verify_release as form
-from nbcfast.cli import printable
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
@@ -34,11 +33,12 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.release import load
-from nbcfast.release.files import own_file, published_copy
+from nbcfast.published.files import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.table.values import plain
+from nbcfast.verification.load import load
+from nbcfast.verify_release import printable
 
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
 

@@ -16,7 +16,6 @@ from rich.text import Text
 
 from nbcfast import associations
 from nbcfast.associations.results import check_threshold, probability_text
-from nbcfast.cli import printable
 from nbcfast.cli.files import names_of, read
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.skyline_verbs import as_json
@@ -33,6 +32,7 @@ from nbcfast.cli.verbs import (
     verbs,
 )
 from nbcfast.table.arrow import load_pyarrow
+from nbcfast.verify_release import printable
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 IN_BATCHES = (".csv", ".csv.gz", ".parquet")

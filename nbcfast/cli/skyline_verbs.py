@@ -15,9 +15,9 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import skyline
-from nbcfast._writing import written
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.files import written
 from nbcfast.attack.definetti import DeFinetti
-from nbcfast.cli import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.files import (
     Output,
@@ -43,10 +43,10 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.errors import Infeasible
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact_share, plainly
+from nbcfast.verify_release import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -467,7 +467,7 @@ def save(
     overwrite: bool,
 ) -> list[Path]:
     """Write what may be published; the files. With `parquet` a folder gets a table.parquet too."""
-    from nbcfast.release.tables import write_csv, write_parquet
+    from nbcfast.published.lines import write_csv, write_parquet
 
     ending = out.suffix.lower()
     if ending in (".parquet", ".pq"):

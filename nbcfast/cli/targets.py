@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import click
 
-from nbcfast._writing import check_file, check_folder, place_of
+from nbcfast._core.files import check_file, check_folder, place_of
 
 PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
 ASK = "--overwrite"

@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
-from nbcfast.cli import printable
+from nbcfast._core.errors import Infeasible
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
@@ -31,11 +31,11 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.errors import Infeasible
-from nbcfast.release import load
-from nbcfast.release.tables import write_csv, write_parquet
+from nbcfast.published.lines import write_csv, write_parquet
 from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
+from nbcfast.verification.load import load
+from nbcfast.verify_release import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

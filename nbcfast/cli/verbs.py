@@ -26,22 +26,24 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import canonical, safety
+from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli import printable
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.errors import Infeasible
-from nbcfast.release import Posterior, Quality, Release, Verification, evaluate, load, worst_posteriors
-from nbcfast.release import verify as verified
+from nbcfast.published.release import Release
 from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
-from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, undeclared_text
+from nbcfast.verification.load import load
+from nbcfast.verification.verify import Verification
+from nbcfast.verification.verify import verify as verified
+from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, printable, undeclared_text
+from nbcfast.views.quality import Posterior, Quality, evaluate, worst_posteriors
 
 if TYPE_CHECKING:
+    from nbcfast.mondrian.partition import Partition
     from nbcfast.response import Disguised
-    from nbcfast.skyline import Partition
     from nbcfast.templates import Disclosure
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.closeness.margins import ONE, Pair, Scores
-from nbcfast.closeness.prior import integers, prior_of
 from nbcfast.closeness.results import LowerBound
-from nbcfast.safety import _root_below
-from nbcfast.transform.flat import UNIT, Flat
+from nbcfast.safety.amplification import _root_below
+from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
+from nbcfast.views.flat import UNIT, Flat
 
 if TYPE_CHECKING:
     from nbcfast.views import Viewset

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gmpy2
 import numpy as np
 
-from nbcfast.equivalence.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Term, split
+from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Term, split
 from nbcfast.equivalence.margins import bound
 from nbcfast.transform.powers import Power
 from nbcfast.transform.zeros import Filled, largest_ratio
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 MOST_EXACT = 100_000  # tuples that fixed point cannot tell from the nearest
 ONE = Power(0, gmpy2.mpq(1))
@@ -200,7 +200,7 @@ def _met(line: Line) -> Side | None:
 
 def _terms(line: Line, codes: tuple[int, ...], rows: Any, others: Any) -> Iterator[Term]:
     """X_c / X_d at these pairs of halves."""
-    from nbcfast.equivalence.lines import tuple_of
+    from nbcfast._halves.lines import tuple_of
 
     sizes = [len(of_attribute) for of_attribute in line._terms]
     for i, j in zip(rows.tolist(), others.tolist(), strict=True):

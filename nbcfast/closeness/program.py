@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gmpy2
 
 from nbcfast.closeness.margins import ONE, Pair, Scores
-from nbcfast.closeness.prior import integers, prior_of
 from nbcfast.closeness.results import Best
+from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Preserve, fill_zeros
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
 BITS = 192  # of the logarithms between which the optimum is found

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import gmpy2
 
+from nbcfast._core.errors import Infeasible
 from nbcfast.closeness.margins import Scores
-from nbcfast.closeness.prior import integers, prior_of
 from nbcfast.closeness.program import BITS, Ray, lowest, solved
-from nbcfast.closeness.reached import within
-from nbcfast.errors import Infeasible
-from nbcfast.release.certificate import limit_text
+from nbcfast.published.release import limit_text
+from nbcfast.safety.prior import integers, prior_of, within
 from nbcfast.table.values import exact
 from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options
-from nbcfast.transform.rounding import Shares
 from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, on_grid, scaled_by
+from nbcfast.transform.shares import Shares
 from nbcfast.transform.zeros import Preserve, fill_zeros
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.closeness.results import Best
-    from nbcfast.release import Release
+    from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
 WORTH = gmpy2.mpq(17, 16)  # y is used where x can be larger by this factor with it

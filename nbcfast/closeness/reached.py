@@ -13,15 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast.closeness.bounds import retraced
-from nbcfast.closeness.prior import integers, prior_of
 from nbcfast.closeness.results import Achieved, Reached
-from nbcfast.safety import MOST_BITS, MOST_FACTOR_BITS, _check_realistic, _Ratios, amplification, at_most
-from nbcfast.table.domain import Domain
+from nbcfast.safety.amplification import (
+    MOST_BITS,
+    MOST_FACTOR_BITS,
+    _check_realistic,
+    _Ratios,
+    amplification,
+)
+from nbcfast.safety.prior import prior_of, weighted
 from nbcfast.views import Viewset
-from nbcfast.views.integers import as_counts, logarithms
+from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -78,31 +83,6 @@ def achieved(views: Viewset, prior: Mapping[Any, Any], *, progress: Progress | N
     _check_realistic(views)
     odds = statement11(views, of)
     return Achieved(definition5(views, of, odds, progress), odds, of)
-
-
-def weighted(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
-    """Views with X_c / F_c for X_c up to a common factor: one more attribute, of a single value.
-
-    They are not realistic, but Lambda of them is the r of Statement 11.
-    """
-    whole = integers(prior)
-    common = math.lcm(*whole)
-    name = "prior"
-    while name in views.counts:
-        name += "_"
-    of_class = views.class_counts.tolist()
-    row = [[count * (common // number) for count, number in zip(of_class, whole, strict=True)]]
-    return Viewset._of(
-        views.class_counts,
-        {**views.counts, name: as_counts(row, "prior")},
-        views._class_domain,
-        {**views._domains, name: Domain.of([0])},
-    )
-
-
-def within(views: Viewset, prior: tuple[Fraction, ...], r: Any) -> bool:
-    """Whether the r of Statement 11 is at most this, exactly."""
-    return at_most(weighted(views, prior), r)
 
 
 def statement11(views: Viewset, prior: tuple[Fraction, ...]) -> Reached:

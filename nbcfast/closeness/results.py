@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from nbcfast.safety import _plain_ratio, _ratio_text, _tuple_text
+from nbcfast.safety.amplification import _plain_ratio, _ratio_text, _tuple_text
 
 Labels = tuple[Any, ...]  # by a name of its own, as a field is named tuple
 

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._margin import Lists, dominance, enumerated, listed
-from nbcfast.equivalence.interval import proportional, proved
-from nbcfast.equivalence.lines import (
+from nbcfast._halves.lines import (
     I32,
     I64,
     LARGE,
@@ -28,12 +26,14 @@ from nbcfast.equivalence.lines import (
     split,
     tuple_of,
 )
+from nbcfast._margin import Lists, dominance, enumerated, listed
+from nbcfast.equivalence.interval import proportional, proved
 from nbcfast.equivalence.margins import bound, n_rows
 from nbcfast.equivalence.results import Comparison
 from nbcfast.equivalence.witness import Found, Search, differing_classes
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
 Preserve = Literal["order", "label"]
@@ -121,7 +121,7 @@ def compared(
     limits: Limits = LIMITS,
 ) -> Comparison:
     """`compare` with its limits as an argument."""
-    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 
     used = n_threads(threads, ONE_THREAD_BYTES)
     check_preserve(preserve)

@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.equivalence.comparing import (
-    LIMITS,
-    Limits,
-    Preserve,
-    Work,
-    arranged,
-    check_preserve,
-)
-from nbcfast.equivalence.lines import Line, Logs, Plain, Split, Term, product, unravelled
+from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, product, unravelled
+from nbcfast.equivalence.comparing import LIMITS, Limits, Preserve, Work, arranged, check_preserve
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.equivalence.results import Comparison
     from nbcfast.views import Viewset
 

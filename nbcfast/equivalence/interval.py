@@ -12,7 +12,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.equivalence.lines import Plain, product
+from nbcfast._halves.lines import Plain, product
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]  # of Python ints

@@ -11,7 +11,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.equivalence.lines import (
+from nbcfast._halves.lines import (
     MOST_HALF,
     MOST_WORK,
     Line,
@@ -26,7 +26,7 @@ from nbcfast.equivalence.lines import (
 from nbcfast.equivalence.results import Margin
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
 ENUMERATED = 20_000  # pairs of sums: up to here, looking at all of them is quicker than anything else
@@ -75,7 +75,7 @@ def margin_of(
     enumerate_up_to: int = ENUMERATED,
 ) -> Margin:
     """`margin` with its limits as arguments."""
-    from nbcfast._threads import ONE_THREAD_BYTES, n_threads
+    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 
     used = n_threads(threads, ONE_THREAD_BYTES)
     n_rows(views)

@@ -15,8 +15,8 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._halves.lines import Plain, codes_of, product
 from nbcfast.equivalence.interval import as_array
-from nbcfast.equivalence.lines import Plain, codes_of, product
 from nbcfast.views.integers import logarithms
 
 Bools = npt.NDArray[np.bool_]

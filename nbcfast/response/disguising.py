@@ -18,7 +18,7 @@ from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.response.binary import Cut
 
 BLOCK_ROWS = 1 << 20  # a multiple of 64 * 512: no coin is thrown away between two blocks
@@ -66,7 +66,7 @@ class Disguised(Table):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know of the texts besides; it is not in the certificate."""
-        from nbcfast.release.formulas import spreadsheet_remarks
+        from nbcfast.published.formulas import spreadsheet_remarks
 
         return spreadsheet_remarks({name: self.domain(name) for name in self.names})
 
@@ -102,7 +102,7 @@ class Disguised(Table):
             If there are no rows, CSV cannot hold a value, or the cuts are not of columns of the scheme with
             the values 0 and 1.
         """
-        from nbcfast.release.disguises import save
+        from nbcfast.response.wire import save
 
         save(self, path, self.cuts if cuts is None else cuts, overwrite)
 

@@ -26,7 +26,7 @@ from nbcfast.table.values import exact_share
 from nbcfast.views import Viewset, count
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Exact = npt.NDArray[Any]  # of Fractions
 Method = Literal["projection", "em"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.errors import expect
+from nbcfast._core.errors import expect
 from nbcfast.response.bits import Bits
 from nbcfast.response.estimating import Estimate, quantile
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, number_text
@@ -23,7 +23,7 @@ from nbcfast.views import Viewset
 from nbcfast.views.scoring import _matched
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 MOST_REVERSED = 1 << 16  # test sets that one accuracy takes
 

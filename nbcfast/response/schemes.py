@@ -45,7 +45,7 @@ class Group:
     theta: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        from nbcfast.release.files import _rational
+        from nbcfast.published.typed import _rational
 
         return {"columns": list(self.columns), "theta": _rational(self.theta)}
 
@@ -266,7 +266,7 @@ class AnyScheme(ABC):
         overwrite : bool
             Replace a file that is there; otherwise that is a FileExistsError.
         """
-        from nbcfast._writing import written
+        from nbcfast._core.files import written
 
         with written(path, overwrite=overwrite) as file:
             file.write(self.to_json().encode("ascii"))
@@ -588,7 +588,7 @@ class KaryScheme(AnyScheme):
 def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:
     """The scheme that `to_dict` wrote."""
     from nbcfast import verify_release as form
-    from nbcfast.release.files import _domain
+    from nbcfast.published.typed import _domain
 
     if not isinstance(fields, Mapping) or fields.get("kind") not in ("binary", "k-ary"):
         raise ValueError(f"{where}: expected an object with kind 'binary' or 'k-ary'")
@@ -648,7 +648,7 @@ def load_scheme(path: str | os.PathLike[str]) -> Scheme | KaryScheme:
         by it would hide something else than was said, or nothing.
     """
     from nbcfast import verify_release as form
-    from nbcfast.release.files import own_file, published_copy
+    from nbcfast.published.files import own_file, published_copy
 
     name = os.fsdecode(path)
     if os.path.isdir(name):
@@ -754,6 +754,6 @@ def _ldp_text(odds: Fraction) -> str:
 
 
 def _written(domains: Mapping[str, Domain]) -> dict[str, Any]:
-    from nbcfast.release.files import _typed
+    from nbcfast.published.typed import _typed
 
     return {name: [_typed(value, domain) for value in domain.values] for name, domain in domains.items()}

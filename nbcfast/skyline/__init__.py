@@ -1,15 +1,17 @@
 """Privacy Skyline: how much an adversary must know before a table gives somebody away."""
 
-from nbcfast.skyline.anonymize import anonymize
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nbcfast.groups import Groups, SetGroups, group, group_parts
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.finding import FrontierTable, find, frontier_table, plot
-from nbcfast.skyline.groups import Groups, group
-from nbcfast.skyline.partition import Partition
 from nbcfast.skyline.points import Point
 from nbcfast.skyline.results import Attack, Report, Reports
-from nbcfast.skyline.sets import SetGroups
 from nbcfast.skyline.statistics import Statistics
-from nbcfast.skyline.streams import group_parts
+
+if TYPE_CHECKING:
+    from nbcfast.mondrian import Partition, anonymize
 
 __all__ = [
     "Attack",
@@ -29,3 +31,10 @@ __all__ = [
     "group_parts",
     "plot",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`anonymize` and `Partition` are made floors above, of what is judged here."""
+    if name not in ("Partition", "anonymize"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("nbcfast.mondrian"), name)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast import _skyline
+from nbcfast.groups.groups import Groups
+from nbcfast.groups.sets import SetGroups, bits, check_l
 from nbcfast.skyline.deciding import MOST, Worst, above, verdict, worst
-from nbcfast.skyline.groups import Groups
 from nbcfast.skyline.points import Point, as_points
 from nbcfast.skyline.results import Attack, Report, Reports
-from nbcfast.skyline.sets import SetGroups, bits, check_l
 from nbcfast.skyline.statistics import Statistics, histograms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 BELOW_ONE = 1 - 2.0**-53
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import as_amount
+from nbcfast.groups.sets import MOST_L, SetGroups
 from nbcfast.skyline.deciding import is_safe
-from nbcfast.skyline.groups import Groups
-from nbcfast.skyline.points import as_amount, as_confidence
-from nbcfast.skyline.sets import MOST_L, SetGroups
+from nbcfast.skyline.points import as_confidence
 from nbcfast.skyline.statistics import Statistics
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Knowledge = tuple[int, int, int]
 

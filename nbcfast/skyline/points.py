@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from nbcfast.groups.measures import as_amount
 from nbcfast.table.values import exact, exact_share, number_text
-
-MOST_PEOPLE = 1 << 61  # of a group: sums of knowledge and people stay within 63 bits
 
 
 class Point(NamedTuple):
@@ -43,19 +41,6 @@ def as_confidence(number: Any, where: str = "confidence") -> Fraction:
     if not 0 < value <= 1:
         shown = number_text(value) if isinstance(number, Fraction) else repr(number)
         raise ValueError(f"{where} must be in (0, 1], got {shown}")
-    return value
-
-
-def as_amount(number: Any, where: str) -> int:
-    """A number of pieces of knowledge: an int of at least 0."""
-    if isinstance(number, bool):
-        raise TypeError(f"{where} must be an int, got {number!r}")
-    try:
-        value = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{where} must be an int, got {number!r}") from None
-    if value < 0:
-        raise ValueError(f"{where} must be at least 0, got {value}")
     return value
 
 

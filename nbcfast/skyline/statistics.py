@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _skyline
-from nbcfast._threads import n_threads, over_rows
-from nbcfast.skyline.groups import Groups
-from nbcfast.skyline.points import MOST_PEOPLE, as_amount
-from nbcfast.skyline.sets import SetGroups
+from nbcfast._core.threads import n_threads, over_rows
+from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import MOST_PEOPLE, as_amount
+from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 Longs = npt.NDArray[np.int64]
 # VN and one TW and MO an l, with the fewest people and different values of a group.

@@ -2,7 +2,6 @@
 
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column
-from nbcfast.table.files import read_csv, read_parquet
 from nbcfast.table.table import Table, concat
 from nbcfast.table.values import SUPPRESSED, Interval
 
@@ -13,6 +12,4 @@ __all__ = [
     "Interval",
     "Table",
     "concat",
-    "read_csv",
-    "read_parquet",
 ]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
-from nbcfast._threads import NO_THREAD, startable
-from nbcfast.errors import NoColumnError
+from nbcfast._core.errors import NoColumnError
+from nbcfast._core.threads import NO_THREAD, startable
 from nbcfast.table.encode import Codes, ColumnBuilder
 from nbcfast.table.values import Value
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
-from nbcfast.errors import NoColumnError
+from nbcfast._core.errors import NoColumnError
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain

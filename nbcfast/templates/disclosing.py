@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast import _disclose
-from nbcfast.errors import Infeasible
+from nbcfast._core.errors import Infeasible
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value, exact, number_text

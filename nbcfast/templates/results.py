@@ -185,7 +185,7 @@ class Disclosure:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know of the texts besides; it is not in the certificate."""
-        from nbcfast.release.formulas import spreadsheet_remarks
+        from nbcfast.published.formulas import spreadsheet_remarks
 
         return spreadsheet_remarks({name: self.table.domain(name) for name in self.table.names})
 
@@ -258,7 +258,7 @@ class Disclosure:
         ...     nbcfast.verify(folder).ok
         True
         """
-        from nbcfast.release.disclosures import save
+        from nbcfast.templates.wire import save
 
         save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nbcfast import safety
-from nbcfast.errors import Infeasible, expect
+from nbcfast._core.errors import Infeasible, expect
+from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.rounding import Counted, Shares, proven, proven_rows, round_up, tilt_at, viewset
 from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
+from nbcfast.transform.shares import Shares, proven, proven_rows, tilt_at
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
+    from nbcfast._rounding.search import Candidate, Nearest, Parts, Truth
     from nbcfast.equivalence import Comparer
-    from nbcfast.release import Release
-    from nbcfast.transform.search import Candidate, Nearest, Parts, Truth
+    from nbcfast.published.release import Release
 
 RowsArgument = Literal["smallest", "proven"] | int
 
@@ -367,7 +368,7 @@ class _Work:
     # Search -------------------------------------------------------------------------------------------------
 
     def close(self, shares: Any, rows: int) -> Any:
-        from nbcfast.transform.search import Close, Truth
+        from nbcfast._rounding.search import Close, Truth
 
         if self._truth is None:
             self._truth = Truth(shares)
@@ -384,7 +385,7 @@ class _Work:
         return (views, comparison) if comparison.equal else None
 
     def _searched(self) -> Rounded:
-        from nbcfast.transform.search import MOST_ROWS, best_at
+        from nbcfast._rounding.search import MOST_ROWS, best_at
 
         for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
@@ -410,7 +411,7 @@ class _Work:
 
     def _fewer(self, close: Nearest, shares: Parts, found: Rounded, least: int) -> Rounded:
         """Down from the first number of rows that does; a few that do not are passed over."""
-        from nbcfast.transform.search import best_at
+        from nbcfast._rounding.search import best_at
 
         rows, failures = found.views.n_rows, 0
         for _ in range(DOWN):
@@ -475,7 +476,7 @@ class _Work:
                 yield last
 
     def _candidate(self, shares: Any, rows: int) -> Rounded | None:
-        from nbcfast.transform.search import MOST_ROWS, best_at
+        from nbcfast._rounding.search import MOST_ROWS, best_at
 
         if self.tuples <= SEARCHED and rows <= MOST_ROWS:
             candidate = best_at(self.close(shares, rows), shares, rows, self._safe, anything=True)
@@ -529,7 +530,7 @@ class _Wrap:
         self.gauge, self.table, self.class_name, self.claims = gauge, table, class_name, claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
-        from nbcfast.release import Certificate, Release
+        from nbcfast.published.release import Certificate, Release
 
         differing_rows = None
         if self.table is not None:

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _roots, safety
-from nbcfast.errors import expect
+from nbcfast._core.errors import expect
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
 from nbcfast.transform.zeros import Filled, log_amplification
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
 MOST_BITS = 1 << 20  # that may be asked for

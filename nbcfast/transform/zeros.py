@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _zeros
-from nbcfast.errors import expect
+from nbcfast._core.errors import expect
 from nbcfast.table.values import number_text
-from nbcfast.transform.flat import UNIT, Flat, usable
 from nbcfast.transform.powers import Power, power, product
 from nbcfast.views import Viewset
+from nbcfast.views.flat import UNIT, Flat, usable
 
 Preserve = Literal["order", "label"]
 

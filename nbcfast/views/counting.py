@@ -12,8 +12,8 @@ import numpy.typing as npt
 from nbcfast import _count
 from nbcfast._codes import check_weights
 from nbcfast._columns import Columns
-from nbcfast._plan import plan
-from nbcfast._threads import n_threads, over_rows
+from nbcfast._core.joint import plan
+from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import DomainBuilder, recode, used_values
 from nbcfast.views.integers import INT64_MAX
@@ -22,7 +22,7 @@ from nbcfast.views.viewset import Viewset, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 MAX_VALUES = 65_536
 

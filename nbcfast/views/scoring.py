@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._columns import Columns
-from nbcfast._plan import plan
+from nbcfast._core.joint import plan
+from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._score import Scorer, Scores
-from nbcfast._threads import MOST_ROWS, n_threads, over_rows
 from nbcfast.table import Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import exact
 from nbcfast.views.integers import INT64_MAX, Counts, as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
     from nbcfast.views.viewset import Viewset
 
 # Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.

@@ -16,7 +16,7 @@ from nbcfast.views.integers import Counts, added, as_counts, column_sums, total,
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from nbcfast._threads import Progress
+    from nbcfast._core.threads import Progress
 
 
 class Viewset:

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, numbers, threads, joint tables, new files."""

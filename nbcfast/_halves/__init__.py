@@ -1,0 +1,1 @@
+"""Sums over the attributes, and their tables over two halves of them."""

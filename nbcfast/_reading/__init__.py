@@ -1,0 +1,1 @@
+"""How tables are read: files of every ending, and streams of batches."""

@@ -1,0 +1,458 @@
+"""Tables from CSV and Parquet files, batch by batch; pyarrow reads."""
+
+import atexit
+import codecs
+import math
+import os
+import re
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbcfast._core.errors import NoColumnError
+from nbcfast.table import arrow
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import ColumnBuilder
+from nbcfast.table.table import Table, declared_domains, split_weights
+from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
+
+Progress = Callable[[int, int], object]
+
+BLOCK_BYTES = 1 << 20
+LARGEST_BLOCK = 1 << 30
+PARQUET_ROWS = 1 << 17
+
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    columns: Iterable[str] | None = None,
+    null_values: Sequence[str] = ("",),
+    *,
+    types: Mapping[str, str] | None = None,
+    domains: Mapping[str, Iterable[Any]] | None = None,
+    weights: str | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf8",
+    progress: Progress | None = None,
+) -> Table:
+    r"""Read a CSV file with a header; quotes, line breaks inside quotes, and .gz are understood.
+
+    A quote that is opened and never closed reaches to the end of the file, as everywhere in CSV.
+    An empty line is no row, unless the file has a single column: there it is a null.
+
+    A column becomes int if all its values are written as integers are (``-12``, not ``007``), else float if
+    all are written as Python writes floats, or are such integers up to 2^53; otherwise it stays text. Dates
+    and bools stay text.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    columns : sequence of str, optional
+        The columns to read, in this order; all by default.
+    null_values : sequence of str
+        Fields that are nulls, quoted or not. They take the place of the default, the empty field.
+    types : mapping of name -> "text", "int" or "float", optional
+        The type of a column, whatever its values look like.
+    domains : mapping of name -> sequence, optional
+        Declared domains, as of Table; they decide the types of their columns.
+    weights : str, optional
+        The column of weights.
+    delimiter : str
+        One character.
+    encoding : str
+        As Python names it.
+    progress : callable, optional
+        Called with the bytes read and the bytes in all after each batch.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not a CSV file of this encoding, rows differ in length, or names are unknown or given twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age,zip\n39,02138\n,10115\n")
+    ...     table = read_csv(path)
+    >>> table.domain("age"), table.domain("zip")
+    ((39, None), ('02138', '10115'))
+    """
+    where = os.fsdecode(path)
+    _check_types(types)
+    if isinstance(null_values, (str, bytes)):
+        raise TypeError(f"null_values: expected a sequence of texts, got {null_values!r}")
+    if weights is not None and not isinstance(weights, str):
+        raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    if not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
+    pa = arrow.load_readers()
+    # Either may be an iterator, and reading may start again.
+    columns = columns if columns is None or isinstance(columns, str) else list(columns)
+    declared, nulls = declared_domains(domains), list(null_values)
+    size = os.stat(where).st_size
+    block, threads = BLOCK_BYTES, True
+    while True:
+        try:
+            builders = _read_fields(
+                where,
+                columns,
+                nulls,
+                types,
+                declared,
+                weights,
+                delimiter,
+                encoding,
+                progress,
+                block,
+                threads,
+            )
+            break
+        except UnicodeError as error:
+            raise ValueError(f"{where}: {arrow.one_line(error)}") from None
+        except LookupError as error:
+            if isinstance(error, (KeyError, IndexError)):
+                raise ValueError(f"{where}: {arrow.one_line(error)}") from None
+            raise ValueError(f"encoding: {error}") from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
+            message = arrow.one_line(error)
+            if block < min(size, LARGEST_BLOCK) and ("straddling" in message or "or block" in message):
+                block = min(block * 8, LARGEST_BLOCK)  # a row is longer than a block
+                continue
+            if threads and "Expected" in message and "Row #" not in message:
+                threads = False  # one thread knows the number of the row
+                continue
+            raise ValueError(f"{where}: {message}") from None
+        except pa.ArrowException as error:
+            raise OSError(f"{where}: {arrow.one_line(error)}") from None
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            raise OSError(f"{where}: {arrow.one_line(error)}") from None
+    finished = {}
+    for name in list(builders):
+        rule = (types or {}).get(name)
+        if rule is None and name in declared:
+            rule = _rule_of(declared[name].kind, name)
+        if rule is None and name == weights:
+            rule = "int"
+        values = typed(builders[name].distinct_texts(), rule, name)
+        finished[name] = builders.pop(name).finish(declared.get(name), values)
+    n_rows = len(next(iter(finished.values())).codes)
+    if progress is not None:
+        progress(size, size)
+    kept, checked = split_weights(finished, weights, n_rows)
+    return Table._of(kept, checked, n_rows)
+
+
+def _check_types(types: Mapping[str, str] | None) -> None:
+    for name, rule in (types or {}).items():
+        if rule not in ("text", "int", "float"):
+            raise ValueError(f"types: expected 'text', 'int' or 'float' for column {name!r}, got {rule!r}")
+
+
+def _rule_of(kind: str | None, name: str) -> str:
+    if kind in ("bool", "interval"):
+        raise ValueError(
+            f"domain of column {name!r}: expected text or numbers, as CSV files hold, got {kind}"
+        )
+    return kind or "text"
+
+
+def _read_fields(
+    path: str,
+    columns: Iterable[str] | None,
+    null_values: list[str],
+    types: Mapping[str, str] | None,
+    declared: Mapping[str, Domain],
+    weights: str | None,
+    delimiter: str,
+    encoding: str,
+    progress: Progress | None,
+    block: int,
+    threads: bool,
+) -> dict[str, ColumnBuilder]:
+    """All fields as text, dictionary-encoded block by block."""
+    from pyarrow import csv
+
+    pa = arrow.load_pyarrow()
+    read = csv.ReadOptions(block_size=block, use_threads=threads)
+    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    size = os.stat(path).st_size
+    with _open(path, encoding) as (_, stream):
+        # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
+        any_types = csv.ConvertOptions(check_utf8=False)
+        with csv.open_csv(stream, read, parse, any_types) as batches:
+            header = list(batches.schema.names)
+    # With one column an empty line is a row, and no row is dropped.
+    parse.ignore_empty_lines = len(header) > 1
+    wanted = arrow.chosen_names(header, columns)
+    if not wanted:
+        raise ValueError("columns: expected at least one name, got none")
+    if weights is not None and weights not in wanted:
+        wanted += arrow.chosen_names(header, [weights])
+    for name in types or ():
+        if name not in wanted:
+            raise NoColumnError(name, wanted, "types")
+    declared_domains(declared, [name for name in wanted if name != weights])
+    text = pa.dictionary(pa.int32(), pa.string())
+    convert = csv.ConvertOptions(
+        include_columns=wanted,
+        column_types=dict.fromkeys(wanted, text),
+        null_values=null_values,
+        strings_can_be_null=True,
+    )
+    builders = {name: ColumnBuilder(name) for name in wanted}
+    readers = {name: arrow.ColumnReader(name, text) for name in wanted}
+    with _open(path, encoding) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
+        for batch in batches:
+            for name in wanted:
+                arrow.add_batch(builders[name], readers[name], batch.column(name))
+            if progress is not None:
+                progress(min(source.done, size), size)
+    return builders
+
+
+@contextmanager
+def _open(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
+    """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
+    pa = arrow.load_pyarrow()
+    compression = COMPRESSED.get(Path(path).suffix.lower())
+    with open(path, "rb", buffering=0) as file:
+        inner = pa.PythonFile(file, mode="r")
+        if compression:
+            inner = pa.CompressedInputStream(inner, compression)
+        if codecs.lookup(encoding).name != "utf-8":
+            inner = pa.transcoding_input_stream(inner, encoding, "utf8")
+        with closing(_Source(file, inner)) as source:
+            yield source, pa.PythonFile(source, mode="r")
+
+
+_live: "weakref.WeakSet[_Source]" = weakref.WeakSet()
+
+
+@atexit.register
+def _settle(seconds: float = 1.0) -> None:
+    """Wait, no longer than so many seconds, for pyarrow's threads to let go of what they read from.
+
+    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process.
+    """
+    deadline = time.monotonic() + seconds
+    while len(_live) and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+class _Source:
+    """The bytes of a stream, in blocks that suit pyarrow's CSV reader, until it is closed.
+
+    The reader goes on reading ahead in threads of its own for a while after it is closed. A file that is
+    opened next gets the same descriptor, and such a late read would take a block out of it. And the reader
+    drops a line feed at the start of a block if the one before ended in a carriage return, also inside
+    quotes; so no block ends in one.
+    """
+
+    def __init__(self, file: Any, stream: Any) -> None:
+        self._lock = threading.Lock()
+        self._file = file
+        self._stream = stream
+        self._kept = b""
+        self.closed = False
+        _live.add(self)
+
+    @property
+    def done(self) -> int:
+        """Bytes of the file that were read."""
+        with self._lock:
+            return 0 if self.closed else int(self._file.tell())
+
+    def read(self, n: int = -1) -> bytes:
+        with self._lock:
+            if self.closed:
+                return b""
+            block: bytes = self._kept + self._stream.read(n if n < 0 else max(n - len(self._kept), 1))
+            self._kept = b""
+            while block.endswith(b"\r") and (more := self._stream.read(1)):
+                before = block.rstrip(b"\r")
+                if before:
+                    block, self._kept = before, block[len(before) :] + more
+                else:
+                    block += more
+            return block
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        """Nothing is written."""
+
+
+def typed(texts: list[Value], rule: str | None, name: str) -> list[Value] | None:
+    """The distinct texts as numbers, by the rule asked for or the one that fits; None where they stay text.
+
+    A canonical integer is ``0`` or digits without leading zero, possibly after a minus; a canonical decimal
+    is how Python writes that float, or a canonical integer of at most 2^53 in size.
+    """
+    if rule == "text":
+        return None
+    present = [text for text in texts if isinstance(text, str)]
+    if rule is None and not present:
+        return None
+    if rule != "float":
+        if all(map(_INTEGER.fullmatch, present)):
+            integers = [
+                None if text is None else int(str(text)) if len(str(text)) < 21 else 2**64 for text in texts
+            ]
+            if all(number is None or INT64_MIN <= number <= INT64_MAX for number in integers):
+                return list(integers)
+        if rule == "int":
+            wrong = next(text for text in present if not _is_int64(text))
+            raise ValueError(f"column {name!r}: expected integers of 64 bits, got {wrong!r}")
+    floats: list[Value] = []
+    for text in texts:
+        number = None if text is None else _float_of(str(text))
+        if number is None and text is not None:
+            if rule is None:
+                return None
+            raise ValueError(f"column {name!r}: expected floats as Python writes them, got {text!r}")
+        floats.append(number)
+    return floats
+
+
+def _is_int64(text: str) -> bool:
+    return bool(_INTEGER.fullmatch(text)) and len(text) < 21 and INT64_MIN <= int(text) <= INT64_MAX
+
+
+def _float_of(text: str) -> float | None:
+    """The float that a text is the canonical writing of, or None."""
+    if len(text) < 18 and _INTEGER.fullmatch(text):
+        return float(text) if abs(int(text)) <= 2**53 else None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if repr(number) == text and math.isfinite(number) else None
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    columns: Iterable[str] | None = None,
+    *,
+    domains: Mapping[str, Iterable[Any]] | None = None,
+    weights: str | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Read a Parquet file; text columns stay dictionaries on the way.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    columns : sequence of str, optional
+        The columns to read, in this order; by default all that are not a pandas index.
+    domains : mapping of name -> sequence, optional
+        Declared domains, as of Table.
+    weights : str, optional
+        The column of weights.
+    progress : callable, optional
+        Called with the bytes read (estimated from the rows) and the bytes in all after each batch.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not a Parquet file, or names are unknown or given twice.
+    TypeError
+        If a column is nested or binary.
+    """
+    where = os.fsdecode(path)
+    if weights is not None and not isinstance(weights, str):
+        raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
+    pa = arrow.load_readers()
+    with open(where, "rb"):  # the usual OSError, with its path
+        pass
+    declared = declared_domains(domains)
+    try:
+        builders = _read_groups(where, columns, declared, weights, progress)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{where}: {arrow.one_line(error)}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"{where}: {arrow.one_line(error)}") from None
+    finished = {name: builders.pop(name).finish(declared.get(name)) for name in list(builders)}
+    n_rows = len(next(iter(finished.values())).codes)
+    kept, checked = split_weights(finished, weights, n_rows)
+    return Table._of(kept, checked, n_rows)
+
+
+def _read_groups(
+    path: str,
+    columns: Iterable[str] | None,
+    declared: Mapping[str, Domain],
+    weights: str | None,
+    progress: Progress | None,
+) -> dict[str, ColumnBuilder]:
+    import pyarrow.parquet as parquet
+
+    pa = arrow.load_pyarrow()
+    size = os.stat(path).st_size
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        wanted = arrow.chosen_names(list(schema.names), columns, arrow.index_columns(schema))
+        if not wanted:
+            raise ValueError(f"{path}: expected at least one column, got none")
+        if weights is not None and weights not in wanted:
+            wanted += arrow.chosen_names(list(schema.names), [weights])
+    declared_domains(declared, [name for name in wanted if name != weights])
+    for name in wanted:
+        arrow.ColumnReader(name, schema.field(name).type)  # refuses what cannot be read before reading
+    texts = [name for name in wanted if pa.types.is_string(schema.field(name).type)]
+    texts += [name for name in wanted if pa.types.is_large_string(schema.field(name).type)]
+    builders = {name: ColumnBuilder(name) for name in wanted}
+    readers: dict[str, arrow.ColumnReader] = {}
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        total, done = max(file.metadata.num_rows, 1), 0
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=wanted):
+            for name in wanted:
+                array = batch.column(batch.schema.get_field_index(name))
+                if name not in readers:
+                    readers[name] = arrow.ColumnReader(name, array.type)
+                arrow.add_batch(builders[name], readers[name], array)
+            done += batch.num_rows
+            if progress is not None:
+                progress(size * done // total, size)
+    return builders

@@ -1,0 +1,1 @@
+"""From shares to whole rows that decide alike."""

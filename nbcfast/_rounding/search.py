@@ -1,0 +1,330 @@
+"""Few rows: largest remainder, then moves of a few rows within a column until no tuple is out of order.
+
+Floats choose what to try; nothing leaves before it has been compared exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._halves.lines import unravelled
+from nbcfast.equivalence import Enumerated
+
+if TYPE_CHECKING:
+    from nbcfast.transform.shares import Shares
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+MOST_ROWS = 1 << 44  # beyond, floats no longer see a row
+MOST_CLOSE = 300_000  # comparisons that are watched
+CLOSE = 1e-11  # logarithms of ratios nearer to 0 than this are decided by integers
+MOST_EXACT = 5_000
+MOVES = 60
+WORTH = 48  # wrong comparisons up to which moves are tried
+STEPS = (1, 2, 4, 8)
+_STEPS = np.array(STEPS, np.float64)
+PULL = 1e-3  # what distance weighs against the number of wrong comparisons
+
+
+class Parts(Protocol):
+    """What each class and each value in it would have of the rows, if rows could be split."""
+
+    n: int
+    n_classes: int
+    starts: list[int]
+    least_rows: int
+    floats: Floats
+    values: list[Floats]
+
+    def spread(self) -> float: ...
+
+
+class Nearest(Protocol):
+    """The comparisons that rounding may turn."""
+
+    band: float
+
+    def within(self, band: float) -> list[Pair]: ...
+
+
+class Truth:
+    """What is asked of every tuple, pair of classes by pair."""
+
+    def __init__(self, shares: Shares) -> None:
+        filled = shares.scaled.filled
+        flat = filled._flat
+        self.enumerated = Enumerated(filled.views, filled.preserve)
+        self.flat = flat
+        self.sizes = np.diff(flat.starts)
+
+    def asked(self, pair: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_] | None]:
+        """Whether X_c > X_d has to hold, and for which tuples the pair matters (None: all)."""
+        found = self.enumerated
+        if found.truth is not None:
+            return found.truth[pair].reshape(-1), None
+        assert found.labels is not None
+        c, d = found.pairs[pair]
+        labels = found.labels.reshape(-1)
+        return labels == c, (labels == c) | (labels == d)
+
+
+@dataclass
+class Pair:
+    """The comparisons of two classes that rounding may turn, the nearest to a tie first."""
+
+    c: int
+    d: int
+    distance: Floats
+    rows: Rows  # (close comparisons, attributes): rows of the flat counts
+    above: npt.NDArray[np.bool_]  # whether X_c > X_d is asked for
+
+
+class Close:
+    """All comparisons whose scaled logarithm of a ratio is below a band, or as many of the nearest as fit."""
+
+    def __init__(self, truth: Truth, shares: Shares, band: float) -> None:
+        # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios.
+        flat = truth.flat
+        logs, of_class = shares.scaled.logs()
+        self.band = band
+        found = []
+        for number, (c, d) in enumerate(truth.enumerated.pairs):
+            ratios = np.full(1, of_class[c] - of_class[d])
+            difference = logs[:, c] - logs[:, d]
+            for start, stop in zip(flat.starts.tolist(), flat.starts.tolist()[1:], strict=False):
+                ratios = (ratios[:, np.newaxis] + difference[start:stop]).reshape(-1)
+            asked, matters = truth.asked(number)
+            distance = np.abs(ratios)
+            if matters is not None:
+                distance[~matters] = np.inf
+            places = np.flatnonzero(distance <= self.band)
+            if len(places) > MOST_CLOSE:
+                places = np.sort(places[np.argpartition(distance[places], MOST_CLOSE)[:MOST_CLOSE]])
+                self.band = min(self.band, float(distance[places].max()))
+            found.append((distance[places], places, asked[places]))
+        self.pairs: list[Pair] = []
+        for (c, d), (distance, places, asked) in zip(truth.enumerated.pairs, found, strict=True):
+            order = np.argsort(distance, kind="stable")
+            order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
+            rows = unravelled(places[order], truth.sizes.tolist()) + flat.starts[:-1]
+            self.pairs.append(Pair(c, d, distance[order], rows, asked[order]))
+
+    def within(self, band: float) -> list[Pair]:
+        """The comparisons below a narrower band."""
+        result = []
+        for pair in self.pairs:
+            stop = int(np.searchsorted(pair.distance, band, side="right"))
+            result.append(Pair(pair.c, pair.d, pair.distance[:stop], pair.rows[:stop], pair.above[:stop]))
+        return result
+
+
+class Candidate:
+    """Counts for some number of rows, with how wrong they are."""
+
+    def __init__(self, pairs: list[Pair], shares: Parts, of_class: Rows, counts: Rows) -> None:
+        self.pairs, self.shares, self.of_class, self.counts = pairs, shares, of_class, counts
+        with np.errstate(divide="ignore"):
+            self.logs = np.log(counts.astype(np.float64))
+        logs = np.log(of_class.astype(np.float64))
+        base = (1 - shares.n) * logs
+        self.ratios = [
+            base[pair.c] - base[pair.d] + (self.logs[:, pair.c] - self.logs[:, pair.d])[pair.rows].sum(axis=1)
+            for pair in pairs
+        ]
+        self.wrong = 0
+        self.hinge = 0.0
+        self._judge()
+
+    def copy(self) -> Candidate:
+        other = copy(self)
+        other.counts, other.logs, other.ratios = self.counts.copy(), self.logs.copy(), list(self.ratios)
+        return other
+
+    def _judge(self) -> None:
+        self.wrong, self.hinge = 0, 0.0
+        for pair, ratios in zip(self.pairs, self.ratios, strict=True):
+            wrong = (ratios > 0) != pair.above
+            near = np.abs(ratios) < CLOSE
+            if near.any():
+                wrong |= near
+                same = self.counts[:, pair.c] == self.counts[:, pair.d]
+                places = np.flatnonzero(near)
+                for place in places[:MOST_EXACT].tolist():
+                    wrong[place] = self._above(pair, place) != pair.above[place]
+                if len(places) > MOST_EXACT and self.of_class[pair.c] == self.of_class[pair.d]:
+                    # Equal columns tie for certain; of other near ties so many are taken to be wrong.
+                    rest = places[MOST_EXACT:]
+                    wrong[rest] = ~(same[pair.rows[rest]].all(axis=1) & ~pair.above[rest])
+            self.wrong += int(wrong.sum())
+            self.hinge += float(np.abs(ratios[wrong]).sum()) + 1e-15 * int(wrong.sum())
+
+    def _above(self, pair: Pair, place: int) -> bool:
+        """X_c > X_d, by integers."""
+        left = right = 1
+        for row in pair.rows[place].tolist():
+            left *= int(self.counts[row, pair.c])
+            right *= int(self.counts[row, pair.d])
+        power = self.shares.n - 1
+        p, q = int(self.of_class[pair.c]), int(self.of_class[pair.d])
+        if power < 0:
+            return p > q
+        return bool(left * q**power > right * p**power)
+
+    def improve(self) -> None:
+        """Move rows between values of a column, the best move first, while any helps."""
+        for _ in range(MOVES):
+            if not self.wrong:
+                return
+            move = self._best_move()
+            if move is None:
+                return
+            before = self.wrong, self.hinge
+            saved = self.counts.copy(), self.logs.copy(), self.ratios
+            self._apply(*move)
+            self._judge()
+            if (self.wrong, self.hinge) >= before:
+                self.counts, self.logs, self.ratios = saved
+                self.wrong, self.hinge = before
+                return
+
+    def _apply(self, c: int, to: int, come_from: int, step: int) -> None:
+        old = self.logs[[to, come_from], c]
+        self.counts[to, c] += step
+        self.counts[come_from, c] -= step
+        self.logs[[to, come_from], c] = np.log(self.counts[[to, come_from], c].astype(np.float64))
+        shift = np.zeros(len(self.counts))
+        shift[[to, come_from]] = self.logs[[to, come_from], c] - old
+        ratios = []
+        for pair, ratio in zip(self.pairs, self.ratios, strict=True):
+            if c in (pair.c, pair.d):
+                sign = 1.0 if c == pair.c else -1.0
+                ratio = ratio + sign * shift[pair.rows].sum(axis=1)
+            ratios.append(ratio)
+        self.ratios = ratios
+
+    def _best_move(self) -> tuple[int, int, int, int] | None:
+        """(class, value that gains, value that loses, rows) of the most comparisons put right."""
+        best, best_move = -1e-13, None
+        if not len(self.counts):
+            return None
+        for c in range(self.shares.n_classes):
+            column = self.counts[:, c].astype(np.float64)
+            up = np.log1p(_STEPS[:, np.newaxis] / column)
+            down = np.log1p(-np.minimum(_STEPS[:, np.newaxis] / column, 0.999))
+            moves = np.concatenate([up, down])  # (up and down by each step, rows)
+            impossible = column <= _STEPS[:, np.newaxis]
+            farthest = 2 * float(np.abs(moves).max())
+            near = [
+                self._near(pair, ratios, c, farthest)
+                for pair, ratios in zip(self.pairs, self.ratios, strict=True)
+                if c in (pair.c, pair.d)
+            ]
+            for i, (start, stop) in enumerate(zip(self.shares.starts, self.shares.starts[1:], strict=False)):
+                size = stop - start
+                if size < 2:
+                    continue
+                gain = np.zeros(len(moves) * size)
+                for sign, ratios, above, bad, rows in near:
+                    at = rows[:, i] - start
+                    moved = ratios + sign * moves[:, start:stop][:, at]
+                    turned = ((moved > -CLOSE) & ~above) | ((moved < CLOSE) & above)
+                    cost = turned * (1 + PULL * np.abs(moved)) - bad
+                    places = at + size * np.arange(len(moves))[:, np.newaxis]
+                    gain += np.bincount(places.ravel(), cost.ravel(), len(gain))
+                table = gain.reshape(len(moves), size)
+                table[len(STEPS) :][impossible[:, start:stop]] = np.inf
+                order = np.argsort(table, axis=1, kind="stable")[:, :2].tolist()
+                for s, step in enumerate(STEPS):
+                    for t in order[s]:
+                        for u in order[s + len(STEPS)]:
+                            total = table[s, t] + table[s + len(STEPS), u]
+                            if t != u and total < best:
+                                best, best_move = float(total), (c, start + t, start + u, step)
+        return best_move
+
+    def _near(self, pair: Pair, ratios: Floats, c: int, farthest: float) -> tuple[float, Any, Any, Any, Rows]:
+        """The comparisons of a pair that a move can turn, and what those cost that are wrong now."""
+        wrong = (ratios > 0) != pair.above
+        near = np.flatnonzero((np.abs(ratios) <= farthest) | wrong)
+        ratios, above = ratios[near], pair.above[near]
+        bad = ((ratios > -CLOSE) & ~above) | ((ratios < CLOSE) & above)
+        return 1.0 if c == pair.c else -1.0, ratios, above, bad * (1 + PULL * np.abs(ratios)), pair.rows[near]
+
+
+def candidates(shares: Parts, rows: int) -> Iterator[tuple[Rows, Rows]]:
+    """Class counts and counts by largest remainder, with and without a tilt for ties."""
+    seen = set()
+    error = shares.spread() / rows
+    for tilt in (0.0, error / 8, error / 2):
+        weights = shares.floats * (1 + tilt * np.arange(shares.n_classes))
+        of_class = _apportioned(weights[:, np.newaxis] / weights.sum(), np.array([rows]))[:, 0]
+        key = tuple(of_class.tolist())
+        if key in seen or min(key) < shares.least_rows:
+            continue
+        seen.add(key)
+        blocks = [_apportioned(array, of_class) for array in shares.values]
+        yield of_class, np.concatenate(blocks) if blocks else np.zeros((0, shares.n_classes), np.int64)
+
+
+def _apportioned(shares: Floats, totals: Rows) -> Rows:
+    """Columns of integers that add up to the totals, at least 1 each, by largest remainder."""
+    exact = shares * totals
+    counts = np.floor(exact)
+    rest = np.round(exact - counts, 9)  # near ties are decided alike in all classes
+    low = counts < 1
+    counts[low], rest[low] = 1, -1
+    result = counts.astype(np.int64)
+    missing = totals - result.sum(axis=0)
+    for c in range(result.shape[1]):
+        if missing[c] > 0:
+            order = np.argsort(-rest[:, c], kind="stable")
+            lots, some = divmod(int(missing[c]), len(order))
+            result[:, c] += lots
+            result[order[:some], c] += 1
+        left = -int(missing[c])
+        while left > 0:
+            order = np.argsort(np.where(result[:, c] > 1, rest[:, c], np.inf), kind="stable")
+            order = order[result[order, c] > 1][:left]
+            result[order, c] -= 1
+            left -= len(order)
+    return result
+
+
+def best_at(
+    close: Nearest, shares: Parts, rows: int, safe: Callable[[Candidate], bool], anything: bool = False
+) -> Candidate | None:
+    """The candidate of so many rows with the fewest wrong comparisons; None where rows are too few.
+
+    A safe one is preferred where nothing is wrong with it; with `anything`, before all else.
+    """
+    best: Candidate | None = None
+    best_key: tuple[bool, int, float] | None = None
+    pairs = close.within(2 * shares.spread() / rows)
+    for of_class, counts in candidates(shares, rows):
+        candidate = Candidate(pairs, shares, of_class, counts)
+        found = [candidate]
+        if 0 < candidate.wrong <= WORTH:
+            improved = candidate.copy()
+            improved.improve()
+            found.append(improved)
+        for each in reversed(found):
+            unsafe = (anything or not each.wrong) and not safe(each)
+            key = (
+                (unsafe, each.wrong, each.hinge)
+                if anything
+                else (each.wrong > 0, each.wrong, each.hinge + unsafe)
+            )
+            if best_key is None or key < best_key:
+                best, best_key = each, key
+            if not anything and not each.wrong:
+                break
+        if best_key is not None and not best_key[1] and best_key[2] < 1 and not best_key[0]:
+            break
+    return best

@@ -1,0 +1,1 @@
+"""Counts to labels: the only place of this room that sees counts."""

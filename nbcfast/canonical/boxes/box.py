@@ -1,0 +1,150 @@
+"""`box`: counts to labels, the only place of this room that sees counts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._core.errors import Infeasible, expect
+from nbcfast._halves.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
+from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox
+from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
+from nbcfast.canonical.checks import expect_progress
+from nbcfast.verify_release import short
+from nbcfast.views import Viewset
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
+
+
+def box(
+    views: Viewset,
+    *,
+    mode: Literal["label", "order"] = "label",
+    tuples: npt.ArrayLike | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Box | EnumeratedBox | ListedBox | PairsBox | SweptBox:
+    """Everything a classifier answers on its product domain, exactly, and nothing else about it.
+
+    Scores are X_c = P_c^(1-n) prod_i N^i_{t_i,c}; zeros count as zeros, and a tie goes to the later class.
+    Two viewsets with the same answers have equal boxes, whatever their counts.
+
+    Parameters
+    ----------
+    views : Viewset
+        The classifier.
+    mode : {"label", "order"}
+        Whether the box holds the class of largest score, or the whole order of the classes. With two
+        classes this is the same.
+    tuples : array_like of int, shape (tuples, attributes), optional
+        A declared list of tuples, as positions in the domains: the box is restricted to them.
+    threads : int, optional
+        By default all cores the process may use. The result does not depend on it.
+    progress : callable, optional
+        Called as progress(done, total).
+
+    Returns
+    -------
+    Box, EnumeratedBox, SweptBox, PairsBox or ListedBox
+        A Box for one or two classes, for more an EnumeratedBox, a SweptBox (three, above 10^7 tuples) or a
+        PairsBox (whole orders), a ListedBox with `tuples`.
+
+    Raises
+    ------
+    Infeasible
+        If the domain has more than 5 * 10^11 tuples (10^7 or 10^10 for more classes).
+    ValueError
+        If the views have no rows or no attributes.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]})
+    >>> found = box(views)
+    >>> found, found.label((1, 0)), found.label((0, 1))
+    (Box(2 x 2 = 4 tuples, 2 of label 0), 1, 0)
+    """
+    expect(views, Viewset, "views")
+    expect_progress(progress)
+    if mode not in ("label", "order"):
+        raise ValueError(f"mode must be 'label' or 'order', got {mode!r}")
+    if views.n_rows == 0:
+        raise ValueError("views: expected rows, got no rows")
+    if not views.attributes:
+        raise ValueError("views: expected at least one attribute, got none")
+    sizes = tuple(len(array) for array in views.counts.values())
+    if 0 in sizes:
+        raise ValueError(f"views: attribute {views.attributes[sizes.index(0)]!r} has no values")
+    if len(views.classes) > 2:
+        from nbcfast.canonical.boxes import classes as boxes
+
+        return boxes.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
+    if tuples is not None:
+        return _listed(views, sizes, mode, tuples)
+    parts = halves(sizes)
+    in_b = set(parts.b)
+    half = tuple(int(i in in_b) for i in range(len(sizes)))
+    if len(views.classes) == 1:
+        K = np.full(parts.n, parts.m, np.int64)
+        L = np.full(parts.m, parts.n, np.int64)
+    else:
+        K, L = _counted(Plain.of(views), parts, threads)
+    K.flags.writeable = L.flags.writeable = False
+    if progress is not None:
+        progress(1, 1)
+    return Box(sizes, half, len(views.classes), "label", K, L)
+
+
+def halves(sizes: tuple[int, ...]) -> Split:
+    """Two halves with few combinations each, from public sizes alone."""
+    n_tuples = math.prod(sizes)
+    best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
+    if n_tuples > MOST_TUPLES:
+        raise Infeasible(
+            f"the domain has {short(n_tuples)} tuples, and the canonical release reaches {MOST_TUPLES}: "
+            f"{ADVICE}",
+            best,
+        )
+    parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
+    if parts is None or parts.blocks != 1:
+        raise Infeasible(
+            f"an attribute has {max(sizes)} values, and a half of the domain may have {MOST_HALF} "
+            f"combinations: {ADVICE}",
+            best,
+        )
+    return parts
+
+
+def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[npt.NDArray[np.int64], ...]:
+    """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
+    from nbcfast._core.threads import n_threads
+
+    terms = [[Term.of(x, y) for x, y in rows] for rows in plain.rows]
+    line = Line(plain.base(0, 1), terms, parts, Logs())
+    a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, 24 * (parts.n + parts.m)))
+    above = line.thresholds(line.lists_of(*a, sums, order), ()).astype(np.int64)
+    in_order = np.cumsum(np.bincount(above, minlength=parts.m + 1))[: parts.m]
+    L = np.empty(parts.m, np.int64)
+    L[order] = in_order
+    return parts.m - above, L
+
+
+def _listed(
+    views: Viewset, sizes: tuple[int, ...], mode: Literal["label", "order"], tuples: npt.ArrayLike
+) -> ListedBox:
+    """The labels of a declared list: each tuple once, in rising order."""
+    codes = np.unique(coded(tuples, sizes), axis=0)
+    if not len(codes):
+        raise ValueError("tuples: expected at least one, got none")
+    # Codes in place of values.
+    plain = Viewset(views.class_counts, dict(views.counts))
+    table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
+    labels = plain.predict(table, codes=True).astype(np.int8)
+    codes.flags.writeable = labels.flags.writeable = False
+    return ListedBox(sizes, len(views.classes), mode, codes, labels)

@@ -1,0 +1,134 @@
+"""The box of more than two classes: counts to labels. What comes after it is in `classes`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _classes
+from nbcfast._core.errors import Infeasible
+from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
+from nbcfast.canonical.boxes.sides import I32, SweptSides
+from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, coded
+from nbcfast.views import Viewset
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+Mode = Literal["label", "order"]
+
+MOST_ENUMERATED = 10_000_000
+MOST_SWEPT = 10_000_000_000
+MOST_CLASSES = 127
+
+
+def box(
+    views: Viewset,
+    *,
+    mode: Mode = "label",
+    tuples: npt.ArrayLike | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> EnumeratedBox | PairsBox | SweptBox | ListedBox:
+    """`nbcfast.canonical.box` for more than two classes: exactly.
+
+    Returns
+    -------
+    EnumeratedBox
+        In label mode, to 10^7 tuples.
+    SweptBox
+        In label mode for three classes, to 10^10 tuples.
+    PairsBox
+        In order mode, as far as halves go.
+    ListedBox
+        With `tuples`.
+
+    Raises
+    ------
+    Infeasible
+        If the domain is larger.
+    """
+    sizes = tuple(len(array) for array in views.counts.values())
+    n_classes = len(views.classes)
+    if n_classes > MOST_CLASSES:
+        raise Infeasible(
+            f"the classifier has {n_classes} classes, and the canonical release takes {MOST_CLASSES}",
+            {"classes": n_classes, "most_classes": MOST_CLASSES},
+        )
+    if tuples is not None:
+        return _listed(views, sizes, mode, tuples)
+    n_tuples = math.prod(sizes)
+    plain = Plain.of(views)
+    if mode == "label" and n_tuples <= MOST_ENUMERATED:
+        parts = _in_order(sizes)
+        above, rank = _places(plain, parts, threads, progress)
+        labels = np.empty((parts.n, parts.m), np.int8)
+        _classes.labels(above, rank, n_classes, labels)
+        return EnumeratedBox(sizes, n_classes, mode, _kept(labels.reshape(-1)))
+    from nbcfast.canonical.boxes.box import halves
+
+    if mode == "label" and (n_classes > 3 or n_tuples > MOST_SWEPT):
+        most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
+        raise Infeasible(
+            f"the domain has {n_tuples} tuples, and with {n_classes} classes the canonical release reaches "
+            f"{most} in label mode: {ADVICE}",
+            {"tuples": n_tuples, "most_tuples": most},
+        )
+    parts = halves(sizes)
+    half = tuple(int(i in set(parts.b)) for i in range(len(sizes)))
+    above, rank = _places(plain, parts, threads, progress)
+    if mode == "label":
+        K, L = SweptSides(above, rank).counts()
+        return SweptBox(sizes, half, n_classes, mode, _kept(K), _kept(L), (_kept(above), _kept(rank)))
+    K = np.ascontiguousarray((parts.m - above).T.astype(np.int64))
+    L = np.empty((rank.shape[1], parts.m), np.int64)
+    for p, row in enumerate(L):
+        row[:] = np.cumsum(np.bincount(above[:, p], minlength=parts.m + 1))[rank[:, p]]
+    return PairsBox(sizes, half, n_classes, mode, _kept(K), _kept(L))
+
+
+def _kept(array: npt.NDArray[Any]) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def _in_order(sizes: tuple[int, ...]) -> Split:
+    """Halves for a table of all tuples in C order."""
+    k, n, m = contiguous(sizes)
+    a, b = (tuple(i for i in part if sizes[i] > 1) for part in (range(k), range(k, len(sizes))))
+    return Split((), a, b, 1, n, m)
+
+
+def _places(plain: Plain, parts: Split, threads: int | None, progress: Progress | None) -> tuple[I32, I32]:
+    """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
+    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
+
+    pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
+    above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)
+    work, logs = 24 * (parts.n + parts.m), Logs()
+    used = n_threads(threads, work) if work > ONE_THREAD_BYTES else 1
+    for p, (c, d) in enumerate(pairs):
+        terms = [[Term.of(row[c], row[d]) for row in rows] for rows in plain.rows]
+        line = Line(plain.base(c, d), terms, parts, logs)
+        a, (sums, order) = both(line.list_a, line.list_b, used)
+        above[:, p] = line.thresholds(line.lists_of(*a, sums, order), ())
+        rank[order, p] = np.arange(parts.m, dtype=np.int32)
+        if progress is not None:
+            progress(p + 1, len(pairs))
+    return above, rank
+
+
+def _listed(views: Viewset, sizes: tuple[int, ...], mode: Mode, tuples: npt.ArrayLike) -> ListedBox:
+    """The answers on a declared list: each tuple once, in rising order."""
+    codes = np.unique(coded(tuples, sizes), axis=0)
+    if not len(codes):
+        raise ValueError("tuples: expected at least one, got none")
+    plain = Viewset(views.class_counts, dict(views.counts))  # codes in place of values
+    table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
+    answers = plain.predict(table, codes=True) if mode == "label" else plain.order(table)
+    return ListedBox(sizes, len(views.classes), mode, _kept(codes), _kept(answers.astype(np.int8)))

@@ -1,0 +1,165 @@
+"""Boxes of more than two classes that are not enumerated: counts of labels over half-domains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.canonical.boxes.sides import I8, I32, I64, pair_number
+from nbcfast.canonical.boxes.types import coded
+
+ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
+
+
+def contiguous(sizes: Sequence[int]) -> tuple[int, int, int]:
+    """Two halves in the order of the attributes, with as few combinations as can be.
+
+    Returns how many attributes the first has, and the combinations of both.
+    """
+
+    def parts(k: int) -> tuple[int, int]:
+        return math.prod(sizes[:k]), math.prod(sizes[k:])
+
+    k = min(range(len(sizes) + 1), key=lambda k: sum(parts(k)))
+    return k, *parts(k)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Halved:
+    """What both boxes share: attributes in two halves, and indices in them in C order.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        How many values each attribute has.
+    half : tuple of int
+        0 for an attribute of half A, 1 for one of half B: a function of `sizes`.
+    n_classes : int
+    mode : str
+    K, L : ndarray of int64, read only
+        Counts of labels for each index of half A, and of half B.
+    """
+
+    sizes: tuple[int, ...]
+    half: tuple[int, ...]
+    n_classes: int
+    mode: str
+    K: I64
+    L: I64
+
+    @property
+    def tuples(self) -> int:
+        """How many tuples the domain has."""
+        return math.prod(self.sizes)
+
+    def attributes(self, half: int) -> tuple[int, ...]:
+        """The positions of the attributes of a half."""
+        return tuple(i for i, h in enumerate(self.half) if h == half)
+
+    def indices(self, codes: npt.ArrayLike) -> tuple[I64, I64]:
+        """The indices in both halves of each row of codes, one code an attribute."""
+        rows = coded(codes, self.sizes)
+        found = []
+        for half in (0, 1):
+            index = np.zeros(len(rows), np.int64)
+            for i in self.attributes(half):
+                index = index * self.sizes[i] + rows[:, i]
+            found.append(index)
+        return found[0], found[1]
+
+    def label(self, codes: Sequence[int]) -> int:
+        """The label of one tuple of codes."""
+        return int(self.labels([codes])[0])
+
+    def labels(self, codes: npt.ArrayLike) -> I8:
+        """The label of each row of codes, one code an attribute."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, its = (self.sizes, self.n_classes, self.mode), (other.sizes, other.n_classes, other.mode)
+        return mine == its and np.array_equal(self.K, other.K) and np.array_equal(self.L, other.L)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.sizes))
+        return f"{type(self).__name__}({shape} = {self.tuples} tuples, {self.n_classes} classes, {self.mode})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairsBox(Halved):
+    r"""The whole order of the classes at every tuple: for each pair of them the two vectors of a `Box`.
+
+    Of the pair c < d and a tuple with indices a and b in the halves, c is before d if and only if b is among
+    the first K[pair, a] of B sorted by falling L[pair], the first index first among equals. Pairs are (0, 1),
+    (0, 2), .., (1, 2), ..
+
+    Attributes
+    ----------
+    K : ndarray of int64, shape (pairs, \|A\|), read only
+        How many b, for each a, put c before d.
+    L : ndarray of int64, shape (pairs, \|B\|), read only
+        How many a, for each b, put c before d.
+    """
+
+    @cached_property
+    def places(self) -> tuple[I32, I32]:
+        """`above` (n, pairs) and `rank` (m, pairs): c is before d where the rank reaches what is above."""
+        m = self.L.shape[1]
+        rank = np.empty(self.L.shape, np.int32)
+        for row, of_pair in zip(rank, self.L, strict=True):
+            row[np.argsort(-of_pair, kind="stable")[::-1]] = np.arange(m, dtype=np.int32)
+        return np.ascontiguousarray((m - self.K).T.astype(np.int32)), np.ascontiguousarray(rank.T)
+
+    def orders(self, codes: npt.ArrayLike) -> I8:
+        """The classes of each row of codes, the best first."""
+        a, b = self.indices(codes)
+        above, rank = self.places
+        lost = np.zeros((len(a), self.n_classes), np.int8)
+        for (c, d), p in pair_number(self.n_classes).items():
+            before = rank[b, p] >= above[a, p]
+            lost[:, d] += before
+            lost[:, c] += ~before
+        return np.argsort(lost, axis=1, kind="stable").astype(np.int8)
+
+    def labels(self, codes: npt.ArrayLike) -> I8:
+        """The first class of each row of codes, one code an attribute."""
+        return np.ascontiguousarray(self.orders(codes)[:, 0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweptBox(Halved):
+    r"""The labels of three classes on a large domain, as how often each occurs over either half.
+
+    K and L determine every label: among all ways of giving labels to the tuples with these counts, the one in
+    which x(a) + y(b) decides has the largest total of the scores it picks, which depends on the counts alone,
+    and every other way has less. So two boxes are equal if and only if their labels are. Computing labels
+    from the counts is another matter: for that the box keeps, out of sight, places in an order of half B. Any
+    places that give these labels serve, and no answer depends on which.
+
+    Attributes
+    ----------
+    K : ndarray of int64, shape (\|A\|, 3), read only
+        How many b, for each a, have each label.
+    L : ndarray of int64, shape (\|B\|, 3), read only
+        How many a, for each b, have each label.
+    """
+
+    places: tuple[I32, I32] = field(repr=False)
+
+    def labels(self, codes: npt.ArrayLike) -> I8:
+        """The label of each row of codes, one code an attribute."""
+        a, b = self.indices(codes)
+        (above, rank), number = self.places, pair_number(3)
+        best = np.full(len(a), 2, np.int8)
+        for c in (1, 0):
+            p = np.array([number.get((c, w), 0) for w in range(3)])[best]
+            best[rank[b, p] >= above[a, p]] = c
+        return best

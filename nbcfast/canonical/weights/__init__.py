@@ -1,0 +1,1 @@
+"""Labels to weights, and weights to points that people can add up."""

@@ -1,0 +1,107 @@
+"""`solve`: labels to weights. Nothing here has ever seen a count."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from nbcfast.canonical.boxes.large import PairsBox, SweptBox
+from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Solution
+from nbcfast.canonical.weights.levels import Levels
+from nbcfast.canonical.weights.listed import Listed
+from nbcfast.canonical.weights.solver import minimum_norm
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
+
+
+def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
+    """The weights of least norm that give every label of a box with a margin of at least 1.
+
+    This is the hard-margin support vector machine of the box on tuples coded one-hot:
+
+        min sum_i sum_t g_i(t)^2   subject to   g(tuple) >= 1 at label 0,  g(tuple) <= -1 at label 1,
+
+    g(tuple) the sum of g_i(t_i). It has one optimum, which is found in doubles by cutting planes and proved
+    in rationals, so the same box gives the same weights on every machine. Values that labels cannot tell
+    apart get equal weights.
+
+    Parameters
+    ----------
+    box : Box, EnumeratedBox, PairsBox, SweptBox or ListedBox
+        From `nbcfast.canonical.box`.
+    progress : callable, optional
+        Called as progress(done, total), in rounds.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    TypeError
+        If this is not a box.
+    ValueError
+        If no weights give all labels, which is never so for the box of a classifier.
+    Infeasible
+        If the values that can be told apart are too many, or doubles are too short.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> from nbcfast.canonical import box
+    >>> views = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[2, 3], [3, 2]]})
+    >>> found = solve(box(views))
+    >>> found.range, [[str(g) for (g,) in of_attribute] for of_attribute in found.scores]
+    (Fraction(3, 1), [['-3/2', '1/2'], ['-3/2', '1/2']])
+    """
+    if not isinstance(box, AnyBox):
+        raise TypeError(f"box must be what nbcfast.canonical.box makes, got {type(box).__name__}")
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
+        from nbcfast.canonical.weights import classes
+
+        return classes.solve(box, progress=progress)
+    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    found = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
+    widest, margin = extent(oracle, found.numbers)
+    weights = [Fraction(number, found.denominator) for number in found.numbers]
+    scores = tuple(tuple((g,) for g in row) for row in oracle.per_value(weights))
+    return Solution(
+        sizes=box.sizes,
+        n_classes=box.n_classes,
+        scores=scores,
+        levels=tuple(map(ranked, scores)),
+        range=Fraction(widest, found.denominator),
+        margin=Fraction(margin, found.denominator),
+        reproducible=found.exact,
+        support=sum(u > 0 for u in found.multipliers),
+        rounds=found.rounds,
+    )
+
+
+def unknowns(box: AnyBox) -> int:
+    """How many numbers `solve` looks for: its time grows with the third power of these.
+
+    With two classes the one number of an attribute of one level adds next to nothing.
+    """
+    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
+        from nbcfast.canonical.weights import classes
+
+        return len(classes.problem(box).weights())
+    sizes = Levels(box).sizes if isinstance(box, Box) else box.sizes
+    return sum(size for size in sizes if size > 1)
+
+
+def extent(oracle: Levels | Listed, numbers: list[int]) -> tuple[int, int]:
+    """The largest |sum| of a tuple, and the least with the sign of the label."""
+    low, high = oracle.ends(numbers)
+    _, *lowest = oracle.extremes(numbers, 0)
+    return max(-low, high), min(number for number in lowest if number is not None)
+
+
+def ranked(of_attribute: tuple[tuple[Fraction, ...], ...]) -> tuple[int, ...]:
+    """The place of each weight among the distinct ones."""
+    place = {g: k for k, g in enumerate(sorted(set(of_attribute)))}
+    return tuple(place[g] for g in of_attribute)

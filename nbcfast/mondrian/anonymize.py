@@ -1,0 +1,310 @@
+"""`anonymize`: a partition that keeps demands, by Mondrian."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._columns import Columns
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.threads import n_threads
+from nbcfast._partition import Scratch
+from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import MOST_PEOPLE, check_natural
+from nbcfast.mondrian.demands import Demands
+from nbcfast.mondrian.growing import fill, grow, numbered, problem_of
+from nbcfast.mondrian.partition import Made, Partition, Source
+from nbcfast.mondrian.quasi import Quasi, describe
+from nbcfast.table import Column, Domain, Table
+from nbcfast.table.encode import used_values
+from nbcfast.table.table import _value_weights
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+MOST_ROWS = 2**32 - 1  # a record has the number of its row in 32 bits
+
+
+def anonymize(
+    table: Any,
+    quasi: Iterable[str],
+    sensitive: str,
+    points: Iterable[Any] = (),
+    *,
+    k: int | None = None,
+    diversity: tuple[Any, int] | None = None,
+    closeness: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    target: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    memory_limit: int | str | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    weights: str | None = None,
+    csv: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Partition:
+    """Generalise quasi-identifiers until nobody's sensitive value can be inferred.
+
+    Mondrian: the table is split by one quasi-identifier after the other, as long as the parts keep every
+    demand. The result cannot be split further, keeps the demands exactly, and is the same for any number of
+    threads and any limit of memory.
+
+    Parameters
+    ----------
+    table : Table, anything that makes one, or the path of a Parquet or CSV file
+        A file is split on disk, in the memory of `memory_limit`.
+    quasi : iterable of str
+        The columns that an adversary may know.
+    sensitive : str
+        The column whose values must not be inferred. All other columns are left out of what is published.
+    points : iterable of (l, k, m, confidence)
+        The skyline; see `check`.
+    k : int, optional
+        At least so many people in every group.
+    diversity : (c, l), optional
+        Recursive (c, l)-diversity: r_1 < c (r_l + r_(l+1) + ...).
+    closeness : number or (number, "equal" or "ordered"), optional
+        t-closeness, by default with equal distances. Values that nobody has do not count. Ordered distances
+        take the order of numbers and intervals, a null after them, and of texts the declared one.
+    hierarchies : mapping of name -> mapping or path, optional
+        For a categorical quasi-identifier the sets that its values are generalised to: nested mappings with
+        sequences of values at the end, or a CSV file as ARX has it, ``value;set;larger set;*``. Others are
+        generalised to ranges in the order of their domain, numbers to intervals.
+    target : str, optional
+        A column that the partition shall tell much of: attributes are tried by their information gain on it.
+        By default they are tried by the range of their values. It is not published.
+    out : str or path, optional
+        For a file: a Parquet file to write. Without one, and with a `memory_limit`, nothing is written;
+        `Partition.save` does.
+    overwrite : bool
+        Replace the file `out` if it is there; otherwise that is a FileExistsError, before any work.
+    memory_limit : int or str
+        For a file: bytes that the process may take, or a text such as "2GiB"; by default "1GiB". Half of it
+        is for rows; what is known of the groups, about 200 bytes each, has to fit too.
+    spill : str or path, optional
+        For a file: a folder with room for two copies of the rows' codes; by default that of the system for
+        temporary files. What is spilled has no name there and is gone with the process, however that ends.
+    weights : str, optional
+        For a file: the column that says for how many people a row stands. A Table has its own.
+    csv : mapping, optional
+        For a CSV file: ``delimiter``, ``null_values``, ``types`` and ``encoding``, as of `read_csv`.
+    threads : int, optional
+        By default all cores the process may use.
+    progress : callable, optional
+        Called as progress(done, total).
+
+    Returns
+    -------
+    Partition
+
+    Raises
+    ------
+    Infeasible
+        If the table as one group breaks a demand: then every partition does. `best` holds the breach.
+    FileExistsError
+        If the file `out` is there, and `overwrite` does not say that it may be replaced.
+    OSError
+        If a file cannot be read or written, or the folder of `spill` is full.
+    ValueError
+        If nothing is demanded, there are no rows, a name is unknown or given twice, the sensitive column is
+        among the quasi-identifiers, `out` is the file that is read, or with ordered distances the numbers or
+        intervals of the sensitive column are declared in another order than their own.
+
+    Notes
+    -----
+    After Chen, LeFevre and Ramakrishnan, "Privacy Skyline", VLDB 2007, and LeFevre, DeWitt and Ramakrishnan,
+    "Mondrian multidimensional k-anonymity", ICDE 2006. What a group is tested for depends on other groups
+    where a point has m >= 1; so the rule is fixed:
+
+    - Groups are decided level by level and from left to right, the first safe split being made. A split that
+      was refused stays unsafe whatever else is split, so none is tried twice.
+    - A group's attributes are tried in the order of the width of its values there, the widest first and equal
+      ones in the order of `quasi`. A number lies at floor(2^30 (x - min) / (max - min)) between the least and
+      the greatest of the table, another value by its place in the domain, a null beside numbers at 2^30.
+    - With `target`, the order is that of the information gain of the split, then that of the width.
+      Logarithms have 24 binary places.
+    - Ordered values are cut beside their lower median: before it or after it, whichever leaves the parts more
+      equal, and after it if both do. In a hierarchy the lowest set that holds all of a group's values is
+      split into all its parts that have people.
+
+    Examples
+    --------
+    >>> ill = ["flu", "cold", "gout", "gout", "cold", "flu"]
+    >>> table = Table({"age": [21, 25, 38, 44, 52, 61], "ill": ill})
+    >>> partition = anonymize(table, ["age"], "ill", [(0, 1, 0, 0.9)], k=3)
+    >>> partition
+    Partition(2 groups of 6 people by age; ill: (0, 1, 0, 0.9); k = 3)
+    >>> partition.boxes.domain("age"), partition.group_ids
+    (((-inf, 44), [44, inf)), array([0, 0, 0, 1, 1, 1], dtype=uint32))
+    """
+    demands = Demands.of(points, k, diversity, closeness)
+    names = as_names(quasi, sensitive)
+    given = as_hierarchies(hierarchies, names)
+    if isinstance(table, (str, os.PathLike)):
+        from nbcfast.mondrian.ondisk import anonymize_file
+
+        if out is None and memory_limit is None:
+            raise ValueError(
+                "out: a file is split on disk, and needs a Parquet file to write, or a memory_limit; got none"
+            )
+        return anonymize_file(
+            os.fsdecode(table),
+            names,
+            sensitive,
+            demands,
+            given,
+            target,
+            weights,
+            None if out is None else os.fsdecode(out),
+            overwrite,
+            memory_limit,
+            None if spill is None else os.fsdecode(spill),
+            csv or {},
+            n_threads(threads, 1 << 30),
+            progress,
+        )
+    for name, value in (
+        ("out", out),
+        ("overwrite", overwrite or None),
+        ("memory_limit", memory_limit),
+        ("spill", spill),
+        ("weights", weights),
+        ("csv", csv),
+    ):
+        if value is not None:
+            raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
+    if not isinstance(table, Table):
+        table = Table(table)
+    return _in_memory(table, names, sensitive, demands, given, target, threads, progress)
+
+
+def as_names(quasi: Iterable[str], sensitive: str) -> list[str]:
+    """The quasi-identifiers, checked."""
+    if isinstance(quasi, str):
+        raise TypeError(f"quasi: expected a sequence of names, got the text {quasi!r}")
+    names = list(quasi)
+    if not names:
+        raise ValueError("quasi: expected at least one column, got none")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"quasi: expected distinct columns, got {name!r} twice")
+    if sensitive in names:
+        raise ValueError(f"sensitive: {sensitive!r} is among the quasi-identifiers")
+    return names
+
+
+def as_hierarchies(hierarchies: Mapping[str, Any] | None, names: list[str]) -> dict[str, Any]:
+    """The hierarchies, all of quasi-identifiers."""
+    if hierarchies is None:
+        return {}
+    if not isinstance(hierarchies, Mapping):
+        raise TypeError(f"hierarchies must be a mapping of columns, got {type(hierarchies).__name__}")
+    for name in hierarchies:
+        if name not in names:
+            raise ValueError(f"hierarchies: expected quasi-identifiers, got {name!r}")
+    return dict(hierarchies)
+
+
+def _in_memory(
+    table: Table,
+    names: list[str],
+    sensitive: str,
+    demands: Demands,
+    hierarchies: dict[str, Any],
+    target: str | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Partition:
+    columns = [table.column(name) for name in names]
+    secret = table.column(sensitive)
+    aim = [] if target is None else [table.column(target)]
+    n_rows = table.n_rows
+    if n_rows == 0:
+        raise ValueError("no rows")
+    if n_rows > MOST_ROWS:
+        raise ValueError(f"a table has at most {MOST_ROWS:,} rows here, got {n_rows:,}: split it on disk")
+    if demands.closeness is not None and demands.closeness[1] == "ordered":
+        check_natural(secret.domain, sensitive)
+    quasi = [
+        describe(name, column.domain, _used(column), hierarchies.get(name))
+        for name, column in zip(names, columns, strict=True)
+    ]
+    people = n_rows if table.weights is None else int(table.weights.sum())
+    if people >= MOST_PEOPLE:
+        raise ValueError(f"a table must have less than 2^61 people, got {people}")
+    if demands.needs_values:
+        totals = _value_weights(secret, table.weights)
+    else:
+        totals = np.zeros(len(secret.domain), np.int64)
+        totals[0] = people
+    if demands.is_hopeless(totals):
+        refuse(demands, totals, secret.domain, sensitive)
+    secret_map = None
+    if demands.needs_values and not totals.all():
+        # Values that nobody has are left out: they would widen the scale of closeness in their order.
+        secret_map = np.maximum(np.cumsum(totals > 0) - 1, 0).astype(np.uint32)
+    problem = problem_of(
+        quasi,
+        demands,
+        totals if secret_map is None else totals[totals > 0],
+        n_targets=len(aim[0].domain) if aim else 0,
+        weighted=table.weights is not None,
+    )
+    wanted = n_threads(threads, n_rows * problem.stride)
+    scratches = [Scratch(problem) for _ in range(wanted)]
+    if not problem.admit(scratches[0]):
+        refuse(demands, totals, secret.domain, sensitive)
+    even, odd = (np.empty((n_rows, problem.stride), np.uint8) for _ in range(2))
+    all_columns = [*columns, secret, *aim]
+    fill(
+        problem,
+        Columns([column.codes for column in all_columns], [len(c.domain) for c in all_columns], n_rows),
+        [*map(useful_map, quasi), secret_map, *[None] * len(aim)],
+        table.weights,
+        even,
+        wanted,
+    )
+    leaves = grow(problem, scratches, [one.size for one in quasi], even, odd, people, progress)
+    ids = numbered(problem, leaves, even, odd, wanted)
+    source = Source(columns, secret, table.weights, ids)
+    made = Made(quasi, leaves.boxes, sensitive, secret.domain, leaves.people, source)
+    return Partition(tuple(names), sensitive, demands, ids, None, made)
+
+
+def _used(column: Column) -> npt.NDArray[np.uint8]:
+    """Which values have rows; a domain that was not declared has no others."""
+    if not column.domain.declared:
+        return np.ones(len(column.domain), np.uint8)
+    return used_values(column.codes, len(column.domain))
+
+
+def useful_map(one: Quasi) -> npt.NDArray[np.uint32] | None:
+    """The codes of a quasi-identifier; None where they are those of the table."""
+    return None if np.array_equal(one.map, np.arange(one.size)) else one.map
+
+
+def refuse(demands: Demands, totals: npt.NDArray[np.int64], domain: Domain, sensitive: str) -> None:
+    """Raise what is wrong with the whole table."""
+    present = np.flatnonzero(totals)
+    whole = Groups._of(
+        (),
+        (),
+        sensitive,
+        domain,
+        (
+            np.array([0, len(present)]),
+            present.astype(np.uint32),
+            totals[present],
+            np.array([int(totals.sum())]),
+        ),
+        None,
+        [],
+    )
+    demands.refuse(whole)
+    raise Infeasible("the whole table as one group is unsafe, and no partition can be safer", {})

@@ -1,0 +1,221 @@
+"""What is demanded of every group of a partition, and whether one group, or many, meet it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._core.errors import Infeasible
+from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import MOST_PEOPLE, as_amount
+from nbcfast.skyline.points import Point, as_points
+from nbcfast.table.values import exact, exact_share, fields_text, number_text
+from nbcfast.verify_release import partition_warnings
+
+Distance = Literal["equal", "ordered"]
+
+EXACT_M = 1000  # breaches of more pieces are shown as floats: their fractions have thousands of digits
+
+
+@dataclass(frozen=True, repr=False)
+class Demands:
+    """What every group must keep.
+
+    Attributes
+    ----------
+    points : tuple of Point
+        The skyline: each must be safe.
+    k : int or None
+        People of a group, at least.
+    diversity : (Fraction, int) or None
+        Recursive (c, l)-diversity: r_1 < c (r_l + r_(l+1) + ...), r falling counts of a group.
+    closeness : (Fraction, "equal" or "ordered") or None
+        t-closeness: the greatest distance of a group's values from those of the whole table.
+    """
+
+    points: tuple[Point, ...] = ()
+    k: int | None = None
+    diversity: tuple[Fraction, int] | None = None
+    closeness: tuple[Fraction, Distance] | None = None
+
+    @classmethod
+    def of(cls, points: Any, k: Any, diversity: Any, closeness: Any) -> Demands:
+        """Checked demands; at least one must be made."""
+        listed = (
+            list(points) if isinstance(points, Iterable) and not isinstance(points, (str, bytes)) else points
+        )
+        checked = () if listed == [] else as_points(listed)
+        if k is not None:
+            k = as_amount(k, "k")
+            if k < 1:
+                raise ValueError(f"k must be at least 1, got {k}")
+        made = cls(checked, k, _diversity(diversity), _closeness(closeness))
+        if not checked and k is None and made.diversity is None and made.closeness is None:
+            raise ValueError("expected a demand: points, k, diversity or closeness; got none")
+        return made
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether some demand looks at sensitive values."""
+        return bool(self.points) or self.diversity is not None or self.closeness is not None
+
+    @property
+    def shared(self) -> bool:
+        """Whether a group's safety depends on other groups."""
+        return any(point.m >= 1 and point.confidence < 1 for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; fractions as text."""
+        return {
+            "points": [[*point[:3], _text(point.confidence)] for point in self.points],
+            "k": self.k,
+            "diversity": None if self.diversity is None else [_text(self.diversity[0]), self.diversity[1]],
+            "closeness": None if self.closeness is None else [_text(self.closeness[0]), self.closeness[1]],
+        }
+
+    def __repr__(self) -> str:
+        return fields_text(self)
+
+    def __str__(self) -> str:
+        parts = [repr(point) for point in self.points]
+        if self.k is not None:
+            parts.append(f"k = {number_text(self.k)}")
+        if self.diversity is not None:
+            parts.append(f"({_text(self.diversity[0])}, {number_text(self.diversity[1])})-diversity")
+        if self.closeness is not None:
+            parts.append(f"{_text(self.closeness[0])}-closeness, {self.closeness[1]} distances")
+        return "; ".join(parts)
+
+    def broken(self, groups: Groups) -> tuple[str, dict[str, object]] | None:
+        """What of this the groups do not keep, in words and in exact values; None where they keep all."""
+        from nbcfast.skyline.checking import check
+
+        if self.k is not None and groups.k < self.k:
+            return f"a group has {groups.k} people, fewer than k = {self.k}", {"k": groups.k}
+        if self.diversity is not None:
+            c, l = self.diversity
+            if not groups.is_recursive_diverse(c, l):
+                found = groups.recursive_c(l)
+                text = (
+                    f"a group has fewer than {l} different values"
+                    if not isinstance(found, Fraction)
+                    else f"c must be above {_text(found)} for l = {l}"
+                )
+                return f"not ({_text(c)}, {l})-diverse: {text}", {"c": found}
+        if self.closeness is not None:
+            t, distance = self.closeness
+            reached = groups.t(ordered=distance == "ordered")
+            if reached > t:
+                return f"t of a group is {_text(reached)}, more than {_text(t)}", {"t": reached}
+        if self.points:
+            most = max(point.m for point in self.points)
+            reports = check(groups, self.points, exact=most <= EXACT_M)
+            if not reports.safe:
+                worst = next(report for report in reports if not report.safe)
+                breach = worst.breach if worst.exact is None else worst.exact
+                return (
+                    f"unsafe at {worst.point!r}: breach {worst.breach:.6g}; {worst.attack}",
+                    {"point": worst.point, "breach": breach, "attack": worst.attack},
+                )
+        return None
+
+    def warnings(self, groups: Groups) -> tuple[str, ...]:
+        """What who relies on these demands should know of the groups that keep them, in sentences."""
+        certain = np.flatnonzero(groups.distinct == 1)
+        people = int(groups.sizes[certain].sum())
+        return tuple(
+            partition_warnings(
+                self.k,
+                self.diversity,
+                self.closeness,
+                groups.sensitive,
+                (len(certain), groups.n_groups, people),
+            )
+        )
+
+    def refuse(self, groups: Groups) -> None:
+        """Raise Infeasible if the whole table, as one group, breaks a demand: no partition keeps it then."""
+        found = self.broken(groups)
+        if found is not None:
+            why, best = found
+            raise Infeasible(
+                f"the whole table as one group is unsafe, and no partition can be safer: {why}", best
+            )
+
+    def is_hopeless(self, totals: npt.NDArray[np.int64]) -> bool:
+        """Whether some point makes a value of the whole table certain, these being the people of each."""
+        falling = sorted(totals[totals > 0].tolist(), reverse=True)
+        return any(
+            point.k >= sum(falling[point.l + 1 :]) or (point.m > 0 and point.k + point.m >= sum(falling[1:]))
+            for point in self.points
+        )
+
+    def arguments(self, n_values: int) -> tuple[Any, ...]:
+        """What the kernel takes: least people, diversity, closeness, points."""
+        diversity = None
+        if self.diversity is not None:
+            c, l = self.diversity
+            diversity = (min(l, n_values + 2), *_limit(c))
+        closeness = None
+        if self.closeness is not None:
+            t, distance = self.closeness
+            closeness = (1 if distance == "equal" else 2, *_limit(t))
+        points = [
+            (
+                min(point.l, n_values),
+                min(point.k, MOST_PEOPLE),
+                min(point.m, MOST_PEOPLE),
+                *_limit((1 - point.confidence) / point.confidence),
+                point.confidence == 1,
+                point.m >= 1 and point.confidence < 1,
+                max(1e-9, (4 * point.m + 16) * 2.0**-53),
+            )
+            for point in self.points
+        ]
+        return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
+
+
+def _diversity(given: Any) -> tuple[Fraction, int] | None:
+    if given is None:
+        return None
+    try:
+        c, l = given
+    except (TypeError, ValueError):
+        raise TypeError(f"diversity must be (c, l), got {given!r}") from None
+    limit, l = Fraction(exact(c, "diversity: c")), as_amount(l, "diversity: l")
+    if limit <= 0:
+        raise ValueError(f"diversity: c must be positive, got {c!r}")
+    if l < 1:
+        raise ValueError(f"diversity: l must be at least 1, got {l}")
+    return limit, l
+
+
+def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
+    if given is None:
+        return None
+    t, distance = given if isinstance(given, tuple) and len(given) == 2 else (given, "equal")
+    if distance not in ("equal", "ordered"):
+        raise ValueError(f"closeness: the distance must be 'equal' or 'ordered', got {distance!r}")
+    limit = Fraction(exact_share(t, "closeness"))
+    if limit < 0:
+        raise ValueError(f"closeness must be at least 0, got {t!r}")
+    return limit, "ordered" if distance == "ordered" else "equal"
+
+
+def _limit(number: Fraction) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    return _words(number.numerator), _words(number.denominator)
+
+
+def _words(number: int) -> npt.NDArray[np.uint64]:
+    """64-bit words, lowest first; at least one."""
+    size = 8 * max(-(-number.bit_length() // 64), 1)
+    return np.frombuffer(number.to_bytes(size, "little"), "<u8").astype(np.uint64)
+
+
+def _text(number: Fraction) -> str:
+    return number_text(exact(number, "limit"))

@@ -1,0 +1,730 @@
+"""Mondrian on disk: records in leaf order in a spill file that is written anew level by level.
+
+Where no demand looks at other groups, a node that fits into memory is finished there. Else every level is one
+scan of the file: nodes are read in their order, decided, split and written. Of a node that does not fit only
+counts are in memory, gathered while its rows were written.
+
+What is spilled are codes of all private rows. The files have no name that would outlive the process, however
+it ends, nobody else may read them, and they never lie in the folder of what is published.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast._columns import Columns
+from nbcfast._core.files import check_file
+from nbcfast._partition import Joint, Level, Problem, Scratch
+from nbcfast._reading.files import BLOCK_BYTES, LARGEST_BLOCK, PARQUET_ROWS, _open, typed
+from nbcfast._reading.source import as_bytes
+from nbcfast.mondrian.anonymize import refuse, useful_map
+from nbcfast.mondrian.demands import Demands
+from nbcfast.mondrian.growing import decide_shared, over, problem_of, spans_of
+from nbcfast.mondrian.partition import Counts, Made, Partition
+from nbcfast.mondrian.quasi import describe
+from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, load_readers, one_line
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+Longs = npt.NDArray[np.int64]
+Records = npt.NDArray[np.uint8]
+
+DEFAULT_LIMIT = "1GiB"
+INTERPRETER = 128 << 20  # bytes that a process takes which has done nothing yet
+LEAST_ROWS = 1 << 12  # of a buffer
+CHUNK = 1 << 17  # rows made into records at a time
+SHORTER = "a spill file is shorter than what was written to it"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def usable(limit: int) -> int:
+    """What is left of a limit beside Python, NumPy and pyarrow themselves."""
+    return max(limit - INTERPRETER, limit // 2)
+
+
+class SpilledColumn(ColumnBuilder):
+    """A column whose codes, as they were first met, go to a file; only the distinct values are in memory."""
+
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        super().__init__(name)
+        self._file = file
+        self._blocks: list[tuple[int, np.dtype[Any]]] = []
+        self.domain = Domain(None, (), (), False)
+        self.table = np.empty(0, np.int64)  # code as first met -> code in the domain
+
+    def _keep(self, codes: Codes) -> None:
+        _write_all(self._file.write, np.ascontiguousarray(codes))
+        if self._blocks and self._blocks[-1][1] == codes.dtype:
+            self._blocks[-1] = self._blocks[-1][0] + len(codes), codes.dtype
+        else:
+            self._blocks.append((len(codes), codes.dtype))
+        self.n_rows += len(codes)
+
+    def settle(self, values: Sequence[Any] | None) -> None:
+        """Decide the domain. `values` puts others in the place of those of distinct_texts()."""
+        if self._builder is None:
+            self._builder = DomainBuilder(self.name)
+        if values is None:
+            self.domain, self.table = self._builder.finish(None)
+        else:
+            other = DomainBuilder(self.name)
+            first = other.add(values)
+            self.domain, table = other.finish(None)
+            self.table = table[first]
+
+    def chunks(self, n: int) -> Iterator[Codes]:
+        """The codes as they were first met, n rows at a time."""
+        widest = max((dtype for _, dtype in self._blocks), key=lambda dtype: dtype.itemsize)
+        position = 0  # of our own: a column may be read twice at once
+        out, filled = np.empty(n, widest), 0
+        for size, dtype in self._blocks:
+            left = size
+            while left:
+                part = np.empty(min(left, n - filled), dtype)
+                _read_at(self._file.fileno(), part, position)
+                position += part.nbytes
+                out[filled : filled + len(part)] = part
+                filled += len(part)
+                left -= len(part)
+                if filled == n:
+                    yield out
+                    out, filled = np.empty(n, widest), 0
+        if filled:
+            yield out[:filled]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def anonymize_file(
+    path: str,
+    names: list[str],
+    sensitive: str,
+    demands: Demands,
+    hierarchies: dict[str, Any],
+    target: str | None,
+    weights: str | None,
+    out: str | None,
+    overwrite: bool,
+    memory_limit: int | str | None,
+    spill: str | None,
+    options: Mapping[str, Any],
+    threads: int,
+    progress: Progress | None,
+) -> Partition:
+    """Split a file; see `anonymize`."""
+    limit = as_bytes(DEFAULT_LIMIT if memory_limit is None else memory_limit, "memory_limit")
+    if out is not None:
+        if not out.lower().endswith((".parquet", ".pq")):
+            raise ValueError(f"out must be a Parquet file (.parquet or .pq), got {out!r}")
+        if is_same_file(path, out):
+            raise ValueError(f"out: expected another file than the private one, got {out!r}")
+        check_file(out, overwrite)
+    load_pyarrow()
+    wanted = list(dict.fromkeys([*names, sensitive, *([] if target is None else [target])]))
+    if weights is not None:
+        if weights in wanted:
+            raise ValueError(f"weights: {weights!r} is also another column of the partition")
+        wanted.append(weights)
+    with Spill(spill) as files:
+        columns = read_columns(path, wanted, weights, files, options)
+        partition = _Split(
+            columns, names, sensitive, demands, hierarchies, target, weights, limit, threads, files, progress
+        ).run()
+    if out is None:
+        return partition
+    from nbcfast.published.lines import write_parquet
+
+    write_parquet(partition.counted, out, overwrite=overwrite)
+    return replace(partition, path=out)
+
+
+class Spill:
+    """Files for what does not fit into memory, which are gone when they are closed, or with the process."""
+
+    def __init__(self, folder: str | None) -> None:
+        self.folder = temporary_folder() if folder is None else folder
+        if not os.path.isdir(self.folder):
+            raise ValueError(f"spill: expected a folder, got {self.folder!r}")
+        self._files: list[IO[bytes]] = []
+
+    def new(self) -> IO[bytes]:
+        """A file that has no name, or loses it before anything is in it."""
+        flags = os.O_RDWR | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        handle = -1
+        if hasattr(os, "O_TMPFILE"):
+            with suppress(OSError):  # not on every file system
+                handle = os.open(self.folder, flags | os.O_TMPFILE, 0o600)
+        if handle < 0:
+            name = os.path.join(self.folder, f".nbcfast-{os.urandom(8).hex()}")
+            try:
+                handle = os.open(name, flags | os.O_CREAT, 0o600)
+            except OSError as error:
+                raise self._about(error) from None  # and not about a name that nobody has seen
+            finally:
+                try:
+                    _remove(name)
+                except BaseException:  # a signal
+                    _remove(name)
+                    raise
+        file = os.fdopen(handle, "w+b", buffering=0)
+        self._files.append(file)
+        return file
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        for file in self._files:
+            file.close()
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise self._about(error) from error
+
+    def _about(self, error: OSError) -> OSError:
+        return OSError(
+            error.errno,
+            f"{os.strerror(error.errno or 0)}, and rows are spilled to this folder: --spill DIR (in Python "
+            "spill=) names another one",
+            self.folder,
+        )
+
+
+def temporary_folder() -> str:
+    """Where the system keeps temporary files.
+
+    `tempfile.gettempdir` finds it by writing a file there, and takes the working folder if all else fails,
+    where something may be published.
+    """
+    if tempfile.tempdir is not None:
+        return os.fsdecode(tempfile.tempdir)
+    for name in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp", "/usr/tmp"):
+        if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):
+            return os.path.abspath(name)
+    raise ValueError("spill: no folder for temporary files can be written: --spill DIR (spill=) names one")
+
+
+def _remove(name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name)
+
+
+def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both names are those of one file that there is."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
+
+
+# ---- reading ----
+
+
+def read_columns(
+    path: str, names: list[str], weights: str | None, spill: Spill, options: Mapping[str, Any]
+) -> dict[str, SpilledColumn]:
+    """The columns of a file, their codes spilled."""
+    pa = load_readers()
+    with open(path, "rb"):  # the usual OSError, with its path
+        pass
+    files = [spill.new() for _ in names]
+    if path.lower().endswith((".parquet", ".pq")):
+        if options:
+            raise ValueError(f"csv: options are for CSV files, got {sorted(options)} for {path!r}")
+        try:
+            columns = _read_parquet(path, names, files)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path}: {one_line(error)}") from None
+        except pa.ArrowException as error:
+            raise OSError(f"{path}: {one_line(error)}") from None
+        for column in columns.values():
+            column.settle(None)
+    else:
+        columns = _read_csv(path, names, weights, files, options)
+    if next(iter(columns.values())).n_rows == 0:
+        raise ValueError("no rows")
+    return columns
+
+
+def _read_parquet(path: str, names: list[str], files: Sequence[IO[bytes]]) -> dict[str, SpilledColumn]:
+    import pyarrow.parquet as parquet
+
+    pa = load_pyarrow()
+    columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        chosen_names(list(schema.names), names)
+        for name in names:
+            ColumnReader(name, schema.field(name).type)  # refuses what cannot be read before reading
+    texts = [
+        name
+        for name in names
+        if pa.types.is_string(schema.field(name).type) or pa.types.is_large_string(schema.field(name).type)
+    ]
+    readers: dict[str, ColumnReader] = {}
+    with parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=False):
+            for name in names:
+                array = batch.column(batch.schema.get_field_index(name))
+                if name not in readers:
+                    readers[name] = ColumnReader(name, array.type)
+                add_batch(columns[name], readers[name], array)
+    return columns
+
+
+CSV_OPTIONS = {"delimiter": ",", "null_values": ("",), "types": {}, "encoding": "utf8"}
+
+
+def _read_csv(
+    path: str, names: list[str], weights: str | None, files: Sequence[IO[bytes]], options: Mapping[str, Any]
+) -> dict[str, SpilledColumn]:
+    pa = load_pyarrow()
+    for option in options:
+        if option not in CSV_OPTIONS:
+            raise ValueError(f"csv: expected options of {', '.join(CSV_OPTIONS)}; got {option!r}")
+    chosen = {**CSV_OPTIONS, **options}
+    block = BLOCK_BYTES
+    while True:
+        try:
+            columns = _read_fields(path, names, files, chosen, block)
+            break
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
+            message = one_line(error)
+            if block < LARGEST_BLOCK and ("straddling" in message or "or block" in message):
+                block *= 8  # a row is longer than a block
+                for file in files:
+                    file.seek(0)
+                    file.truncate()
+                continue
+            raise ValueError(f"{path}: {message}") from None
+        except UnicodeError as error:
+            raise ValueError(f"{path}: {one_line(error)}") from None
+        except pa.ArrowException as error:
+            raise OSError(f"{path}: {one_line(error)}") from None
+    rules = dict(chosen["types"])
+    for name, column in columns.items():
+        rule = rules.get(name, "int" if name == weights else None)
+        column.settle(typed(column.distinct_texts(), rule, name))
+    return columns
+
+
+def _read_fields(
+    path: str, names: list[str], files: Sequence[IO[bytes]], options: Mapping[str, Any], block: int
+) -> dict[str, SpilledColumn]:
+    from pyarrow import csv
+
+    pa = load_pyarrow()
+    read = csv.ReadOptions(block_size=block)
+    parse = csv.ParseOptions(delimiter=options["delimiter"], newlines_in_values=True)
+    any_types = csv.ConvertOptions(check_utf8=False)
+    with (
+        _open(path, options["encoding"]) as (_, stream),
+        csv.open_csv(stream, read, parse, any_types) as batches,
+    ):
+        header = list(batches.schema.names)
+    chosen_names(header, names)
+    parse.ignore_empty_lines = len(header) > 1
+    text = pa.dictionary(pa.int32(), pa.string())
+    convert = csv.ConvertOptions(
+        include_columns=names,
+        column_types=dict.fromkeys(names, text),
+        null_values=list(options["null_values"]),
+        strings_can_be_null=True,
+    )
+    columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
+    readers = {name: ColumnReader(name, text) for name in names}
+    with (
+        _open(path, options["encoding"]) as (_, stream),
+        csv.open_csv(stream, read, parse, convert) as batches,
+    ):
+        for batch in batches:
+            for name in names:
+                add_batch(columns[name], readers[name], batch.column(name))
+    return columns
+
+
+# ---- splitting ----
+
+
+@dataclass
+class _Found:
+    """Leaves of one stretch of the work: (start, rows, people, level), boxes, numbers of values, pairs."""
+
+    leaves: Longs
+    boxes: npt.NDArray[np.uint32]
+    lengths: Longs
+    pairs: Longs
+
+
+class _Split:
+    """One run over the spilled columns of a file."""
+
+    def __init__(
+        self,
+        columns: dict[str, SpilledColumn],
+        names: list[str],
+        sensitive: str,
+        demands: Demands,
+        hierarchies: dict[str, Any],
+        target: str | None,
+        weights: str | None,
+        limit: int,
+        threads: int,
+        spill: Spill,
+        progress: Progress | None,
+    ) -> None:
+        self.columns, self.names, self.sensitive, self.demands = columns, names, sensitive, demands
+        self.target, self.weights, self.spill, self.progress = target, weights, spill, progress
+        self.n_rows = columns[sensitive].n_rows
+        self.settled = 0
+        self.people = self._count_people()
+        self.quasi = [
+            describe(name, columns[name].domain, self.people[name], hierarchies.get(name)) for name in names
+        ]
+        totals = self.people[sensitive]
+        self.total = int(totals.sum())
+        if demands.is_hopeless(totals):
+            refuse(demands, totals, columns[sensitive].domain, sensitive)
+        self.problem: Problem = problem_of(
+            self.quasi,
+            demands,
+            totals,
+            n_targets=0 if target is None else len(columns[target].domain),
+            weighted=weights is not None,
+        )
+        self.scratches = [Scratch(self.problem) for _ in range(threads)]
+        if not self.problem.admit(self.scratches[0]):
+            refuse(demands, totals, columns[sensitive].domain, sensitive)
+        self.stride = self.problem.stride
+        # Two buffers of a quarter of what is left to us each; the rest is for counts, levels and leaves.
+        self.room = usable(limit) // (4 * self.stride)
+        self._check_room(limit)
+
+    def _check_room(self, limit: int) -> None:
+        """Counts of all nodes that are too large for a buffer must fit into a quarter of the limit."""
+        n_targets = 0 if self.target is None else len(self.columns[self.target].domain)
+        cells = 1 + len(self.columns[self.sensitive].domain) + n_targets
+        counts = 8 * int(self.problem.first[-1]) * cells
+
+        def enough(limit: int) -> bool:
+            room = usable(limit) // (4 * self.stride)
+            # So many nodes of a level can be too large, and as many of the next.
+            return self.n_rows <= room or (
+                room >= LEAST_ROWS and 2 * (self.n_rows // room + 1) * counts <= usable(limit) // 4
+            )
+
+        least = limit
+        while not enough(least):
+            least *= 2
+        if least > limit:
+            raise ValueError(
+                f"memory_limit: {limit} bytes are too few for the counts of this table; {least} are enough"
+            )
+
+    def _count_people(self) -> dict[str, Longs]:
+        """People of each value of each column."""
+        found = {name: np.zeros(len(column.domain), np.int64) for name, column in self.columns.items()}
+        names = [name for name in self.columns if name != self.weights]
+        for part in zip(*(self.columns[name].chunks(CHUNK) for name in names), self._weights(), strict=True):
+            *codes, weights = part
+            for name, some in zip(names, codes, strict=True):
+                table, size = self.columns[name].table, len(self.columns[name].domain)
+                if weights is None:
+                    found[name] += np.bincount(table[some], minlength=size)
+                else:
+                    np.add.at(found[name], table[some], weights)
+        return found
+
+    def _weights(self) -> Iterator[Longs | None]:
+        """The weights of each chunk, or None."""
+        if self.weights is None:
+            for _ in range(0, self.n_rows, CHUNK):
+                yield None
+            return
+        column = self.columns[self.weights]
+        domain = column.domain
+        if domain.kind not in ("int", None) or domain.tail or (domain.numbers < 1).any():
+            bad = domain.tail[0] if domain.tail else domain.values[0]
+            raise ValueError(f"weights: expected integers of at least 1, got {bad!r}")
+        of_code = domain.numbers[column.table]
+        for codes in column.chunks(CHUNK):
+            yield np.ascontiguousarray(of_code[codes])
+
+    def run(self) -> Partition:
+        found = list(self._levels())
+        leaves = np.concatenate([part.leaves for part in found])
+        boxes = np.concatenate([part.boxes for part in found])
+        lengths = np.concatenate([part.lengths for part in found])
+        pairs = np.concatenate([part.pairs for part in found])
+        found.clear()
+        order = np.argsort(leaves[:, 0])
+        starts = np.cumsum(lengths) - lengths
+        lengths = lengths[order]
+        ends = np.cumsum(lengths)
+        places = np.repeat(starts[order] - (ends - lengths), lengths) + np.arange(len(pairs))
+        people = [self.people[name] for name in self.names]
+        made = Made(
+            self.quasi,
+            boxes[order].reshape(len(order), -1, 2),
+            self.sensitive,
+            self.columns[self.sensitive].domain,
+            np.ascontiguousarray(leaves[order, 2]),
+            Counts(lengths, pairs[places], people),
+        )
+        return Partition(tuple(self.names), self.sensitive, self.demands, None, None, made)
+
+    def _records(self) -> Iterator[Records]:
+        """All rows as records, a chunk at a time."""
+        names = [*self.names, self.sensitive, *([] if self.target is None else [self.target])]
+        maps: list[Any] = []
+        for i, name in enumerate(names):
+            table = self.columns[name].table
+            own = useful_map(self.quasi[i]) if i < len(self.quasi) else None
+            maps.append((table if own is None else own[table]).astype(np.uint32))
+        for *codes, weights in zip(
+            *(self.columns[name].chunks(CHUNK) for name in names), self._weights(), strict=True
+        ):
+            n = len(codes[0])
+            records = np.empty((n, self.stride), np.uint8)
+            sizes = [len(self.columns[name].table) for name in names]
+            self.problem.fill(Columns(list(codes), sizes, n), maps, weights, 0, n, records)
+            yield records
+
+    def _levels(self) -> Iterator[_Found]:
+        level = Level.root([one.size for one in self.quasi], self.n_rows, self.total)
+        joints: dict[int, Joint] = {}
+        rows = self.spill.new()
+        if self.n_rows > self.room:
+            joints[0] = Joint(self.problem)
+        for records in self._records():
+            if joints:
+                self.problem.gather(records, joints[0])
+            _write_all(rows.write, records)
+        for column in self.columns.values():
+            column.close()
+        size = min(self.room, self.n_rows)
+        buffers = np.empty((size, self.stride), np.uint8), np.empty((size, self.stride), np.uint8)
+        while level.n:
+            following = self.spill.new()
+            rows.seek(0)
+            step = _Level(self, level, joints, rows, following, buffers)
+            yield from step.run()
+            rows.close()
+            level, joints, rows = step.following(), step.joints_after, following
+
+    def settle(self, rows: int) -> None:
+        self.settled += rows
+        if self.progress is not None:
+            self.progress(self.settled, self.n_rows)
+
+
+class _Level:
+    """One level: read, decide, split, write."""
+
+    def __init__(
+        self,
+        split: _Split,
+        level: Level,
+        joints: dict[int, Joint],
+        source: IO[bytes],
+        sink: IO[bytes],
+        buffers: tuple[Records, Records],
+    ) -> None:
+        self.split, self.level, self.joints = split, level, joints
+        self.source, self.sink, self.buffers = source, sink, buffers
+        self.problem, self.scratches = split.problem, split.scratches
+        self.parts: list[Level] = []
+        self.n_children = 0
+        self.joints_after: dict[int, Joint] = {}
+        self.written = 0  # rows
+
+    def run(self) -> Iterator[_Found]:
+        for first, last in spans_of(self.level.rows, self.split.room):
+            if int(self.level.rows[first]) > self.split.room:
+                found = self._large(first)
+            elif self.problem.shared:
+                found = self._shared(first, last)
+            else:
+                found = self._alone(first, last)
+            for scratch in self.scratches:
+                scratch.forget()
+            if len(found.leaves):
+                self.split.settle(int(found.leaves[:, 1].sum()))
+                yield found
+
+    def following(self) -> Level:
+        """The nodes of the next level."""
+        level = Level(self.n_children, len(self.split.names), self.level.depth + 1)
+        start = 0
+        for part in self.parts:
+            for name in ("start", "rows", "people", "boxes"):
+                getattr(level, name)[start : start + part.n] = getattr(part, name)
+            start += part.n
+        return level
+
+    def _children(self, first: int, last: int) -> Level:
+        part = self.problem.children(self.level, self.scratches, first, last)
+        self.parts.append(part)
+        self.n_children += part.n
+        return part
+
+    def _read(self, into: Records) -> None:
+        view, done = into.data.cast("B"), 0
+        while done < len(view):
+            n = self.source.readinto(view[done:])  # type: ignore[attr-defined]
+            if not n:
+                raise OSError(SHORTER)
+            done += n
+
+    def _load(self, first: int, last: int) -> tuple[Records, Records]:
+        sizes = self.level.rows[first:last]
+        n = int(sizes.sum())
+        rows, other = self.buffers[0][:n], self.buffers[1][:n]
+        self._read(rows)
+        self.level.at[first:last] = np.cumsum(sizes) - sizes
+        return rows, other
+
+    def _counted(
+        self, leaves: Longs, boxes: npt.NDArray[np.uint32], at: Longs, even: Records, odd: Records
+    ) -> _Found:
+        """The values of leaves whose rows stand from `at` on."""
+        if not len(leaves):
+            return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+        rows, levels = np.ascontiguousarray(leaves[:, 1]), np.ascontiguousarray(leaves[:, 3])
+        spans = spans_of(rows, max(int(rows.sum()) // (4 * len(self.scratches)), 1))
+        found: dict[int, tuple[Longs, Longs]] = {}
+
+        def work(number: int, span: tuple[int, int]) -> None:
+            found[span[0]] = self.problem.counts(self.scratches[number], at, rows, levels, even, odd, *span)
+
+        over(spans, self.scratches, work)
+        ordered = [found[first] for first in sorted(found)]
+        return _Found(
+            leaves,
+            boxes,
+            np.concatenate([part[0] for part in ordered]),
+            np.concatenate([part[1] for part in ordered]),
+        )
+
+    def _taken(self) -> tuple[Longs, npt.NDArray[np.uint32]]:
+        parts = [scratch.take_leaves() for scratch in self.scratches]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def _alone(self, first: int, last: int) -> _Found:
+        """Nodes that fit, down to their leaves."""
+        rows, other = self._load(first, last)
+        threads = len(self.scratches)
+        sizes = self.level.rows[first:last]
+        spans = [
+            (first + a, first + b) for a, b in spans_of(sizes, max(int(sizes.sum()) // (8 * threads), 1))
+        ]
+        over(
+            spans,
+            self.scratches,
+            lambda number, span: self.problem.finish(self.level, self.scratches[number], rows, other, *span),
+        )
+        leaves, boxes = self._taken()
+        node = first + np.searchsorted(self.level.start[first:last], leaves[:, 0], side="right") - 1
+        at = leaves[:, 0] - self.level.start[node] + self.level.at[node]
+        pair = (other, rows) if self.level.depth & 1 else (rows, other)
+        return self._counted(leaves, boxes, at, *pair)
+
+    def _shared(self, first: int, last: int) -> _Found:
+        """Nodes that fit, one level down."""
+        rows, other = self._load(first, last)
+        decide_shared(self.problem, self.scratches, self.level, rows, first, last)
+        self._children(first, last)
+        leaves, boxes = self._taken()
+        whole = first + np.flatnonzero(self.level.split()[first:last] < 0)
+        found = self._counted(leaves, boxes, self.level.at[whole], rows, rows)
+        self.problem.move(self.level, self.scratches, rows, other, first, last)
+        # What stands between two leaves is written in one go.
+        edges = [first - 1, *whole.tolist(), last]
+        for before, after in pairwise(edges):
+            if after - before > 1:
+                start = int(self.level.at[before + 1])
+                stop = int(self.level.at[after - 1] + self.level.rows[after - 1])
+                self._write(other[start:stop])
+        return found
+
+    def _write(self, rows: Records) -> None:
+        _write_all(lambda view: self.sink.write(view), rows)
+        self.written += len(rows)
+
+    def _large(self, node: int) -> _Found:
+        """A node of which only counts are in memory."""
+        level, joint, own = self.level, self.joints.pop(node), self.scratches[0]
+        self.problem.evaluate_joint(level, own, 0, joint, node)
+        self.problem.commit_joint(level, self.scratches, joint, node)
+        n_before = self.n_children
+        part = self._children(node, node + 1)
+        leaves, boxes = self._taken()
+        if len(leaves):
+            self.source.seek(int(level.rows[node]) * self.split.stride, os.SEEK_CUR)
+            people = joint.people[: self.split.quasi[0].size].sum(axis=0)
+            values = np.flatnonzero(people)
+            return _Found(leaves, boxes, np.array([len(values)]), np.stack([values, people[values]], axis=1))
+        for i in range(part.n):
+            if int(part.rows[i]) > self.split.room:
+                self.joints_after[n_before + i] = Joint(self.problem)
+        starts = self.written + np.cumsum(part.rows) - part.rows
+        left = int(level.rows[node])
+        descriptor = self.sink.fileno()
+        while left:
+            n = min(left, len(self.buffers[0]), CHUNK)
+            rows, out = self.buffers[0][:n], self.buffers[1][:n]
+            self._read(rows)
+            counts = self.problem.move_some(level, self.scratches, node, rows, out)
+            done = 0
+            for i, count in enumerate(counts.tolist()):
+                some = out[done : done + count]
+                if n_before + i in self.joints_after:
+                    self.problem.gather(some, self.joints_after[n_before + i])
+                position = int(starts[i]) * self.split.stride
+                _write_at(descriptor, some, position)
+                starts[i] += count
+                done += count
+            left -= n
+        self.written += int(level.rows[node])
+        self.sink.seek(self.written * self.split.stride)
+        return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+
+
+def _read_at(descriptor: int, into: npt.NDArray[Any], position: int) -> None:
+    view, done = into.data.cast("B"), 0
+    while done < len(view):
+        data = os.pread(descriptor, min(len(view) - done, 1 << 30), position + done)
+        if not data:
+            raise OSError(SHORTER)
+        view[done : done + len(data)] = data
+        done += len(data)
+
+
+def _write_all(write: Callable[[memoryview], int | None], rows: npt.NDArray[Any]) -> None:
+    view, done = rows.data.cast("B"), 0
+    while done < len(view):
+        done += write(view[done : done + (1 << 30)]) or 0
+
+
+def _write_at(descriptor: int, rows: Records, position: int) -> None:
+    done = 0
+
+    def write(view: memoryview) -> int:
+        nonlocal done
+        n = os.pwrite(descriptor, view, position + done)
+        done += n
+        return n
+
+    _write_all(write, rows)

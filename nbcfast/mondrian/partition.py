@@ -1,0 +1,425 @@
+"""`Partition`: groups of people who are published with the same box, and what is proven of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.groups.groups import Groups, grouped
+from nbcfast.mondrian.demands import Demands
+from nbcfast.mondrian.quasi import Cell, Quasi
+from nbcfast.mondrian.utility import Utility, measured
+from nbcfast.table import Column, Domain, Table
+from nbcfast.table.encode import code_dtype
+from nbcfast.table.table import _value_weights
+from nbcfast.verify_release import printable
+
+if TYPE_CHECKING:
+    from nbcfast.skyline.results import Reports
+
+Longs = npt.NDArray[np.int64]
+
+MOST_ROWS = 1 << 31  # of a table in memory
+
+
+class Given:
+    """Groups and cells as they are published."""
+
+    def __init__(self, groups: Groups, cells: Mapping[str, tuple[Cell, ...]]) -> None:
+        self.groups = groups
+        self.cells: Mapping[str, tuple[Cell, ...]] = MappingProxyType(dict(cells))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Given, (self.groups, dict(self.cells))
+
+    @property
+    def sizes(self) -> Longs:
+        return self.groups.sizes
+
+    def utility(self) -> Utility:
+        return measured(self.sizes, None, None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The private table that was split, from which counts are made when they are asked for.
+
+    Attributes
+    ----------
+    columns : list of Column
+        The quasi-identifiers.
+    secret : Column
+    weights : ndarray of int64 or None
+    group_ids : ndarray of uint32
+    """
+
+    columns: list[Column]
+    secret: Column
+    weights: Longs | None
+    group_ids: npt.NDArray[np.uint32]
+
+    def values_of_groups(self, n_groups: int) -> tuple[Longs, npt.NDArray[np.uint32], Longs]:
+        """Offsets, values and counts, as of Groups."""
+        numbers = Domain("int", np.arange(n_groups), (), True)
+        found = grouped(
+            [self.group_ids],
+            [numbers],
+            self.secret.codes,
+            self.secret.domain,
+            ("group",),
+            "value",
+            weights=self.weights,
+        )
+        return found.offsets, found.values, found.counts
+
+    def marginals(self) -> list[Longs]:
+        """People of each value of each quasi-identifier, in the order of its domain."""
+        return [_value_weights(column, self.weights) for column in self.columns]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of a file that was split on disk.
+
+    Attributes
+    ----------
+    lengths : ndarray of int64
+        How many different values each group has.
+    pairs : ndarray of int64, shape (pairs, 2)
+        Value and people of these, group after group.
+    people : list of ndarray of int64
+        Of each value of each quasi-identifier.
+    """
+
+    lengths: Longs
+    pairs: Longs
+    people: list[Longs]
+
+    def values_of_groups(self, n_groups: int) -> tuple[Longs, npt.NDArray[np.uint32], Longs]:
+        """Offsets, values and counts, as of Groups."""
+        offsets = np.zeros(n_groups + 1, np.int64)
+        np.cumsum(self.lengths, out=offsets[1:])
+        return offsets, self.pairs[:, 0].astype(np.uint32), np.ascontiguousarray(self.pairs[:, 1])
+
+    def marginals(self) -> list[Longs]:
+        """People of each value of each quasi-identifier, in the order of its domain."""
+        return self.people
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What Mondrian found, and what the owner of the data knows beyond what is published.
+
+    Attributes
+    ----------
+    quasi : list of Quasi
+    boxes : ndarray of uint32, shape (groups, attributes, 2)
+        The lowest and the highest code of each.
+    sensitive : str
+    domain : Domain
+        Of the sensitive column.
+    sizes : ndarray of int64
+        People of each group.
+    source : Source or Counts
+        Where the values of the groups, and of the whole, come from.
+    """
+
+    quasi: list[Quasi]
+    boxes: npt.NDArray[np.uint32]
+    sensitive: str
+    domain: Domain
+    sizes: Longs
+    source: Source | Counts
+
+    @cached_property
+    def _published(self) -> Given:
+        """Made when it is asked for: it takes as long as a third of the splitting."""
+        names = tuple(one.name for one in self.quasi)
+        columns = [
+            one.generalised(self.boxes[:, i, 0], self.boxes[:, i, 1]) for i, one in enumerate(self.quasi)
+        ]
+        offsets, values, counts = self.source.values_of_groups(len(self.sizes))
+        groups = Groups._of(
+            names,
+            tuple(column[0] for column in columns),
+            self.sensitive,
+            self.domain,
+            (offsets, values, counts, np.array(self.sizes)),
+            None,
+            [column[1] for column in columns],
+        )
+        return Given(groups, {name: column[2] for name, column in zip(names, columns, strict=True)})
+
+    @property
+    def groups(self) -> Groups:
+        return self._published.groups
+
+    @property
+    def cells(self) -> Mapping[str, tuple[Cell, ...]]:
+        return self._published.cells
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether no group has several values of any column."""
+        return bool((self.boxes[..., 0] == self.boxes[..., 1]).all())
+
+    def utility(self) -> Utility:
+        marginals = []
+        for one, people in zip(self.quasi, self.source.marginals(), strict=True):
+            moved = np.zeros(one.size, np.int64)
+            moved[one.map] = people
+            marginals.append(moved)
+        return measured(self.sizes, self.quasi, self.boxes, marginals)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Partition:
+    """A table whose quasi-identifiers are generalised so that everybody is one of a group.
+
+    Attributes
+    ----------
+    quasi : tuple of str
+        The columns that are generalised.
+    sensitive : str
+        The column that is published as it is.
+    demands : Demands
+        What every group keeps.
+    group_ids : ndarray of uint32, or None
+        For each row of the private table the number of its group in `groups`. It is private. None for a
+        partition that was loaded, or that was made of a file.
+    path : str or None
+        The Parquet file that holds the published table, where it was made on disk.
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: str
+    demands: Demands
+    group_ids: npt.NDArray[np.uint32] | None
+    path: str | None
+    _content: Made | Given
+
+    def __post_init__(self) -> None:
+        if self.group_ids is not None:
+            self.group_ids.flags.writeable = False
+
+    def __repr__(self) -> str:
+        size = f"{self.n_groups:,} group{'s' * (self.n_groups != 1)} of {self.n_rows:,} people"
+        return printable(f"Partition({size} by {', '.join(self.quasi)}; {self.sensitive}: {self.demands})")
+
+    @property
+    def n_groups(self) -> int:
+        return len(self._content.sizes)
+
+    @property
+    def n_rows(self) -> int:
+        """People: rows with their weights."""
+        return int(self._content.sizes.sum())
+
+    @property
+    def groups(self) -> Groups:
+        """The groups by their generalised values, and the sensitive values of each.
+
+        They stand as `group_ids` number them, in the order in which Mondrian found them. `order` gives that
+        of publication, in which those of a partition that was loaded stand.
+        """
+        return self._content.groups
+
+    @property
+    def cells(self) -> Mapping[str, tuple[Cell, ...]]:
+        """For each quasi-identifier the texts that are published, in their order, and what they stand for."""
+        return self._content.cells
+
+    @cached_property
+    def boxes(self) -> Table:
+        """One row a group: its generalised values."""
+        columns = {
+            name: Column(np.array(self.groups.codes(name)), domain)
+            for name, domain in zip(self.quasi, self.groups._domains, strict=True)
+        }
+        return Table._of(columns, None, self.n_groups)
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The groups in the order in which they are published: by their cells, from the first column on."""
+        return np.lexsort(tuple(self.groups.codes(name) for name in self.quasi[::-1]))
+
+    @property
+    def table(self) -> Table:
+        """The published table: generalised columns and the sensitive one, a row for each person.
+
+        Rows stand in canonical order, sorted by their published values: nothing is left of the order in the
+        data.
+
+        Raises
+        ------
+        ValueError
+            If that is more than 2^31 rows; `counted` has one row for equal ones.
+        """
+        if self.n_rows > MOST_ROWS:
+            raise ValueError(f"a table of {self.n_rows:,} rows is too large: use counted")
+        distinct = self.counted
+        assert distinct.weights is not None
+        columns = {
+            name: Column(np.repeat(distinct.codes(name), distinct.weights), distinct.column(name).domain)
+            for name in distinct.names
+        }
+        return Table._of(columns, None, self.n_rows)
+
+    @property
+    def counted(self) -> Table:
+        """The distinct rows of `table`, weighted by how many people each stands for."""
+        return self._counted(self.order)
+
+    def _counted(self, order: npt.NDArray[np.int64]) -> Table:
+        groups = self.groups
+        lengths = groups.distinct[order]
+        ends = np.cumsum(lengths)
+        pairs = np.repeat(groups.offsets[:-1][order] - (ends - lengths), lengths)
+        pairs += np.arange(len(pairs))
+        columns = {
+            name: Column(np.repeat(groups.codes(name)[order], lengths), domain)
+            for name, domain in zip(self.quasi, groups._domains, strict=True)
+        }
+        values = groups.values[pairs].astype(code_dtype(groups.n_values))
+        columns[self.sensitive] = Column(values, groups._sensitive)
+        return Table._of(columns, groups.counts[pairs], len(pairs))
+
+    def check(self, points: Iterable[Any] | None = None) -> Reports:
+        """The reports on these points, by default those of the demands, from the groups alone.
+
+        Raises
+        ------
+        ValueError
+            If there is no point.
+        """
+        from nbcfast.skyline.checking import check
+
+        return check(self.groups, self.demands.points if points is None else points)
+
+    @property
+    def safe(self) -> bool:
+        """Whether the groups keep every demand; counted anew."""
+        return self.demands.broken(self.groups) is None
+
+    def skyline(self, confidence: Any = None) -> list[tuple[int, int, int]]:
+        """The maximal (l, k, m) that are safe with this confidence.
+
+        Parameters
+        ----------
+        confidence : number, optional
+            By default that of the points, if they all have the same.
+        """
+        from nbcfast.skyline.finding import find
+
+        if confidence is None:
+            given = {point.confidence for point in self.demands.points}
+            if len(given) != 1:
+                raise ValueError(f"confidence: expected a number, because the points have {len(given)}")
+            confidence = given.pop()
+        return list(find(self.groups, confidence))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its demands leave open, in sentences that the certificate repeats."""
+        return self.demands.warnings(self.groups)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the publisher should know besides, as of texts in it; it is not in the certificate."""
+        from nbcfast.published.formulas import spreadsheet_remarks
+
+        said = []
+        if isinstance(self._content, Made) and self._content.as_it_is:
+            said.append(
+                "Nothing is generalised: these columns of the table are published as they are. That is "
+                f"allowed because the groups of equal rows keep the demands already ({self.demands}), and "
+                "they promise no more."
+            )
+        columns: dict[str, list[Any]] = {
+            name: [
+                cell.text if len(cell.values) > 1 or isinstance(cell.values[0], str) else None
+                for cell in cells
+            ]
+            for name, cells in self.cells.items()
+        }
+        columns[self.sensitive] = list(self.groups.domain)
+        return (*said, *spreadsheet_remarks(columns))
+
+    def utility(self) -> Utility:
+        """Discernibility, average size, certainty penalty and divergence of the marginals."""
+        return self._content.utility()
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What `save` writes into certificate.json."""
+        from nbcfast.mondrian.wire import document_of
+
+        return document_of(self)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        order: Literal["canonical", "shuffled"] = "canonical",
+        rng: np.random.Generator | None = None,
+        weights: str | None = None,
+        parquet: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Write the published table and its certificate into the folder `path`, which is made if need be.
+
+        The files are ``table.csv`` and ``certificate.json``, which holds the demands, the cells, and the
+        sha256 of the table. They appear whole and together; where one cannot be written, there is none. The
+        same partition gives the same bytes in canonical order.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        order : {"canonical", "shuffled"}
+            Sorted by what is published, or in random order. That of the data is never kept.
+        rng : numpy.random.Generator, optional
+            For shuffling; by default the operating system seeds one. A seeded one is for tests, and the
+            certificate says so.
+        weights : str, optional
+            The name of a column that says how many people a row stands for, each distinct row being written
+            once. Without it there is a row for each person.
+        parquet : bool
+            Write ``table.parquet`` as well, and its sha256 into the certificate. Needs pyarrow.
+        overwrite : bool
+            Replace a folder that is there, with all that is in it. Only one that holds nothing but a
+            certificate and its files is ever replaced.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something already, other than an empty folder.
+        ValueError
+            If the groups do not keep the demands, or names or texts are ambiguous in a CSV file, or longer
+            than readers take (131,072 characters).
+        OSError
+            If the folder or a file cannot be written.
+        """
+        from nbcfast.mondrian.wire import save
+
+        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without rows and groups."""
+        return {
+            "quasi": list(self.quasi),
+            "sensitive": self.sensitive,
+            "rows": self.n_rows,
+            "groups": self.n_groups,
+            "demands": self.demands.to_dict(),
+            "utility": self.utility().to_dict(),
+            "warnings": list(self.warnings),
+            "path": self.path,
+        }

@@ -1,0 +1,156 @@
+"""The files of a partition: table.csv, and the certificate that is checked against it alone."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbcfast import __version__
+from nbcfast import verify_release as form
+from nbcfast.groups.groups import Groups
+from nbcfast.mondrian.demands import Demands
+from nbcfast.mondrian.partition import Given, Partition
+from nbcfast.mondrian.quasi import Cell, generalised_domain
+from nbcfast.published import lines as tables
+from nbcfast.published.typed import _domain, _number, _rational, _typed
+from nbcfast.skyline.points import Point
+from nbcfast.table import SUPPRESSED, Domain, Interval
+from nbcfast.table.values import Value
+
+if TYPE_CHECKING:
+    from nbcfast.verify_release import PartitionDocument
+
+
+def save(
+    partition: Partition,
+    path: str | os.PathLike[str],
+    *,
+    order: str,
+    rng: np.random.Generator | None,
+    weights: str | None,
+    parquet: bool,
+    overwrite: bool,
+) -> None:
+    """Write the folder; see `Partition.save`."""
+    generator = tables.ordered_by(order, rng)
+    fault = partition.demands.broken(partition.groups)
+    if fault is not None:
+        raise ValueError(f"not saved: {fault[0]}")
+    lines = tables.Lines(partition.counted, weights)
+    tables.save(
+        path,
+        lines,
+        lambda digest: _document(partition, digest, order, rng is not None, weights),
+        generator=generator,
+        parquet=parquet,
+        overwrite=overwrite,
+    )
+
+
+def document_of(partition: Partition) -> dict[str, Any]:
+    """The certificate of a partition in canonical order, a row for each person."""
+    document = _document(partition, tables.Lines(partition.counted).sha256(), "canonical", False, None)
+    document["sha256"] = form.digest(document)
+    return document
+
+
+def _document(
+    partition: Partition, table_sha256: str, order: str, seeded: bool, weights: str | None
+) -> dict[str, Any]:
+    demands, secret = partition.demands, partition.groups._sensitive
+    return {
+        "closeness": None
+        if demands.closeness is None
+        else [_rational(demands.closeness[0]), demands.closeness[1]],
+        "columns": [
+            {
+                "cells": [[cell.text, _typed_cell(cell)] for cell in partition.cells[name]],
+                "name": name,
+            }
+            for name in partition.quasi
+        ],
+        "diversity": None
+        if demands.diversity is None
+        else [_rational(demands.diversity[0]), _number(demands.diversity[1])],
+        "format": form.FORMAT,
+        "groups": partition.n_groups,
+        "k": None if demands.k is None else _number(demands.k),
+        "kind": "partition",
+        "method": "mondrian",
+        "notes": [form.PARTITION],
+        "order": order,
+        "points": [
+            [*(_number(number) for number in point[:3]), _rational(point.confidence)]
+            for point in demands.points
+        ],
+        "rows": _number(partition.n_rows),
+        "seeded": seeded,
+        "sensitive": {
+            "name": partition.sensitive,
+            "values": [[text, [typed]] for text, typed in tables.cells(secret)],
+        },
+        "table_sha256": table_sha256,
+        "version": __version__,
+        "warnings": list(partition.warnings),
+        "weights": weights,
+    }
+
+
+def _typed_cell(cell: Cell) -> list[Any]:
+    """Each value with its type; numbers among intervals stay what they are."""
+    found = []
+    for value in cell.values:
+        kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "text"
+        if isinstance(value, float):
+            kind = "float"
+        if isinstance(value, Interval):
+            kind = "interval"
+        found.append(_typed(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
+    return found
+
+
+def _value(typed: form.Typed) -> Value:
+    kind, plain = typed
+    if kind == "interval":
+        return Interval(*plain)
+    return SUPPRESSED if kind == "suppressed" else plain
+
+
+def from_rows(document: PartitionDocument, rows: form.Rows, where: str) -> Partition:
+    """The partition that a document of checked form describes, with these rows of its table."""
+    domain = _domain([typed for _, typed in document.values], f"{where}: sensitive")
+    cells = {
+        name: tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
+        for name, listed in document.columns
+    }
+    counts = form.histograms(rows)
+    keys = sorted(counts)
+    ordered = [counts[key] for key in keys]
+    codes = np.array(keys, np.uint32).reshape(len(keys), len(cells))
+    found = [sorted(group.items()) for group in ordered]
+    pairs = np.array([pair for group in found for pair in group], np.int64).reshape(-1, 2)
+    names = tuple(name for name, _ in document.columns)
+    sensitive = document.sensitive
+    groups = Groups._of(
+        names,
+        tuple(generalised_domain(cells[name]) for name in names),
+        sensitive,
+        domain,
+        (
+            np.concatenate([[0], np.cumsum([len(group) for group in found])]).astype(np.int64),
+            pairs[:, 0].astype(np.uint32),
+            np.ascontiguousarray(pairs[:, 1]),
+            np.array([sum(group.values()) for group in ordered], np.int64),
+        ),
+        None,
+        [np.ascontiguousarray(codes[:, i]) for i in range(len(names))],
+    )
+    demands = Demands(
+        tuple(Point(*point) for point in document.points),
+        document.k,
+        document.diversity,
+        document.closeness,  # type: ignore[arg-type]
+    )
+    return Partition(names, sensitive, demands, None, None, Given(groups, cells))

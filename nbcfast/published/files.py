@@ -1,0 +1,220 @@
+"""The file of a release: one canonical certificate.json in a folder."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from nbcfast import verify_release as form
+from nbcfast._core.files import place_of, together
+from nbcfast.published.limits import lambda_kept, odds_kept
+from nbcfast.published.release import Canonical, Release, limit_text
+from nbcfast.published.typed import _number, _numbers, _optional, _rational, _signed, _typed
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+    from nbcfast.verify_release import Document
+
+
+def save(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    dataset: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write the folder; see `Release.save`."""
+    fault = unfit(release) or strange(release)
+    if fault:
+        raise ValueError(f"not saved: {fault}")
+    data = text_of(release).encode("ascii")
+    expect_fit(form.NAME, len(data), form.MOST_BYTES)
+    try:
+        document = form.parse(data)
+    except form.Refused as error:
+        raise ValueError(f"not saved: {error}") from None
+    fault = beyond(release, document) or at_odds(release)
+    if fault:
+        raise ValueError(f"not saved: {fault}")
+    if dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path):
+        raise ValueError(
+            f"dataset must not be in the folder of the release, whose certificate does not cover it; got "
+            f"{os.fsdecode(dataset)!r}"
+        )
+    with together() as writing:
+        files = writing.folder(path, (form.NAME,), overwrite)
+        if dataset is not None:
+            from nbcfast.published.dataset import stream
+
+            # Before the counts, because it may be too large, and then nothing is written.
+            stream(release, os.fsdecode(dataset), writing.file(dataset, overwrite), None, progress)
+        files[form.NAME].write(data)
+
+
+def expect_fit(name: str, size: int, most: int) -> None:
+    """Refuse to save a file that no verifier reads."""
+    if size > most:
+        raise ValueError(f"not saved: {name} would have {size:,} bytes, and verifiers read up to {most:,}")
+
+
+def unfit(release: Release) -> str | None:
+    """What the counts lack of what the certificate claims, or None."""
+    views, certificate = release.views, release.certificate
+    if not (views.class_counts > 0).all():
+        label = views.classes[int((views.class_counts <= 0).argmax())]
+        return f"the count of class {label!r} is 0, and must be positive"
+    for name, array in views.counts.items():
+        if not (array > 0).all():
+            value, label = ((array <= 0).any(axis=1)).argmax(), ((array <= 0).any(axis=0)).argmax()
+            return (
+                f"attribute {name!r} has a count of 0 (first at value {views.domain(name)[int(value)]!r}, "
+                f"class {views.classes[int(label)]!r}), and all must be positive"
+            )
+    try:
+        views._class_domain.check_intervals("classes", in_order=False)
+        for name, domain in views._domains.items():
+            domain.check_intervals(f"attribute {name!r}")
+    except ValueError as error:
+        return str(error)
+    if not views.is_realistic():
+        return (
+            "the counts are not those of any table: for some attribute they do not add up to those of a class"
+        )
+    tuples = 1
+    for array in views.counts.values():
+        tuples *= len(array)
+    if certificate.tuples != tuples:
+        stated, found = form.short(certificate.tuples), form.short(tuples)
+        return f"the certificate says {stated} tuples, the domain has {found}"
+    return None
+
+
+def beyond(release: Release, document: Document) -> str | None:
+    """A limit of the certificate that the counts of its document exceed, or may exceed; or None."""
+    certificate = release.certificate
+    kept = lambda_kept(document, release)
+    if kept is None:
+        return f"Lambda of the counts: {form.NOT_COMPARED}"
+    if not kept:
+        return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
+    kept = odds_kept(document, release)
+    if kept is None:
+        return f"the odds of the counts to those of the prior: {form.NOT_COMPARED}"
+    if not kept:
+        limit = limit_text(certificate.r_limit or Fraction(0))
+        return f"the odds of some tuple are off those of the prior by more than r = {limit}"
+    return None
+
+
+def strange(release: Release) -> str | None:
+    """Words of a certificate that do not go with its fields, or None."""
+    made = release.certificate
+    if made.warnings == made.warned:
+        return None
+    return form.strange_words("warnings", made.warned, made.warnings)
+
+
+def at_odds(release: Release) -> str | None:
+    """That points and counts of a canonical release decide differently, if that is known."""
+    if release.certificate.canonical is None:
+        return None
+    from nbcfast.verification.remade import scorecard
+
+    alike, text = scorecard(release)
+    return text if alike is False else None
+
+
+def text_of(release: Release) -> str:
+    """The canonical text of the file."""
+    views, certificate = release.views, release.certificate
+    document: dict[str, Any] = {
+        "amplification": _rational(certificate.amplification),
+        "attacker": certificate.attacker,
+        "attributes": [
+            {
+                "counts": _numbers(array),
+                "name": name,
+                "values": [_typed(value, views._domains[name]) for value in views.domain(name)],
+            }
+            for name, array in views.counts.items()
+        ],
+        "class_counts": _numbers(views.class_counts),
+        "class_name": release.class_name,
+        "classes": [_typed(value, views._class_domain) for value in views.classes],
+        "differing_rows": _optional(certificate.differing_rows),
+        "differing_tuples": _optional(certificate.differing_tuples),
+        "equivalence": certificate.equivalence,
+        "format": form.FORMAT,
+        "gauge": certificate.gauge,
+        "identity": certificate.identity,
+        "kind": "release",
+        "method": certificate.method,
+        "notes": list(certificate.notes),
+        "preserve": certificate.preserve,
+        "tuples": _number(certificate.tuples),
+        "version": certificate.version,
+        "warnings": list(certificate.warnings),
+    }
+    if certificate.r is not None and certificate.prior is not None:
+        document["r"] = _rational(certificate.r)
+        document["prior"] = [_rational(number) for number in certificate.prior]
+    if certificate.canonical is not None:
+        document["canonical"] = _of_canonical(certificate.canonical)
+    document["sha256"] = form.digest(document)
+    return form.canonical(document) + "\n"
+
+
+def _of_canonical(made: Canonical) -> dict[str, Any]:
+    return {
+        "bits": made.bits,
+        "constants": [_signed(number) for number in made.constants],
+        "listed": None if made.listed is None else made.listed._asdict(),
+        "points": [[[_signed(number) for number in row] for row in rows] for rows in made.points],
+        "reproducible": made.reproducible,
+        "undeclared": list(made.undeclared),
+    }
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
+    """The file, and what it says; ValueError if it is not as it was written."""
+    where = form.location(os.fsdecode(path))
+    try:
+        return where, form.parse_any(form.content(where))
+    except form.Refused as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def published_copy(path: str | os.PathLike[str], name: str) -> bytes | None:
+    """The bytes of a file of this name that repeats a part of the certificate beside it, if it is one.
+
+    ValueError where it is another than the certificate says, where there is one of disguised answers.
+    """
+    place = os.fsdecode(path)
+    folder = os.path.dirname(place)
+    if os.path.basename(place) != name or not os.path.lexists(os.path.join(folder, form.NAME)):
+        return None
+    where, document = read(os.path.join(folder, form.NAME))
+    if not isinstance(document, form.DisguisedDocument):
+        return None
+    if name not in document.files:
+        raise ValueError(f"{place}: the certificate beside it, {where}, names no {name}")
+    expected = form.copy_of(document.fields[name.partition(".")[0]])
+    try:
+        with form.regular(place) as file:
+            data = file.read(len(expected) + 1)
+    except form.Refused as error:
+        raise ValueError(f"{place}: {error}") from None
+    if data != expected:
+        raise ValueError(f"{place}: expected the {name} of the certificate beside it, byte for byte")
+    return data
+
+
+def own_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file of small things that somebody names; ValueError where it is large."""
+    with open(path, "rb") as file:
+        try:
+            return form.read_whole(file, os.path.basename(os.fsdecode(path)))
+        except form.TooLong as error:
+            raise ValueError(str(error)) from None

@@ -1,0 +1,138 @@
+"""`PublishedCategoricalNB`: a release as scikit-learn knows classifiers. Imported by `to_sklearn` alone."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.utils.validation import check_is_fitted
+
+from nbcfast.table.encode import code_dtype
+from nbcfast.views import Viewset
+from nbcfast.views.integers import Counts
+from nbcfast.views.quality import log_shares
+from nbcfast.views.scoring import predict_codes
+
+Floats = npt.NDArray[np.float64]
+
+REFUSED = (
+    "a published classifier is not fitted again: {what} would put an ordinary CategoricalNB, with the counts "
+    "of the rows it is given, in the place of the release. To measure the release as it is, take "
+    "model.score(X, y) or cross_val_score(sklearn.frozen.FrozenEstimator(model), X, y); for other rows make "
+    "a new release, or fit a CategoricalNB of your own and keep it private"
+)
+
+
+class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
+    """The classifier of a release over its `codes`, fitted once and for all; see `Release.to_sklearn`.
+
+    It is a CategoricalNB in what it answers and in its fitted attributes, with ``classes_`` sorted as
+    scikit-learn has them, and it decides as the release does: exactly, ties by precedence. It is none in what
+    it can be made into: ``fit``, ``partial_fit`` and ``set_params`` refuse, a clone is a copy, fitted too.
+    """
+
+    _views: Viewset
+    _ranks: npt.NDArray[np.int64]  # for each class in rising precedence its place in classes_
+
+    @classmethod
+    def of(cls, views: Viewset) -> PublishedCategoricalNB:
+        """The fitted object."""
+        sizes = [len(array) for array in views.counts.values()]
+        head = views._class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
+        order = np.arange(len(views.classes))
+        order[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
+        priors, conditional = log_shares(views)
+        model = cls(alpha=0.0, min_categories=sizes)
+        model._views = views
+        model._ranks = np.argsort(order)
+        model.classes_ = views._labels()[order]
+        model.class_count_ = _floats(views.class_counts)[order]
+        model.category_count_ = [_floats(array).T[order].copy() for array in views.counts.values()]
+        model.class_log_prior_ = priors[order]
+        model.feature_log_prob_ = [array.T[order] for array in conditional.values()]
+        model.n_categories_ = np.array(sizes)
+        model.n_features_in_ = len(sizes)
+        return model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
+        """Refused: see the class."""
+        raise TypeError(REFUSED.format(what="fit"))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NoReturn:
+        """Refused: see the class."""
+        raise TypeError(REFUSED.format(what="partial_fit"))
+
+    def set_params(self, **params: Any) -> PublishedCategoricalNB:
+        """Refused where there is anything to set: no parameter would change what is answered."""
+        if params:
+            raise TypeError(REFUSED.format(what=f"set_params({', '.join(params)}), and then fit,"))
+        return self
+
+    def __sklearn_clone__(self) -> PublishedCategoricalNB:
+        return copy.copy(self)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of every row, by exact comparisons of the published counts."""
+        check_is_fitted(self)
+        labels: npt.NDArray[Any] = self.classes_[self._winners(self._check_X(X))]
+        return labels
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the posteriors in float64; the largest of a row is always that of `predict`."""
+        check_is_fitted(self)
+        return self._log_posteriors(self._check_X(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The posteriors in float64; the largest of a row is always that of `predict`."""
+        check_is_fitted(self)
+        codes = self._check_X(X)
+        return _raised(np.exp(self._log_posteriors(codes)), self._winners(codes))
+
+    def _log_posteriors(self, codes: npt.NDArray[np.int64]) -> Floats:
+        scores = self._joint_log_likelihood(codes)
+        most = scores.max(axis=1, keepdims=True, initial=-np.inf)
+        # Where every class has score 0 nothing tells them apart.
+        scores = np.where(np.isneginf(most), 0.0, scores)
+        scores -= np.where(np.isneginf(most), 0.0, most)
+        return _raised(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), self._winners(codes))
+
+    def _joint_log_likelihood(self, X: npt.NDArray[np.int64]) -> Floats:
+        return _raised(super()._joint_log_likelihood(X), self._winners(X))
+
+    def _check_X(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: N802 (the name is scikit-learn's)
+        """The codes; those that are none are refused, where CategoricalNB rounds 1.5 down."""
+        codes: npt.NDArray[np.int64] = super()._check_X(X)
+        if not np.array_equal(np.asarray(X), codes):
+            raise ValueError("X must hold whole numbers, the codes that release.codes(table) gives")
+        for i, size in enumerate(self.n_categories_.tolist()):
+            most = int(codes[:, i].max(initial=0))
+            if most >= size:
+                raise ValueError(
+                    f"X: column {i} must hold codes below {size}, as of release.codes, got {most}"
+                )
+        return codes
+
+    def _winners(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Positions in classes_."""
+        columns = [codes[:, i].astype(code_dtype(size)) for i, size in enumerate(self.n_categories_.tolist())]
+        winners: npt.NDArray[np.int64] = self._ranks[predict_codes(self._views, columns, len(codes))]
+        return winners
+
+
+def _raised(scores: Floats, winners: npt.NDArray[np.int64]) -> Floats:
+    """The same with the winner's score just above the others', where rounding or a tie puts it elsewhere."""
+    wrong = np.flatnonzero(scores.argmax(axis=1) != winners)
+    scores[wrong, winners[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)
+    return scores
+
+
+def _floats(counts: Counts) -> Floats:
+    """As floats, infinite beyond their range: scikit-learn keeps these for show."""
+    if counts.dtype.kind != "O":
+        return counts.astype(np.float64)
+    return np.array([float(n) if n.bit_length() < 1024 else np.inf for n in counts.ravel().tolist()]).reshape(
+        counts.shape
+    )

@@ -1,0 +1,56 @@
+"""Whether counts keep the limits of a certificate, in counted work: for verify, load and save alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nbcfast import verify_release as form
+from nbcfast.published.release import Release
+
+MOST_MULTIPLIED = 1 << 27  # bits of products up to which a limit is compared exactly
+MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
+MOST_FACTORS = 1 << 21  # of intervals
+
+
+def lambda_kept(document: form.Document, release: Release) -> bool | None:
+    """Whether Lambda keeps the limit of the certificate; None where that would take too long."""
+    from nbcfast.safety.amplification import at_most
+
+    limit = release.certificate.limit
+    return _kept(document, form.excess(document), lambda: at_most(release.views, limit))
+
+
+def odds_kept(document: form.Document, release: Release) -> bool | None:
+    """Whether odds are those of the prior up to r, in the form of Statement 11; None as above.
+
+    So they are where the certificate has no prior.
+    """
+    from nbcfast.safety.prior import within
+
+    prior, r = release.certificate.prior, release.certificate.r_limit
+    if prior is None or r is None:
+        return True
+    found = form.excess(document, document.odds)
+    return _kept(document, found, lambda: within(release.views, prior, r))
+
+
+def _kept(
+    document: form.Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
+) -> bool | None:
+    """Whether a limit is kept, where the counted work of the script decides it, or kernels can do more."""
+    if found != (None, None):
+        return found[0] is None
+    pairs = len(document.classes) ** 2
+    values = sum(len(values) for _, values, _ in document.attributes)
+    if pairs * values > MOST_QUOTIENTS or pairs * len(document.attributes) > MOST_FACTORS:
+        return None
+    return exactly() if bits(document) <= MOST_MULTIPLIED else None
+
+
+def bits(document: form.Document) -> int:
+    """Of the products of all pairs of classes, about."""
+    of_class = [number.bit_length() for number in document.class_counts]
+    attributes = document.attributes
+    of_values = sum(number.bit_length() for _, _, counts in attributes for row in counts for number in row)
+    longest = max(number.denominator.bit_length() for number in document.prior) if document.prior else 0
+    return len(of_class) * (of_values + sum(of_class) * len(attributes) + longest * len(of_class))

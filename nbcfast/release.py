@@ -1,0 +1,27 @@
+"""The former name of `nbcfast.published` and `nbcfast.verification`, for one version."""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Canonical": "published",
+    "Certificate": "published",
+    "Check": "verification",
+    "Posterior": "published",
+    "PublicList": "published",
+    "Quality": "published",
+    "Release": "published",
+    "Verification": "verification",
+    "evaluate": "published",
+    "load": "verification",
+    "verify": "verification",
+    "worst_posterior": "published",
+    "worst_posteriors": "published",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"nbcfast.{_HOMES[name]}"), name)

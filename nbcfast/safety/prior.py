@@ -1,0 +1,104 @@
+"""A prior over the classes, exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from nbcfast._core.errors import expect
+from nbcfast.safety.amplification import at_most
+from nbcfast.table.domain import Domain
+from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast.views import Viewset
+from nbcfast.views.integers import as_counts
+
+
+def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
+    """F_c of every class, in the order of the classes.
+
+    Raises
+    ------
+    TypeError
+        If it is no mapping, or a number is of another kind.
+    ValueError
+        If a class is missing or unknown, a number is not above 0, or they do not add up to 1.
+    """
+    expect(views, Viewset, "views")
+    if not isinstance(prior, Mapping):
+        raise TypeError(f"prior must be a mapping of class to number, got {type(prior).__name__}")
+    classes = views.classes
+    known = {_key(label): place for place, label in enumerate(classes)}
+    found: dict[int, Fraction] = {}
+    for label, number in prior.items():
+        place = known.get(_key(label))
+        if place is None:
+            raise ValueError(f"prior: expected classes of {_listed(classes)}; got {label!r}")
+        found[place] = Fraction(exact_share(number, f"prior of class {label!r}"))
+    for place, label in enumerate(classes):
+        if place not in found:
+            raise ValueError(
+                f"prior: class {label!r} is missing; expected a number for each of {_listed(classes)}"
+            )
+    return checked((found[place] for place in range(len(classes))), classes)
+
+
+def checked(numbers: Iterable[Fraction], classes: tuple[Any, ...]) -> tuple[Fraction, ...]:
+    """The same numbers, which must be above 0 and add up to 1."""
+    result = tuple(numbers)
+    for label, number in zip(classes, result, strict=True):
+        if number <= 0:
+            raise ValueError(f"prior of class {label!r} must be above 0, got {_text(number)}")
+    if sum(result) != 1:
+        raise ValueError(
+            f"prior must add up to 1 exactly, got {_text(sum(result, Fraction(0)))}; "
+            "give fractions as texts, such as '1/3', where decimals do not end"
+        )
+    return result
+
+
+def integers(prior: tuple[Fraction, ...]) -> tuple[int, ...]:
+    """The prior as integers in the same proportions, without a common factor."""
+    common = math.lcm(*(number.denominator for number in prior))
+    whole = [number.numerator * (common // number.denominator) for number in prior]
+    shared = math.gcd(*whole)
+    return tuple(number // shared for number in whole)
+
+
+def _key(label: Any) -> Any:
+    # 1 and True are different classes, as in domains.
+    return type(label) is bool, label
+
+
+def _text(number: Fraction) -> str:
+    return number_text(exact(number, "number"))
+
+
+def _listed(classes: tuple[Any, ...]) -> str:
+    return ", ".join(map(repr, classes))
+
+
+def weighted(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
+    """Views with X_c / F_c for X_c up to a common factor: one more attribute, of a single value.
+
+    They are not realistic, but Lambda of them is the r of Statement 11.
+    """
+    whole = integers(prior)
+    common = math.lcm(*whole)
+    name = "prior"
+    while name in views.counts:
+        name += "_"
+    of_class = views.class_counts.tolist()
+    row = [[count * (common // number) for count, number in zip(of_class, whole, strict=True)]]
+    return Viewset._of(
+        views.class_counts,
+        {**views.counts, name: as_counts(row, "prior")},
+        views._class_domain,
+        {**views._domains, name: Domain.of([0])},
+    )
+
+
+def within(views: Viewset, prior: tuple[Fraction, ...], r: Any) -> bool:
+    """Whether the r of Statement 11 is at most this, exactly."""
+    return at_most(weighted(views, prior), r)

@@ -1,0 +1,230 @@
+"""What a classifier is worth on a table, and the worst it says about anybody."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast.table import Table
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+    from nbcfast.views.integers import Counts
+    from nbcfast.views.viewset import Viewset
+
+BLOCK = 1 << 16  # rows looked at together
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How a classifier does on a table.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the table, or their total weight.
+    correct : int
+        Those whose class it predicts, by exact decisions.
+    log_loss : float
+        Mean of -ln of the posterior X_c / (X_1 + .. + X_C) of the true class; infinite where that is 0.
+    """
+
+    rows: int
+    correct: int
+    log_loss: float
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / self.rows
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "accuracy": self.accuracy}
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The largest posterior of any class at any tuple.
+
+    Attributes
+    ----------
+    probability : float
+    label : object
+        The class.
+    prior : float
+        Its share of the rows.
+    exact : bool
+        Whether some tuple attains it, up to float64; otherwise, with three or more classes, none exceeds it.
+    """
+
+    probability: float
+    label: Any
+    prior: float
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress | None = None) -> Quality:
+    """Accuracy (exact) and log-loss (float64) of a naive Bayes classifier on a table.
+
+    Parameters
+    ----------
+    views : Viewset
+        The classifier.
+    table : Table, or anything that Table takes
+        Its values must be known to the views; a class unknown to them is never predicted.
+    class_name : str
+        The column of the true class.
+    progress : callable, optional
+        Called as progress(done, total), in distinct rows.
+
+    Returns
+    -------
+    Quality
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a value is unknown to the views, or there are no rows.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> table = nbcfast.Table({"job": ["cook", "cook", "clerk"], "ill": ["yes", "no", "no"]})
+    >>> quality = evaluate(nbcfast.count(table, "ill"), table, "ill")
+    >>> quality.correct, round(quality.log_loss, 4)
+    (2, 0.4621)
+    """
+    if not isinstance(table, Table):
+        table = Table(table)
+    if table.n_rows == 0:
+        raise ValueError("table: no rows")
+    distinct = table.select([*views.attributes, class_name]).collapse()
+    weights = distinct.weights
+    assert weights is not None
+    column = distinct.column(class_name)
+    truth = column.domain.positions_in(views._class_domain)[column.codes]
+    predicted = views.predict(distinct, codes=True)
+    correct = int(weights[predicted == truth].sum())
+
+    # X_c as P_c prod N / P_c, shares before logarithms: those of very long integers would cancel.
+    priors, conditional = log_shares(views)
+    logs = []
+    for name, array in conditional.items():
+        places = distinct.column(name).domain.positions_in(views._domains[name])
+        logs.append((distinct.column(name).codes, array[places]))
+    total = 0.0
+    for start in range(0, distinct.n_rows, BLOCK):
+        block = slice(start, min(start + BLOCK, distinct.n_rows))
+        scores = np.tile(priors, (block.stop - start, 1))
+        for codes, looked_up in logs:
+            scores += looked_up[codes[block]]
+        total += float(_losses(scores, truth[block]) @ weights[block])
+        if progress is not None:
+            progress(block.stop, distinct.n_rows)
+    rows = int(weights.sum())
+    return Quality(rows, correct, total / rows)
+
+
+def _losses(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """-ln of the posterior of the true class (-1: unknown) of each row."""
+    own = np.where(truth >= 0, scores[np.arange(len(scores)), truth], -np.inf)
+    largest = scores.max(axis=1)
+    possible = np.isfinite(own)
+    losses = np.full(len(scores), np.inf)
+    shifted = scores[possible] - largest[possible, np.newaxis]
+    losses[possible] = np.log(np.exp(shifted).sum(axis=1)) + largest[possible] - own[possible]
+    return losses
+
+
+def worst_posterior(views: Viewset) -> Posterior:
+    """The largest posterior probability of any class, over all tuples of the domain; see `worst_posteriors`.
+
+    Parameters
+    ----------
+    views : Viewset
+        With rows in every class.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> worst_posterior(nbcfast.Viewset([3, 3], [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])).probability
+    0.8
+    """
+    return max(worst_posteriors(views), key=lambda posterior: posterior.probability)
+
+
+def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
+    """The largest posterior probability of each class, over all tuples of the domain; in linear time.
+
+    For two classes it is attained. For more it is a bound: each class is compared with every other where
+    that other is weakest.
+
+    Parameters
+    ----------
+    views : Viewset
+        With rows in every class.
+
+    Returns
+    -------
+    tuple of Posterior
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> views = nbcfast.Viewset([3, 6], [[[1, 2], [2, 4]], [[1, 4], [2, 2]]])
+    >>> [round(posterior.probability, 3) for posterior in worst_posteriors(views)]
+    [0.5, 0.8]
+    """
+    n_classes = len(views.classes)
+    if not (views.class_counts > 0).all():
+        raise ValueError("views: expected rows in every class")
+    priors, conditional = log_shares(views)
+    # ratios[c, d]: ln of the largest X_c / X_d over tuples with X_c > 0.
+    ratios = priors[:, np.newaxis] - priors
+    never = np.zeros(n_classes, bool)
+    for logs in conditional.values():
+        for c in range(n_classes):
+            mine = logs[np.isfinite(logs[:, c])]
+            if len(mine):
+                ratios[c] += (mine[:, c : c + 1] - mine).max(axis=0)
+            else:
+                never[c] = True
+    ratios[never] = -np.inf
+    np.fill_diagonal(ratios, 0.0)
+    with np.errstate(over="ignore"):
+        probabilities = 1 / np.exp(-ratios).sum(axis=1)
+    return tuple(
+        Posterior(float(probability), label, math.exp(float(prior)), n_classes <= 2)
+        for probability, label, prior in zip(probabilities, views.classes, priors, strict=True)
+    )
+
+
+def log_shares(views: Viewset) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
+    """Logarithms of P_c / R, and of N_{t,c} / P_c for each attribute; a class without rows has -inf."""
+    prior = shares(views.class_counts, views.n_rows)
+    wholes = np.where(views.class_counts == 0, 1, views.class_counts)
+    with np.errstate(divide="ignore"):
+        return np.log(prior), {name: np.log(shares(array, wholes)) for name, array in views.counts.items()}
+
+
+def shares(parts: Counts, wholes: Any) -> npt.NDArray[np.float64]:
+    """Quotients, each rounded once: of int64 NumPy would round both numbers before it divides."""
+    if (
+        parts.dtype.kind != "O"
+        and np.asarray(wholes).dtype.kind != "O"
+        and np.max(wholes, initial=0) <= 2**53
+    ):
+        quotients: npt.NDArray[np.float64] = parts / wholes
+        return quotients
+    whole: Any = wholes.astype(object) if isinstance(wholes, np.ndarray) else wholes
+    return np.asarray(parts.astype(object) / whole).astype(np.float64)
