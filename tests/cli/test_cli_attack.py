@@ -14,7 +14,7 @@ from nbcfast.attack import inverting
 from nbcfast.published.release import Certificate, Release
 from nbcfast.verification.load import load
 
-PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 
 # The second database of the paper's Figure 1, twice: 7/9 for somebody with both values.
 FIGURE_1 = "crime,water,party\n" + "".join(

@@ -14,7 +14,7 @@ from nbcfast import cli
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals and forks of POSIX")
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1] / "support"
 VERBS = [
     "publish",
     "publish deep",

@@ -187,7 +187,7 @@ def test_one_thread_makes_no_pool():
         """
         import threading
         import nbcfast
-        from nbcfast import _threads
+        from nbcfast._core import threads as _threads
         nbcfast.count({"x": [1, 2] * 1000, "y": [0, 1] * 1000}, "y").predict({"x": [1]})
         print(_threads._pool is None, threading.active_count())
         """
@@ -201,7 +201,8 @@ def test_after_a_fork():
         """
         import os, warnings
         import numpy as np
-        from nbcfast import Viewset, _threads
+        from nbcfast import Viewset
+        from nbcfast._core import threads as _threads
         warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads
 
         def count():

@@ -14,7 +14,7 @@ import readme
 import nbcfast
 from nbcfast import verify_release
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 README = HERE.parent / "README.md"
 PACKAGE = Path(nbcfast.__file__).parent
 
@@ -31,7 +31,7 @@ def clone(tmp_path):
 def test_every_block_runs_and_prints_what_is_shown(clone):
     pytest.importorskip("sklearn")
     pytest.importorskip("pyarrow")
-    command = [sys.executable, HERE / "readme.py", README, clone]
+    command = [sys.executable, HERE / "support" / "readme.py", README, clone]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     blocks = readme.blocks(README.read_text(encoding="utf-8"))

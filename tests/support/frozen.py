@@ -1,6 +1,6 @@
 """What every verb prints and writes, frozen: a change of the house must not change a byte of it.
 
-`python -P tests/frozen.py` runs the commands of `COMMANDS` in an empty folder, and writes what they print, what
+`python -P tests/support/frozen.py` runs the commands of `COMMANDS` in an empty folder, and writes what they print, what
 they leave with and what stands in the folders that they make to tests/fixture. Whoever changes words on purpose
 runs it, reads the difference and commits it with the change.
 """
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 FIXTURE = HERE / "fixture"
 EXAMPLES = HERE.parent / "examples"
 

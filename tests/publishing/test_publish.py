@@ -17,7 +17,7 @@ from nbcfast.transform import safety_transform
 from nbcfast.verification.load import load
 from nbcfast.verification.verify import verify
 
-PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 
 # Positive and safe at amplification 4: Lambda is that of two attributes, and small.
 SAFE = "colour,size,n,label\n" + "".join(

@@ -2,7 +2,8 @@
 
 Each entry point has a recipe that makes valid arguments; most calls then change some of them, swap objects
 between calls, or come in another order. The calls run in a process of their own, which writes down what it is
-about to call, so that a crash says what it was: `python tests/test_kernel_fuzz.py SEED CALLS` repeats it.
+about to call, so that a crash says what it was: `python tests/kernels/test_kernel_fuzz.py SEED CALLS` repeats
+it.
 """
 
 import copy
@@ -1109,7 +1110,7 @@ def test_every_entry_point_has_a_recipe():
 
 
 def test_kernels_are_those_of_the_sources():
-    sources = Path(__file__).resolve().parent.parent / "src"
+    sources = Path(__file__).resolve().parents[2] / "src"
     if sources.is_dir():
         assert {path.stem for path in sources.glob("_*.pyx")} == {name.split(".")[0] for name in RECIPES}
 

@@ -28,7 +28,7 @@ from nbcfast.verification.load import load
 from nbcfast.verification.verify import verify
 from nbcfast.views.quality import evaluate, worst_posterior
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # X(clerk, 1) = (1*2/3, 2*3/5), and so on; Lambda is far below 4.
 VIEWS = Viewset(

@@ -14,7 +14,7 @@ import nbcfast
 from nbcfast import verify_release
 from nbcfast.verification.load import load
 
-PATIENTS = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 
 TABLE = "age,sex,ill\n" + "".join(
     f"{age},{'fm'[age % 2]},{'yes' if age % 7 < age // 15 else 'no'}\n" for age in range(20, 90)
@@ -237,7 +237,7 @@ def test_options_that_do_not_go_together(publish, arguments, message):
 
 def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     """Nobody is sent to install something for a line that takes a minute and that he did not ask for."""
-    patients = Path(__file__).resolve().parents[1] / "examples" / "patients.csv"
+    patients = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
     arguments = (
         *("publish", patients, "--class", "diagnosis", "--columns", "bmi,glucose,age"),
         *("--amplification", 4, "--out", tmp_path / "out"),
