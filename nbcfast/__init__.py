@@ -26,10 +26,9 @@ from nbcfast.views import Viewset, count
 
 if _TYPE_CHECKING:
     from nbcfast.equivalence import compare, margin
-    from nbcfast.published.release import Certificate, Release
+    from nbcfast.published import Certificate, Release
     from nbcfast.transform import safety_transform
-    from nbcfast.verification.load import load
-    from nbcfast.verification.verify import verify
+    from nbcfast.verification import load, verify
 
 __all__ = [
     "SUPPRESSED",
@@ -50,19 +49,38 @@ __all__ = [
     "verify",
 ]
 
-# Rooms that not everybody enters are imported when they are first asked for.
+# Rooms that not everybody enters are imported when they, or what is in them, are first asked for.
 _ROOMS = {
-    "Certificate": "release",
-    "Release": "release",
+    "Certificate": "published",
+    "Release": "published",
     "compare": "equivalence",
-    "load": "release",
+    "load": "verification",
     "margin": "equivalence",
     "safety_transform": "transform",
-    "verify": "release",
+    "verify": "verification",
+}
+_PUBLIC = {
+    "associations",
+    "attack",
+    "canonical",
+    "closeness",
+    "equivalence",
+    "published",
+    "reference",
+    "release",
+    "response",
+    "safety",
+    "skyline",
+    "templates",
+    "transform",
+    "verification",
+    "verify_release",
 }
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _PUBLIC:
+        return _importlib.import_module(f"nbcfast.{name}")
     if name not in _ROOMS:
         raise AttributeError(f"module 'nbcfast' has no attribute {name!r}")
     globals()[name] = value = getattr(_importlib.import_module(f"nbcfast.{_ROOMS[name]}"), name)
@@ -70,4 +88,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PUBLIC})

@@ -11,6 +11,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.threads import helped
 from nbcfast._margin import NONE, ONLY, REAL, Exact, Lists, outer, settle
 
 First = TypeVar("First")
@@ -368,8 +369,6 @@ def both(first: Callable[[], First], second: Callable[[], Second], threads: int)
     """
     if threads == 1:
         return first(), second()
-    from nbcfast._core.threads import helped
-
     helpers = helped(lambda make: make(), [second])
     if not helpers:
         return first(), second()

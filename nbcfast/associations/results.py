@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import NoColumnError
-from nbcfast.table import Domain
+from nbcfast.table import Domain, arrow
 from nbcfast.table.values import exact_share
 from nbcfast.verify_release import printable
 
@@ -203,8 +203,6 @@ class Rows:
 
     def to_arrow(self) -> Any:
         """A pyarrow table; values are dictionary columns, None is null."""
-        from nbcfast.table import arrow
-
         pa = arrow.load_pyarrow()
         arrays = []
         for name, column in self._columns.items():

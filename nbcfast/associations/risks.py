@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from nbcfast._reading.source import Source
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
 from nbcfast.associations.compact import Compact
@@ -23,6 +24,8 @@ from nbcfast.associations.projections import Columns, Layout, distinct, layout, 
 from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
+from nbcfast.associations.streams import read
+from nbcfast.groups.streams import Stream
 from nbcfast.table import Table
 from nbcfast.table.values import exact_share
 
@@ -193,18 +196,12 @@ def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | No
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     if isinstance(table, (str, bytes, os.PathLike)):
-        from nbcfast._reading.source import Source
-        from nbcfast.associations.streams import read
-
         file = Source(table)
         if unread:  # that they are there is all that is asked
             next(iter(file.batches(unread)), None)
         return read(file, plan.parts, threads, progress)
     if not isinstance(table, Table):
         if not isinstance(table, Mapping):
-            from nbcfast.associations.streams import read
-            from nbcfast.groups.streams import Stream
-
             return read(Stream(table), plan.parts, threads, progress, unread)
         table = Table(table)
     for place, view in enumerate(plan.views):  # also columns that nothing is asked of

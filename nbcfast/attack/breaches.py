@@ -14,6 +14,7 @@ from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
 from nbcfast.safety.amplification import _amplification
+from nbcfast.safety.prior import prior_of
 from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
@@ -147,8 +148,6 @@ with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
     if prior is None:
         shares = [Fraction(1, len(found.classes))] * len(found.classes)
     else:
-        from nbcfast.safety.prior import prior_of
-
         shares = list(prior_of(found, prior))
     undecided = False
     for direction, (most, threshold) in (("upward", (low, high)), ("downward", (1 - high, 1 - low))):

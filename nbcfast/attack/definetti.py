@@ -15,6 +15,7 @@ from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.table import equal_rows
+from nbcfast.templates.results import Disclosure
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -185,8 +186,6 @@ def _attacked(
     table: Any, group_ids: npt.ArrayLike | Disclosure | None, sensitive: str | None
 ) -> tuple[Table, npt.ArrayLike, str]:
     """The people, their groups, and the column to guess."""
-    from nbcfast.templates.results import Disclosure
-
     released = next((one for one in (group_ids, table) if isinstance(one, Disclosure)), None)
     if released is not None and sensitive is None:
         secrets = sorted({template.sensitive[0] for template in released.templates})

@@ -20,6 +20,7 @@ from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
+from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 from nbcfast.views.loss import _uniform
@@ -284,8 +285,6 @@ def attacked(release: Release | Viewset, views: Viewset) -> tuple[int, int]:
     >>> attacked(views, views)  # nothing was changed
     (4, 4)
     """
-    from nbcfast.published.release import Release
-
     expect(views, Viewset, "views")
     if not isinstance(release, Viewset | Release):
         raise TypeError(f"release must be a Release or a Viewset, got {type(release).__name__}")

@@ -26,6 +26,8 @@ from nbcfast.canonical.rounding import SEARCHED, Same, Work
 from nbcfast.canonical.shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
+from nbcfast.published.release import Canonical, Certificate, PublicList, Release
+from nbcfast.published.typed import _typed
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import amount_text, exact, power_text
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
@@ -175,8 +177,6 @@ def _published(
 
     `names` has no counts, and `boxed` makes the box of counts that are to be published.
     """
-    from nbcfast.published.release import Canonical, Certificate, PublicList, Release
-
     target, points = asked, _Points(None, True, bits)
     if asked.n_classes == 1:
         scores = Scores.single(asked.sizes)
@@ -340,8 +340,6 @@ def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
 
 def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
-    from nbcfast.published.typed import _typed
-
     values = [
         [_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
     ]

@@ -19,6 +19,7 @@ MOST_NAMED = 20  # columns that an error lists
 ALIASES = {
     "types": "--text",
     "r": "--r",
+    "l1 and l2": "--breach: L1 and L2",
     "l1": "--breach: L1",
     "l2": "--breach: L2",
     "prior": "--prior",
@@ -74,7 +75,7 @@ class Verb(click.Command):
                     return f"{options[name]} {given[int(counted[2])]!r}{text[counted.end() :]}"
         opts = set(options.values())
         known = options | {name: to for name, to in ALIASES.items() if to.split(":")[0] in opts}
-        word = re.match(r"[a-z_0-9]+(?=[ :])", text)
+        word = re.match(r"l1 and l2(?= )|[a-z_0-9]+(?=[ :])", text)
         if word is None or word[0] not in known:
             return None
         return known[word[0]] + text[word.end() :]

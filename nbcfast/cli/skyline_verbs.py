@@ -43,6 +43,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
+from nbcfast.published.lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact_share, plainly
@@ -467,8 +468,6 @@ def save(
     overwrite: bool,
 ) -> list[Path]:
     """Write what may be published; the files. With `parquet` a folder gets a table.parquet too."""
-    from nbcfast.published.lines import write_csv, write_parquet
-
     ending = out.suffix.lower()
     if ending in (".parquet", ".pq"):
         write_parquet(partition.counted, out, overwrite=overwrite)

@@ -27,6 +27,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
+from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
@@ -35,6 +36,7 @@ from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
+from nbcfast.transform import safety_transform
 from nbcfast.verification.load import load
 from nbcfast.verification.verify import Verification
 from nbcfast.verification.verify import verify as verified
@@ -620,10 +622,8 @@ def publish(
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
-    from nbcfast.attack.membership import same_rows
     from nbcfast.cli.adversaries import Adversaries, others_in
     from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
-    from nbcfast.transform import safety_transform
 
     limit = limit_of(amplification, breach, attacker)
     wanted = rows_of(rows, allow_differences)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gmpy2
 import numpy as np
 
-from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Term, split
+from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Term, split, tuple_of
 from nbcfast.equivalence.margins import bound
 from nbcfast.transform.powers import Power
 from nbcfast.transform.zeros import Filled, largest_ratio
@@ -200,8 +200,6 @@ def _met(line: Line) -> Side | None:
 
 def _terms(line: Line, codes: tuple[int, ...], rows: Any, others: Any) -> Iterator[Term]:
     """X_c / X_d at these pairs of halves."""
-    from nbcfast._halves.lines import tuple_of
-
     sizes = [len(of_attribute) for of_attribute in line._terms]
     for i, j in zip(rows.tolist(), others.tolist(), strict=True):
         yield line.term(tuple_of(line._parts, sizes, codes, i, j))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import (
     I32,
     I64,
@@ -31,6 +32,8 @@ from nbcfast.equivalence.interval import proportional, proved
 from nbcfast.equivalence.margins import bound, n_rows
 from nbcfast.equivalence.results import Comparison
 from nbcfast.equivalence.witness import Found, Search, differing_classes
+from nbcfast.table import Table
+from nbcfast.views import Viewset as Views
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -121,8 +124,6 @@ def compared(
     limits: Limits = LIMITS,
 ) -> Comparison:
     """`compare` with its limits as an argument."""
-    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-
     used = n_threads(threads, ONE_THREAD_BYTES)
     check_preserve(preserve)
     n_rows(a)
@@ -140,8 +141,6 @@ def check_preserve(preserve: str) -> None:
 
 def arranged(b: Viewset, a: Viewset) -> Viewset:
     """The second viewset with attributes and values in the order of the first."""
-    from nbcfast.views import Viewset as Views
-
     if b._class_domain != a._class_domain:
         raise ValueError(
             f"expected viewsets of the same classes in the same precedence, got {a.classes} and {b.classes}"
@@ -165,8 +164,6 @@ def arranged(b: Viewset, a: Viewset) -> Viewset:
 
 def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> I64:
     """The rows of a table that the two order, or label, differently."""
-    from nbcfast.table import Table
-
     if not isinstance(table, Table):
         table = Table(table)
     if preserve == "order":

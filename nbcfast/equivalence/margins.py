@@ -11,6 +11,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import (
     MOST_HALF,
     MOST_WORK,
@@ -75,8 +76,6 @@ def margin_of(
     enumerate_up_to: int = ENUMERATED,
 ) -> Margin:
     """`margin` with its limits as arguments."""
-    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-
     used = n_threads(threads, ONE_THREAD_BYTES)
     n_rows(views)
     plain, logs = Plain.of(views), Logs()

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from nbcfast import _groups
 from nbcfast._columns import Columns
 from nbcfast._core.threads import n_threads, over_rows
+from nbcfast._reading.source import Source
 from nbcfast.groups.measures import Measures
+from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.verify_release import printable
@@ -185,8 +187,6 @@ class Groups(Measures):
         >>> Groups.from_sets([0, 0, 0], [{"flu"}, {"flu", "cold"}, set()])
         SetGroups(1 group, 3 people, 2 values)
         """
-        from nbcfast.groups.sets import SetGroups
-
         return SetGroups(groups, sets)
 
     @staticmethod
@@ -414,7 +414,6 @@ def group(
     """
     names = group_names(by, sensitive, weights)
     if isinstance(table, (str, bytes, os.PathLike)):
-        from nbcfast._reading.source import Source
         from nbcfast.groups.streams import group_stream
 
         return group_stream(Source(table), names, sensitive, weights, threads, progress)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.files import typed
 from nbcfast._reading.source import Source, as_bytes
 from nbcfast.groups.groups import Groups, group_names, grouped
 from nbcfast.table import Domain
+from nbcfast.table.arrow import encoded_batches
 from nbcfast.table.encode import DomainBuilder, recode, used_values
+from nbcfast.views.counting import _weights_of
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -103,8 +106,6 @@ class Stream:
         self._stream = stream
 
     def batches(self, names: Iterable[str]) -> Iterator[Any]:
-        from nbcfast.table.arrow import encoded_batches
-
         return encoded_batches(self._stream, names)
 
 
@@ -137,9 +138,6 @@ def _counted(
 
     Of the groups of one part; None where it has none.
     """
-    from nbcfast._reading.files import typed
-    from nbcfast.views.counting import _weights_of
-
     parts: list[tuple[list[Codes], Longs]] = []
     waiting = merged = done = total = held = 0
     for batch in source.batches([*builders, *([] if weights is None else [weights])]):
@@ -212,8 +210,6 @@ def _finished(
 
 
 def _typed_domain(builder: DomainBuilder, name: str) -> tuple[Domain, Longs]:
-    from nbcfast._reading.files import typed
-
     values = typed(builder.texts(), None, name)
     if values is None:
         return builder.finish(None)

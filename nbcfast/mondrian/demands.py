@@ -13,6 +13,7 @@ import numpy.typing as npt
 from nbcfast._core.errors import Infeasible
 from nbcfast.groups.groups import Groups
 from nbcfast.groups.measures import MOST_PEOPLE, as_amount
+from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import Point, as_points
 from nbcfast.table.values import exact, exact_share, fields_text, number_text
 from nbcfast.verify_release import partition_warnings
@@ -93,8 +94,6 @@ class Demands:
 
     def broken(self, groups: Groups) -> tuple[str, dict[str, object]] | None:
         """What of this the groups do not keep, in words and in exact values; None where they keep all."""
-        from nbcfast.skyline.checking import check
-
         if self.k is not None and groups.k < self.k:
             return f"a group has {groups.k} people, fewer than k = {self.k}", {"k": groups.k}
         if self.diversity is not None:

@@ -32,6 +32,7 @@ from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.growing import decide_shared, over, problem_of, spans_of
 from nbcfast.mondrian.partition import Counts, Made, Partition
 from nbcfast.mondrian.quasi import describe
+from nbcfast.published.lines import write_parquet
 from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, load_readers, one_line
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder
@@ -146,8 +147,6 @@ def anonymize_file(
         ).run()
     if out is None:
         return partition
-    from nbcfast.published.lines import write_parquet
-
     write_parquet(partition.counted, out, overwrite=overwrite)
     return replace(partition, path=out)
 

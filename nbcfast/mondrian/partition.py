@@ -16,6 +16,9 @@ from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
 from nbcfast.mondrian.utility import Utility, measured
+from nbcfast.published.formulas import spreadsheet_remarks
+from nbcfast.skyline.checking import check
+from nbcfast.skyline.finding import find
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.table import _value_weights
@@ -299,8 +302,6 @@ class Partition:
         ValueError
             If there is no point.
         """
-        from nbcfast.skyline.checking import check
-
         return check(self.groups, self.demands.points if points is None else points)
 
     @property
@@ -316,8 +317,6 @@ class Partition:
         confidence : number, optional
             By default that of the points, if they all have the same.
         """
-        from nbcfast.skyline.finding import find
-
         if confidence is None:
             given = {point.confidence for point in self.demands.points}
             if len(given) != 1:
@@ -333,8 +332,6 @@ class Partition:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know besides, as of texts in it; it is not in the certificate."""
-        from nbcfast.published.formulas import spreadsheet_remarks
-
         said = []
         if isinstance(self._content, Made) and self._content.as_it_is:
             said.append(

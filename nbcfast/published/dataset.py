@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nbcfast._core.files import written
 from nbcfast.published.files import text_of
-from nbcfast.table import SUPPRESSED, Table
+from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, Column, code_dtype
 from nbcfast.views.integers import Counts
@@ -86,8 +86,6 @@ def stream(
     progress: Progress | None,
 ) -> None:
     """Write a synthetic table of the kind that the ending of `name` says."""
-    from nbcfast.table import arrow
-
     arrow.load_pyarrow()
     lower = name.lower()
     class_name = _checked(release, MOST_STREAMED_ROWS)

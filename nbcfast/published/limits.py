@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from nbcfast import verify_release as form
 from nbcfast.published.release import Release
+from nbcfast.safety.amplification import at_most
+from nbcfast.safety.prior import within
 
 MOST_MULTIPLIED = 1 << 27  # bits of products up to which a limit is compared exactly
 MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
@@ -14,8 +16,6 @@ MOST_FACTORS = 1 << 21  # of intervals
 
 def lambda_kept(document: form.Document, release: Release) -> bool | None:
     """Whether Lambda keeps the limit of the certificate; None where that would take too long."""
-    from nbcfast.safety.amplification import at_most
-
     limit = release.certificate.limit
     return _kept(document, form.excess(document), lambda: at_most(release.views, limit))
 
@@ -25,8 +25,6 @@ def odds_kept(document: form.Document, release: Release) -> bool | None:
 
     So they are where the certificate has no prior.
     """
-    from nbcfast.safety.prior import within
-
     prior, r = release.certificate.prior, release.certificate.r_limit
     if prior is None or r is None:
         return True

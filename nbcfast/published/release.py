@@ -13,10 +13,13 @@ import numpy.typing as npt
 
 from nbcfast import __version__
 from nbcfast import verify_release as form
+from nbcfast.published.formulas import spreadsheet_remarks
+from nbcfast.published.points import PointsTable
 from nbcfast.table import Table
 from nbcfast.table.values import exact, fields_text, number_text
 from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
 from nbcfast.views import Viewset
+from nbcfast.views.loss import expected_log_loss
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -348,9 +351,6 @@ class Release:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know of the counts and texts besides; it is not in the file."""
-        from nbcfast.published.formulas import spreadsheet_remarks
-        from nbcfast.views.loss import expected_log_loss
-
         class_name = "class" if self.class_name is None else self.class_name
         columns = {name: self.views.domain(name) for name in self.views.attributes}
         texts = spreadsheet_remarks({**columns, class_name: self.views.classes})
@@ -424,8 +424,6 @@ class Release:
         sex  1   1
         'no' from 2 points on, else 'yes'
         """
-        from nbcfast.published.points import PointsTable
-
         return PointsTable.of(self)
 
     def predict(

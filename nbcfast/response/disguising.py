@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, Words, made
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
 from nbcfast.table import Column, Domain, Table
@@ -66,8 +67,6 @@ class Disguised(Table):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know of the texts besides; it is not in the certificate."""
-        from nbcfast.published.formulas import spreadsheet_remarks
-
         return spreadsheet_remarks({name: self.domain(name) for name in self.names})
 
     def save(

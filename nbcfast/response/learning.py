@@ -20,6 +20,7 @@ from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import exact
 from nbcfast.views import Viewset
+from nbcfast.views.integers import as_counts
 from nbcfast.views.scoring import _matched
 
 if TYPE_CHECKING:
@@ -158,8 +159,6 @@ def _denominator(conditionals: Mapping[str, list[list[Fraction]]], c: int) -> in
 
 
 def _integers(numbers: Any) -> npt.NDArray[Any]:
-    from nbcfast.views.integers import as_counts
-
     array = np.array(numbers, object)
     return as_counts(array, "counts")
 

@@ -14,6 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nbcfast import verify_release as form
+from nbcfast._core.files import written
+from nbcfast.published.files import own_file, published_copy
+from nbcfast.published.typed import _domain, _rational, _typed
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact, exact_share
 from nbcfast.table.values import number_text as decimal_text
@@ -45,8 +49,6 @@ class Group:
     theta: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        from nbcfast.published.typed import _rational
-
         return {"columns": list(self.columns), "theta": _rational(self.theta)}
 
 
@@ -266,8 +268,6 @@ class AnyScheme(ABC):
         overwrite : bool
             Replace a file that is there; otherwise that is a FileExistsError.
         """
-        from nbcfast._core.files import written
-
         with written(path, overwrite=overwrite) as file:
             file.write(self.to_json().encode("ascii"))
 
@@ -587,9 +587,6 @@ class KaryScheme(AnyScheme):
 
 def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:
     """The scheme that `to_dict` wrote."""
-    from nbcfast import verify_release as form
-    from nbcfast.published.typed import _domain
-
     if not isinstance(fields, Mapping) or fields.get("kind") not in ("binary", "k-ary"):
         raise ValueError(f"{where}: expected an object with kind 'binary' or 'k-ary'")
     wanted = {"domains", "format", "groups", "kind"} | ({"lie"} if fields["kind"] == "k-ary" else set())
@@ -647,9 +644,6 @@ def load_scheme(path: str | os.PathLike[str]) -> Scheme | KaryScheme:
         If it is no scheme, or that of published answers and not the scheme of their certificate: who answered
         by it would hide something else than was said, or nothing.
     """
-    from nbcfast import verify_release as form
-    from nbcfast.published.files import own_file, published_copy
-
     name = os.fsdecode(path)
     if os.path.isdir(name):
         name = os.path.join(name, form.SCHEME)
@@ -754,6 +748,4 @@ def _ldp_text(odds: Fraction) -> str:
 
 
 def _written(domains: Mapping[str, Domain]) -> dict[str, Any]:
-    from nbcfast.published.typed import _typed
-
     return {name: [_typed(value, domain) for value in domain.values] for name, domain in domains.items()}

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast.table import arrow
 from nbcfast.table.encode import BLOCK, ColumnBuilder
 
 
@@ -25,8 +26,6 @@ def add_values(builder: ColumnBuilder, data: Any) -> None:
     if isinstance(data, np.ndarray):
         add_array(builder, data)
     elif is_arrow(data) or is_extension_array(data):
-        from nbcfast.table import arrow
-
         arrow.add_array(builder, data)
     elif isinstance(data, range):
         add_array(builder, np.arange(data.start, data.stop, data.step, dtype=np.int64))

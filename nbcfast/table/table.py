@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from nbcfast import _codes
 from nbcfast._core.errors import NoColumnError
+from nbcfast.table import arrow
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
@@ -88,8 +89,6 @@ class Table:
         elif isinstance(obj, Mapping):
             builders, columns = {name: _builder(name, data) for name, data in obj.items()}, None
         elif is_arrow(obj):
-            from nbcfast.table import arrow
-
             readers, batches = arrow.open_columns(obj)
             builders, columns = {name: ColumnBuilder(name) for name in readers}, None
             for batch in batches:
@@ -312,8 +311,6 @@ class Table:
         ValueError
             If a domain with SUPPRESSED holds the text `suppressed` too, or `weights` is the name of a column.
         """
-        from nbcfast.table import arrow
-
         pa = arrow.load_pyarrow()
         arrays, names = [], list(self.names)
         for name, column in self._columns.items():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, exact, number_text, plain
@@ -185,8 +186,6 @@ class Disclosure:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know of the texts besides; it is not in the certificate."""
-        from nbcfast.published.formulas import spreadsheet_remarks
-
         return spreadsheet_remarks({name: self.table.domain(name) for name in self.table.names})
 
     @property

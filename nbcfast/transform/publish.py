@@ -13,7 +13,12 @@ import numpy as np
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
+from nbcfast._rounding import search
 from nbcfast._rounding.apportion import Counted, round_up, viewset
+from nbcfast._rounding.search import Close, Truth, best_at
+from nbcfast.equivalence import Comparer
+from nbcfast.equivalence.comparing import differing_rows
+from nbcfast.published.release import Certificate, Release
 from nbcfast.table import Table
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
@@ -277,8 +282,6 @@ class _Work:
 
     def compare(self, views: Viewset) -> Any:
         if self._comparer is None:
-            from nbcfast.equivalence import Comparer
-
             self._comparer = Comparer(self.views, self.filled.preserve)
         return self._comparer.compare(views)
 
@@ -368,8 +371,6 @@ class _Work:
     # Search -------------------------------------------------------------------------------------------------
 
     def close(self, shares: Any, rows: int) -> Any:
-        from nbcfast._rounding.search import Close, Truth
-
         if self._truth is None:
             self._truth = Truth(shares)
         return Close(self._truth, shares, 2 * shares.spread() / rows)
@@ -385,14 +386,12 @@ class _Work:
         return (views, comparison) if comparison.equal else None
 
     def _searched(self) -> Rounded:
-        from nbcfast._rounding.search import MOST_ROWS, best_at
-
         for tight, k in zip(_rising(TIGHT), self.ks(), strict=False):
             shares = self.shares(k)
             least = shares.least_rows * shares.n_classes
             close = self.close(shares, least)
             rows = max(least, math.ceil(shares.spread() / close.band) if close.band < math.inf else 1)
-            most = min(2 * self.most(shares), MOST_ROWS)
+            most = min(2 * self.most(shares), search.MOST_ROWS)
             order_at = None
             while rows <= most:
                 equal = self._equal(best_at(close, shares, rows, self._safe))
@@ -411,8 +410,6 @@ class _Work:
 
     def _fewer(self, close: Nearest, shares: Parts, found: Rounded, least: int) -> Rounded:
         """Down from the first number of rows that does; a few that do not are passed over."""
-        from nbcfast._rounding.search import best_at
-
         rows, failures = found.views.n_rows, 0
         for _ in range(DOWN):
             rows -= max(1, rows // 12)
@@ -476,9 +473,7 @@ class _Work:
                 yield last
 
     def _candidate(self, shares: Any, rows: int) -> Rounded | None:
-        from nbcfast._rounding.search import MOST_ROWS, best_at
-
-        if self.tuples <= SEARCHED and rows <= MOST_ROWS:
+        if self.tuples <= SEARCHED and rows <= search.MOST_ROWS:
             candidate = best_at(self.close(shares, rows), shares, rows, self._safe, anything=True)
             if candidate is None:
                 return None
@@ -530,8 +525,6 @@ class _Wrap:
         self.gauge, self.table, self.class_name, self.claims = gauge, table, class_name, claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
-        from nbcfast.published.release import Certificate, Release
-
         differing_rows = None
         if self.table is not None:
             differing_rows = 0 if rounded.differing == 0 else self._differing_rows(rounded.views)
@@ -550,8 +543,6 @@ class _Wrap:
         return Release(rounded.views, certificate, self.class_name)
 
     def _differing_rows(self, published: Viewset) -> int:
-        from nbcfast.equivalence.comparing import differing_rows
-
         table = self.table
         rows = differing_rows(self.views, published, table, self.preserve, None)
         return int(len(rows) if table.weights is None else table.weights[rows].sum())

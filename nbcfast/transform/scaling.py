@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from nbcfast import _roots, safety
 from nbcfast._core.errors import expect
+from nbcfast.equivalence import margin
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
 from nbcfast.transform.zeros import Filled, log_amplification
@@ -336,8 +337,6 @@ def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> 
         return cap
     found: Fraction | None = None
     if math.prod(len(array) for array in views.counts.values()) <= MARGIN_DOMAIN:
-        from nbcfast.equivalence import margin
-
         result = margin(views, progress=progress)
         if math.isinf(result.log):
             return cap

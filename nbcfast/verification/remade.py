@@ -13,8 +13,15 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible
+from nbcfast.canonical.boxes.box import box
+from nbcfast.canonical.boxes.decided import answers
+from nbcfast.canonical.boxes.types import Scorecard
+from nbcfast.canonical.publish import listed_codes, listed_digest
+from nbcfast.canonical.publish import release as publish
+from nbcfast.canonical.weights.solve import unknowns
 from nbcfast.published.files import text_of
 from nbcfast.published.release import Canonical, Release
+from nbcfast.transform.publish import MOST_ROWS
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -36,8 +43,6 @@ NO_LIST = "not checked here: answers are kept on a list of tuples, which is not 
 
 def codes_of(release: Release, tuples: Any) -> Codes:
     """The public list of a release as positions in the domains; ValueError if it is another list."""
-    from nbcfast.canonical.publish import listed_codes, listed_digest
-
     made = release.certificate.canonical
     if made is None or made.listed is None:
         raise ValueError("the release does not claim anything of a list of tuples")
@@ -52,9 +57,6 @@ def codes_of(release: Release, tuples: Any) -> Codes:
 
 def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
     """Whether the points decide every tuple (or those listed) as the counts do; None if that is not known."""
-    from nbcfast.canonical.boxes.box import box
-    from nbcfast.canonical.boxes.decided import answers
-
     made, views = release.certificate.canonical, release.views
     assert made is not None
     if len(views.classes) == 1:
@@ -120,9 +122,6 @@ def again(
 
 def _not_again(release: Release, codes: Codes | None, private: Viewset | None) -> str | None:
     """Why nothing is made again."""
-    from nbcfast.canonical.boxes.box import box
-    from nbcfast.canonical.weights.solve import unknowns
-
     certificate = release.certificate
     if certificate.canonical is not None and certificate.canonical.listed is not None and codes is None:
         return NO_LIST
@@ -176,8 +175,6 @@ def _how_many(rows: Any) -> str:
 
 def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[tuple[Any, Release]]:
     """The releases of the answers of `views` in all ways of choosing rows."""
-    from nbcfast.canonical.publish import release as publish
-
     made = release.certificate
     assert made.canonical is not None
     for rows in _rows(release):
@@ -203,8 +200,6 @@ def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[tuple[A
 
 def _rows(release: Release) -> tuple[Any, ...]:
     """The ways of choosing rows by which it may have been made."""
-    from nbcfast.transform.publish import MOST_ROWS
-
     asked = [release.views.n_rows] if release.views.n_rows <= MOST_ROWS else []
     return "smallest", "proven", *asked
 
@@ -262,8 +257,6 @@ def _as_stated(found: Release, release: Release) -> Release:
 
 def _card(made: Canonical) -> Scorecard | None:
     """The points as the kernels take them, or None if they are too long."""
-    from nbcfast.canonical.boxes.types import Scorecard
-
     numbers = [max((max(row) for row in rows), default=0) for rows in made.points]
     most = sum(numbers) + max(map(abs, made.constants), default=0) + 1
     if (2 * (len(made.constants) + 2) * most).bit_length() > SHORT_BITS:

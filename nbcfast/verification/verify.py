@@ -12,10 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast import verify_release as form
+from nbcfast._core.errors import Infeasible
+from nbcfast.canonical import box
+from nbcfast.canonical.publish import difference
+from nbcfast.closeness import est
+from nbcfast.closeness.reached import statement11
+from nbcfast.equivalence import compare
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
+from nbcfast.published.lines import parquet_check
 from nbcfast.published.release import Certificate, Release, limit_text
+from nbcfast.safety.amplification import amplification
 from nbcfast.table import Interval, Table
 from nbcfast.table.values import amount_text
+from nbcfast.transform import safety_transform
+from nbcfast.verification import remade as answers
+from nbcfast.verification.load import published, release_of
+from nbcfast.verification.remade import codes_of
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
@@ -232,8 +244,6 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    from nbcfast.verification.load import release_of
-
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
     if not isinstance(ignore_extra, bool):
@@ -289,8 +299,6 @@ def _verification(
 
 def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -> Iterator[Check]:
     """The checks of a canonical release that take its answers."""
-    from nbcfast.verification import remade as answers
-
     codes = None
     if tuples is not None:
         try:
@@ -320,8 +328,6 @@ def _table(
     ignored: list[str],
 ) -> Verification:
     """The checks of a thing that has a table in its folder."""
-    from nbcfast.verification.load import published
-
     kind = document.fields["kind"]
     if against is not None:
         raise TypeError(
@@ -339,8 +345,6 @@ def _table(
     assert isinstance(document, form.TableForm)
     copy = form.judge_parquet(document, folder)
     if copy and copy[0][1] is None and read is not None:
-        from nbcfast.published.lines import parquet_check
-
         copy = [("parquet", *parquet_check(folder, document, read))]
     checks += [Check(*result) for result in copy]
     return _verification(document, where, checks, read, ignored)
@@ -348,8 +352,6 @@ def _table(
 
 def _amplified(document: form.Document, release: Release) -> Check:
     """The check of Lambda."""
-    from nbcfast.safety.amplification import amplification
-
     made = release.certificate
     kept = lambda_kept(document, release)
     if kept is None:
@@ -363,8 +365,6 @@ def _amplified(document: form.Document, release: Release) -> Check:
 
 def _close(document: form.Document, release: Release, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
-    from nbcfast.closeness.reached import statement11
-
     kept = odds_kept(document, release)
     if kept is None:
         return Check("closeness", None, form.NOT_COMPARED)
@@ -381,8 +381,6 @@ def _shown(document: form.Document) -> bool:
 
 def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Progress | None) -> Check:
     """The check of what the certificate says about the private views."""
-    from nbcfast.equivalence import compare
-
     name = "equivalence"
     made = release.certificate
     try:
@@ -430,10 +428,6 @@ def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Pro
 
 def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) -> Check:
     """The check of a canonical release that keeps its answers on a public list."""
-    from nbcfast.canonical import box
-    from nbcfast.canonical.publish import difference
-    from nbcfast.verification.remade import codes_of
-
     made, name = release.certificate, "equivalence"
     assert made.canonical is not None
     try:
@@ -472,14 +466,9 @@ def _counted(release: Release, against: Viewset | Table) -> Viewset:
 
 def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
     """The views of the release that `safety_transform`, which is deterministic, makes of the private ones."""
-    from nbcfast._core.errors import Infeasible
-    from nbcfast.transform import safety_transform
-
     if made.method == "canonical":  # never of domains that are too large to compare
         return None
     if made.method == "est":
-        from nbcfast.closeness import est
-
         try:
             again = est(
                 private,

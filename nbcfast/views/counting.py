@@ -15,6 +15,7 @@ from nbcfast._columns import Columns
 from nbcfast._core.joint import plan
 from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.table import Domain, Table
+from nbcfast.table.arrow import check_codes, encoded_batches
 from nbcfast.table.encode import DomainBuilder, recode, used_values
 from nbcfast.views.integers import INT64_MAX
 from nbcfast.views.viewset import Viewset, listed
@@ -332,8 +333,6 @@ def _count_stream(
     progress: Progress | None,
 ) -> Viewset:
     """Count batch by batch with the batch's own dictionaries, and merge by value."""
-    from nbcfast.table.arrow import check_codes, encoded_batches
-
     wanted = None
     if attributes is not None:
         wanted = [*attributes, class_name, *([] if weights is None else [weights])]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nbcfast.table import Domain
 from nbcfast.table.values import normalise, number_text
 from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
+from nbcfast.views.scoring import order, predict, tied_tuples
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -352,8 +353,6 @@ class Viewset:
         >>> views.predict({"job": ["cook", "clerk"]}).tolist()
         ['yes', 'no']
         """
-        from nbcfast.views.scoring import predict
-
         labels, _ = predict(self, table, alpha, unseen, threads, progress)
         return labels if codes else self._labels()[labels]
 
@@ -379,8 +378,6 @@ class Viewset:
         >>> Viewset([2, 2, 3], [[[0, 1, 1], [2, 1, 2]]]).order({"A1": [0, 1]}).tolist()
         [[2, 1, 0], [2, 0, 1]]
         """
-        from nbcfast.views.scoring import order
-
         return order(self, table, alpha, unseen, threads, progress)
 
     def tied(
@@ -399,8 +396,6 @@ class Viewset:
         >>> Viewset([2, 2], [[[1, 1], [1, 0], [0, 1]]]).tied({"A1": [0, 1]}).tolist()
         [True, False]
         """
-        from nbcfast.views.scoring import predict
-
         _, tied = predict(self, table, alpha, unseen, threads, progress, ties=True)
         assert tied is not None
         return tied
@@ -413,8 +408,6 @@ class Viewset:
         >>> Viewset([2, 2], [[[1, 1], [1, 0], [0, 1]]]).tied_tuples()
         1
         """
-        from nbcfast.views.scoring import tied_tuples
-
         return tied_tuples(self, limit)
 
     def _labels(self) -> npt.NDArray[Any]:

@@ -262,7 +262,7 @@ class TestAttack:
             (["--class", "party", "--holdout", "x.csv"], "--holdout goes with --against FILE"),
             (
                 ["--class", "party", "--breach", "0.8", "0.5"],
-                "l1 and l2 must be 0 < l1 < l2 < 1, got 0.8 and 0.5",
+                "--breach: L1 and L2 must be 0 < l1 < l2 < 1, got 0.8 and 0.5",
             ),
             (["--class", "party", "--breach", ".5", ".8", "--prior", "R"], "--prior must be CLASS=NUMBER"),
             (["--class", "party", "--breach", ".5", ".8", "--prior", "R=.5,R=.5"], "--prior names 'R' twice"),

@@ -66,7 +66,8 @@ def test_a_cell_of_a_hierarchy_is_a_text():
     sets = {"loss": {"*": {"-2..-1": [-1, -2], "-4..-3": [-3, -4]}}}
     (text,) = skyline.anonymize(table, ["loss"], "ill", k=2, hierarchies=sets).remarks
     assert "values of 'loss' ('-" in text
-    assert skyline.anonymize(table, ["loss"], "ill", k=1, hierarchies=sets).remarks == ()
+    (text,) = skyline.anonymize(table, ["loss"], "ill", k=1, hierarchies=sets).remarks
+    assert text.startswith("Nothing is generalised")
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_patients_are_published_and_every_reader_agrees(run, tmp_path):
     assert code == 0
     assert "the best class is the same on all 41,472 tuples" in printed
     assert "yes  scorecard      points and counts decide alike on the 41472 tuples" in printed
-    assert printed.endswith("\nverified\n")
+    assert any(line.startswith("verified") for line in printed.splitlines())
     script = Path(verify_release.__file__)
     ran = subprocess.run(
         [sys.executable, "-I", "-S", str(script), str(out)], capture_output=True, text=True, check=False
@@ -222,12 +222,10 @@ def test_a_number_of_rows_with_differences_says_how_many(run, tmp_path):
 
 
 def test_infeasible_demands_leave_with_one_and_the_best_found(run, small, tmp_path, monkeypatch):
-    import nbcfast.transform
-
     def never(*_, **__):
         raise Infeasible("10 rows are too few", {"differing_tuples": 3, "release": None})
 
-    monkeypatch.setattr(nbcfast.transform, "safety_transform", never)
+    monkeypatch.setattr(verbs, "safety_transform", never)
     code, printed, errors = run(
         *("publish", small, "--class", "label", "--method", "safetytransform", "--amplification", 4),
         *("--rows", 10, "--out", tmp_path / "out"),
@@ -235,7 +233,7 @@ def test_infeasible_demands_leave_with_one_and_the_best_found(run, small, tmp_pa
     assert (code, printed) == (1, "")
     assert errors.splitlines()[:2] == [
         "nbcfast: infeasible: 10 rows are too few",
-        "nbcfast: best found: differing tuples 3",
+        "nbcfast: best found: differing tuples: 3",
     ]
     assert not (tmp_path / "out").exists()
 
@@ -361,9 +359,8 @@ def test_verify_reads_the_folder_or_the_file(run, published):
         code, printed, errors = run("verify", path)
         assert (code, errors) == (0, "")
         assert "yes  amplification  Lambda = " in printed
-        assert printed.endswith(
-            "\nverified: what the files can show; 1 claim of the publisher is not checked\n"
-        )
+        conclusion = "verified: what the files can show; 1 claim of the publisher is not checked; mind the"
+        assert f"\n{conclusion} warning below\n" in printed
     code, printed, _ = run("verify", published, "--json")
     assert code == 0
     assert json.loads(printed)["ok"] is True
@@ -384,7 +381,7 @@ def test_verify_against_another_table_says_no(run, published, small):
     code, printed, _ = run("verify", published, "--against", small, "--weights", "n")
     assert code == 1
     assert "the certificate says it is the same" in printed
-    assert printed.endswith("\nnot verified\n")
+    assert "\nnot verified\n" in printed
 
 
 def test_verify_says_no_to_a_damaged_file_and_what_is_wrong(run, published):
@@ -453,8 +450,8 @@ def test_numbers_that_were_published_as_text_are_read_as_text(run, small, tmp_pa
 
 def test_intervals_of_a_release_bin_the_private_table(run, small, tmp_path):
     table = nbcfast.read_csv(small, weights="n").bin("size", width=1)
-    made = nbcfast.release.Release(
-        nbcfast.count(table, "label"), nbcfast.release.Certificate(amplification=4, tuples=4), "label"
+    made = nbcfast.Release(
+        nbcfast.count(table, "label"), nbcfast.Certificate(amplification=4, tuples=4), "label"
     )
     made.save(tmp_path / "out")
     code, printed, _ = run("verify", tmp_path / "out", "--against", small, "--weights", "n")

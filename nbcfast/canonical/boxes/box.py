@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import Infeasible, expect
+from nbcfast._core.threads import n_threads
 from nbcfast._halves.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
+from nbcfast.canonical.boxes import classes as boxes
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.canonical.checks import expect_progress
@@ -82,8 +84,6 @@ def box(
     if 0 in sizes:
         raise ValueError(f"views: attribute {views.attributes[sizes.index(0)]!r} has no values")
     if len(views.classes) > 2:
-        from nbcfast.canonical.boxes import classes as boxes
-
         return boxes.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
     if tuples is not None:
         return _listed(views, sizes, mode, tuples)
@@ -123,8 +123,6 @@ def halves(sizes: tuple[int, ...]) -> Split:
 
 def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[npt.NDArray[np.int64], ...]:
     """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
-    from nbcfast._core.threads import n_threads
-
     terms = [[Term.of(x, y) for x, y in rows] for rows in plain.rows]
     line = Line(plain.base(0, 1), terms, parts, Logs())
     a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, 24 * (parts.n + parts.m)))

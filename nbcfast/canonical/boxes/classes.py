@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nbcfast import _classes
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
 from nbcfast.canonical.boxes.sides import I32, SweptSides
@@ -106,8 +107,6 @@ def _in_order(sizes: tuple[int, ...]) -> Split:
 
 def _places(plain: Plain, parts: Split, threads: int | None, progress: Progress | None) -> tuple[I32, I32]:
     """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
-    from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-
     pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
     above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)
     work, logs = 24 * (parts.n + parts.m), Logs()

@@ -41,6 +41,8 @@ from nbcfast.canonical.boxes.sides import (
 )
 from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, Scorecard, Solution
 from nbcfast.canonical.weights.demands import SMALL, HalvedDemands, Halves, ListedDemands
+from nbcfast.canonical.weights.interior import Begun, likely
+from nbcfast.canonical.weights.solver import minimum_norm
 from nbcfast.table.values import exact
 
 if TYPE_CHECKING:
@@ -165,9 +167,6 @@ def _problem_of_list(box: ListedBox) -> Problem:
 
 def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
     """`nbcfast.canonical.solve` for more than two classes."""
-    from nbcfast.canonical.weights.interior import Begun, likely
-    from nbcfast.canonical.weights.solver import minimum_norm
-
     found = problem(box)
     unknowns = found.demands.unknowns
     weights = found.weights()

@@ -10,6 +10,7 @@ import numpy as np
 
 from nbcfast._core.errors import expect
 from nbcfast.canonical.boxes.types import Box, ListedBox, Scorecard, Solution
+from nbcfast.canonical.weights import classes
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
 from nbcfast.canonical.weights.solve import AnyBox
@@ -86,8 +87,6 @@ def integers(
     if factor is not None and factor <= 1:
         raise ValueError(f"within must be above 1, got {within!r}")
     if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        from nbcfast.canonical.weights import classes
-
         return classes.integers(box, solution, bits, within=within, progress=progress)
     oracle = Levels(box) if isinstance(box, Box) else Listed(box)
     steps, base = lowered(oracle, solution)
@@ -118,8 +117,6 @@ def integers(
 def shortened(box: AnyBox, solution: Solution, most: Fraction) -> Scorecard:
     """The points nearest to weights that are not all equal with no number above `most`, right or not."""
     if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        from nbcfast.canonical.weights import classes
-
         return classes.shortened(box, classes.problem(box), solution, most)
     oracle = Levels(box) if isinstance(box, Box) else Listed(box)
     return _shortened(oracle, *lowered(oracle, solution), most)
@@ -142,8 +139,6 @@ def _shortened(
 def differing(box: AnyBox, card: Scorecard) -> int:
     """How many tuples points decide otherwise than a box; they tell no values apart that it does not."""
     if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        from nbcfast.canonical.weights import classes
-
         return classes.differing(box, card)
     oracle = Levels(box) if isinstance(box, Box) else Listed(box)
     points = [0] * len(oracle.weights)

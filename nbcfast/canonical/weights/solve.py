@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nbcfast.canonical.boxes.large import PairsBox, SweptBox
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Solution
+from nbcfast.canonical.weights import classes
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
 from nbcfast.canonical.weights.solver import minimum_norm
@@ -60,8 +61,6 @@ def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
     if not isinstance(box, AnyBox):
         raise TypeError(f"box must be what nbcfast.canonical.box makes, got {type(box).__name__}")
     if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        from nbcfast.canonical.weights import classes
-
         return classes.solve(box, progress=progress)
     oracle = Levels(box) if isinstance(box, Box) else Listed(box)
     found = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
@@ -87,8 +86,6 @@ def unknowns(box: AnyBox) -> int:
     With two classes the one number of an attribute of one level adds next to nothing.
     """
     if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        from nbcfast.canonical.weights import classes
-
         return len(classes.problem(box).weights())
     sizes = Levels(box).sizes if isinstance(box, Box) else box.sizes
     return sum(size for size in sizes if size > 1)
