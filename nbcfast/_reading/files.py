@@ -200,7 +200,7 @@ def _read_fields(
     read = csv.ReadOptions(block_size=block, use_threads=threads)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     size = os.stat(path).st_size
-    with _open(path, encoding) as (_, stream):
+    with open_file(path, encoding) as (_, stream):
         # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
         any_types = csv.ConvertOptions(check_utf8=False)
         with csv.open_csv(stream, read, parse, any_types) as batches:
@@ -225,7 +225,7 @@ def _read_fields(
     )
     builders = {name: ColumnBuilder(name) for name in wanted}
     readers = {name: arrow.ColumnReader(name, text) for name in wanted}
-    with _open(path, encoding) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
+    with open_file(path, encoding) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
         for batch in batches:
             for name in wanted:
                 arrow.add_batch(builders[name], readers[name], batch.column(name))
@@ -235,7 +235,7 @@ def _read_fields(
 
 
 @contextmanager
-def _open(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
+def open_file(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
     """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
     pa = arrow.load_pyarrow()
     compression = COMPRESSED.get(Path(path).suffix.lower())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbcfast._reading.files import COMPRESSED, PARQUET_ROWS, _open
+from nbcfast._reading.files import COMPRESSED, PARQUET_ROWS, open_file
 from nbcfast.table import arrow
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Source:
         pa = arrow.load_pyarrow()
         read = csv.ReadOptions(block_size=CSV_BLOCK)
         parse = csv.ParseOptions(newlines_in_values=True)
-        with _open(self.path, "utf8") as (_, stream), csv.open_csv(stream, read, parse) as batches:
+        with open_file(self.path, "utf8") as (_, stream), csv.open_csv(stream, read, parse) as batches:
             header = list(batches.schema.names)
         arrow.chosen_names(header, names)
         parse.ignore_empty_lines = len(header) > 1
@@ -127,5 +127,8 @@ class Source:
             null_values=[""],
             strings_can_be_null=True,
         )
-        with _open(self.path, "utf8") as (_, stream), csv.open_csv(stream, read, parse, convert) as batches:
+        with (
+            open_file(self.path, "utf8") as (_, stream),
+            csv.open_csv(stream, read, parse, convert) as batches,
+        ):
             yield from batches

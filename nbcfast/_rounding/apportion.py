@@ -21,7 +21,9 @@ class Counted(NamedTuple):
     excess: npt.NDArray[np.float64]  # by how much each count is above what it should be
 
 
-def _column(shares: Sequence[Any], total: int, whole: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
+def apportioned_column(
+    shares: Sequence[Any], total: int, whole: Any
+) -> tuple[list[int], npt.NDArray[np.float64]]:
     """`apportioned` with at least 1 each, and by how much every count is above its share of the total."""
     of = gmpy2.mpz(total)
     pairs = [gmpy2.f_divmod(share * of, whole) for share in shares]

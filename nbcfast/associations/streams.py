@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast.associations.projections import Columns, Names
-from nbcfast.groups.streams import _added, _all_added, _typed_domain
+from nbcfast.groups.streams import added, all_added, typed_domain
 from nbcfast.table.encode import DomainBuilder, recode, used_values
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ class Tuples:
         self.waiting = self.merged = 0
 
     def add(self, batch: dict[str, Codes]) -> None:
-        found = _added([batch[name] for name in self.builders], self.builders, None, self.threads)
+        found = added([batch[name] for name in self.builders], self.builders, None, self.threads)
         self.parts.append(found)
         self.waiting += len(found[1])
         if self.waiting > max(2 * self.merged, WAITING):
-            self.parts = [_all_added(self.parts, self.builders)]
+            self.parts = [all_added(self.parts, self.builders)]
             self.waiting = self.merged = len(self.parts[0][1])
 
     def found(self) -> dict[str, Codes]:
-        return dict(zip(self.builders, _all_added(self.parts, self.builders)[0], strict=True))
+        return dict(zip(self.builders, all_added(self.parts, self.builders)[0], strict=True))
 
 
 def read(
@@ -71,7 +71,7 @@ def read(
         raise ValueError("no rows")
     domains, final = {}, {}
     for name, builder in builders.items():
-        domains[name], final[name] = _typed_domain(builder, name) if source.texts else builder.finish(None)
+        domains[name], final[name] = typed_domain(builder, name) if source.texts else builder.finish(None)
     return [
         Columns(
             {name: recode(codes, final[name], len(domains[name])) for name, codes in one.found().items()},

@@ -13,7 +13,7 @@ import numpy as np
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
-from nbcfast.safety.amplification import _amplification
+from nbcfast.safety.amplification import amplification_of
 from nbcfast.safety.prior import prior_of
 from nbcfast.table.values import exact_share
 
@@ -223,7 +223,7 @@ class _Rise:
         for f in sorted(self.prior):
             size += f
             q += size <= self.most
-        lambda_ = _amplification(views)
+        lambda_ = amplification_of(views)
         if lambda_.value is None:
             return False
         odds = (1 if convention == "row" else 2) * lambda_.value * q / (len(self.prior) - q)

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from nbcfast.published.release import Release
-from nbcfast.safety.amplification import _check_realistic
+from nbcfast.safety.amplification import check_realistic
 from nbcfast.table.domain import Domain
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
@@ -21,7 +21,7 @@ def viewset(views: Any, where: str = "views") -> Viewset:
     found = views.views if isinstance(views, Release) else views
     if not isinstance(found, Viewset):
         raise TypeError(f"{where} must be a Viewset or a Release, got {type(views).__name__}")
-    _check_realistic(found)
+    check_realistic(found)
     return found
 
 

@@ -13,7 +13,7 @@ from nbcfast.attack import exactly
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.attack.search import Search, Tuples, batches
-from nbcfast.safety.amplification import _amplification, _log, _ratio_text
+from nbcfast.safety.amplification import amplification_of, log_of, ratio_text
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -82,11 +82,11 @@ class Worst:
         """The ratio for people."""
         if math.isinf(self.log):
             return "infinite"
-        return _ratio_text(self.ratio if isinstance(self.ratio, Fraction) else None, self.log)
+        return ratio_text(self.ratio if isinstance(self.ratio, Fraction) else None, self.log)
 
     def __repr__(self) -> str:
         c, d = self.classes
-        sure = "" if self.certified else f", nothing above {_ratio_text(None, self.log_bound)}"
+        sure = "" if self.certified else f", nothing above {ratio_text(None, self.log_bound)}"
         return f"Worst({self.text}: {c!r} over {d!r} with {known_text(self.known)}; {self.convention}{sure})"
 
 
@@ -138,7 +138,7 @@ def worst(
     convention_of(convention)
     if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
         raise ValueError(f"evaluations must be an int of at least 1, got {evaluations!r}")
-    lambda_ = _amplification(found)
+    lambda_ = amplification_of(found)
     if convention == "row" or lambda_.infinite or len(found.classes) == 1:
         ratio: Fraction | float | None = math.inf if lambda_.infinite else lambda_.value
         believed = posterior(found, lambda_.tuple, convention)
@@ -205,7 +205,7 @@ def _result(search: Search, seen: dict[tuple[int, ...], float], best: float, mis
     if isinstance(high, Fraction) and isinstance(low, Fraction):
         ratio = high / low
     if ratio is not None:
-        log = _log(ratio)
+        log = log_of(ratio)
         shown: Fraction | float = ratio
     else:  # by logarithms, as a probability may be below the range of floats
         log = seen[chosen]

@@ -23,7 +23,7 @@ from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
-from nbcfast.views.loss import _uniform
+from nbcfast.views.loss import uniform_log_loss
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -459,9 +459,9 @@ def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
         found: npt.NDArray[np.int64] = np.searchsorted(ends, drawn * ends[-1], side="right")
         return np.minimum(found, len(ends) - 1)
 
-    classes = places(views.class_counts, _uniform(count, 0, 0))
+    classes = places(views.class_counts, uniform_log_loss(count, 0, 0))
     rows: list[tuple[list[int], int]] = []
-    draws = [_uniform(count, i + 1, 1) for i in range(len(views.attributes))]
+    draws = [uniform_log_loss(count, i + 1, 1) for i in range(len(views.attributes))]
     for row, c in enumerate(classes.tolist()):
         codes = [
             int(places(views.counts[name][:, c], draws[i][row : row + 1])[0])

@@ -27,7 +27,7 @@ from nbcfast.canonical.shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
-from nbcfast.published.typed import _typed
+from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import amount_text, exact, power_text
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
@@ -341,7 +341,7 @@ def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
 def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
     values = [
-        [_typed(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
+        [json_value(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
     ]
     total = hashlib.sha256()
     for row in codes.tolist():

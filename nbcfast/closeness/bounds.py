@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nbcfast.closeness.margins import ONE, Pair, Scores
 from nbcfast.closeness.results import LowerBound
-from nbcfast.safety.amplification import _root_below
+from nbcfast.safety.amplification import root_below
 from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views.flat import UNIT, Flat
@@ -96,7 +96,7 @@ def lower_bound(
 
 def _definition5(large: Fraction, small: Fraction, times: int) -> Fraction:
     """max(sqrt(F_c / (k F_d)), 1 / (1 - F_c + k F_d)), k = `times`."""
-    return max(_root_below(large / (times * small)), 1 / (1 - large + times * small))
+    return max(root_below(large / (times * small)), 1 / (1 - large + times * small))
 
 
 def _inversions(filled: Filled, numbers: tuple[int, ...]) -> dict[Pair, list[int]]:

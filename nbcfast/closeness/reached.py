@@ -17,9 +17,9 @@ from nbcfast.closeness.results import Achieved, Reached
 from nbcfast.safety.amplification import (
     MOST_BITS,
     MOST_FACTOR_BITS,
-    _check_realistic,
-    _Ratios,
+    Ratios,
     amplification,
+    check_realistic,
 )
 from nbcfast.safety.prior import prior_of, weighted
 from nbcfast.views import Viewset
@@ -80,7 +80,7 @@ def achieved(views: Viewset, prior: Mapping[Any, Any], *, progress: Progress | N
     Reached(6: 'well' over 'ill' up at job=1)
     """
     of = prior_of(views, prior)
-    _check_realistic(views)
+    check_realistic(views)
     odds = statement11(views, of)
     return Achieved(definition5(views, of, odds, progress), odds, of)
 
@@ -117,7 +117,7 @@ class _Search:
 
     def __init__(self, views: Viewset, prior: tuple[Fraction, ...]) -> None:
         self.views, self.prior = views, prior
-        self.ratios = _Ratios(views)
+        self.ratios = Ratios(views)
         self.n, self.n_classes = self.ratios.n, self.ratios.n_classes
         self.log_prior = [math.log(f.numerator) - math.log(f.denominator) for f in prior]
         of_class = np.array(self.ratios.of_class, dtype=object)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from nbcfast.safety.amplification import _plain_ratio, _ratio_text, _tuple_text
+from nbcfast.safety.amplification import plain_ratio, ratio_text, tuple_text
 
 Labels = tuple[Any, ...]  # by a name of its own, as a field is named tuple
 
@@ -54,13 +54,13 @@ class Reached:
         """The value for people: exact where short, else a few digits."""
         if self.infinite:
             return "infinite"
-        return ("" if self.exact else "at most ") + _ratio_text(self.value, self.log)
+        return ("" if self.exact else "at most ") + ratio_text(self.value, self.log)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; the exact value as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "log": self.log,
-            "value": None if self.value is None else _plain_ratio(self.value),
+            "value": None if self.value is None else plain_ratio(self.value),
             "exact": self.exact,
             "least": self.least,
             "infinite": self.infinite,
@@ -71,7 +71,7 @@ class Reached:
 
     def __repr__(self) -> str:
         labels = " over ".join(map(repr, self.classes))
-        return f"Reached({self.text}: {labels} {self.direction} at {_tuple_text(self.tuple)})"
+        return f"Reached({self.text}: {labels} {self.direction} at {tuple_text(self.tuple)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,13 +107,13 @@ class Achieved:
         return {
             "definition5": self.definition5.to_dict(),
             "statement11": self.statement11.to_dict(),
-            "prior": [_plain_ratio(number) for number in self.prior],
+            "prior": [plain_ratio(number) for number in self.prior],
         }
 
     def __repr__(self) -> str:
         return (
             f"Achieved(r = {self.definition5.text} by Definition 5, {self.statement11.text} by Statement 11: "
-            f"{' over '.join(map(repr, self.statement11.classes))} at {_tuple_text(self.statement11.tuple)})"
+            f"{' over '.join(map(repr, self.statement11.classes))} at {tuple_text(self.statement11.tuple)})"
         )
 
 
@@ -145,8 +145,8 @@ class LowerBound:
     def to_dict(self) -> dict[str, Any]:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
         return {
-            "definition5": _plain_ratio(self.definition5),
-            "statement11": _plain_ratio(self.statement11),
+            "definition5": plain_ratio(self.definition5),
+            "statement11": plain_ratio(self.statement11),
             "strict": self.strict,
             "inverted": None if self.inverted is None else list(self.inverted),
             "witness": None if self.witness is None else dict(self.witness),
@@ -158,9 +158,9 @@ class LowerBound:
             return f"LowerBound(r {sign} 1: no class beats one of larger prior)"
         c, d = self.inverted
         return (
-            f"LowerBound(r {sign} {_ratio_text(self.definition5, math.nan)} by Definition 5, {sign} "
-            f"{_ratio_text(self.statement11, math.nan)} by Statement 11: {c!r} beats {d!r} at "
-            f"{_tuple_text(self.witness or {})})"
+            f"LowerBound(r {sign} {ratio_text(self.definition5, math.nan)} by Definition 5, {sign} "
+            f"{ratio_text(self.statement11, math.nan)} by Statement 11: {c!r} beats {d!r} at "
+            f"{tuple_text(self.witness or {})})"
         )
 
 
@@ -198,9 +198,9 @@ class Best:
     def to_dict(self) -> dict[str, Any]:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
         return {
-            "r": _plain_ratio(self.r) if isinstance(self.r, Fraction) else self.r,
+            "r": plain_ratio(self.r) if isinstance(self.r, Fraction) else self.r,
             "log_r": self.log_r,
-            "interval": [_plain_ratio(end) for end in self.interval],
+            "interval": [plain_ratio(end) for end in self.interval],
             "x": self.x,
             "y": self.y,
             "attained": self.attained,
@@ -211,7 +211,7 @@ class Best:
     @property
     def text(self) -> str:
         """The value for people."""
-        return _ratio_text(self.r if isinstance(self.r, Fraction) else None, self.log_r)
+        return ratio_text(self.r if isinstance(self.r, Fraction) else None, self.log_r)
 
     def __repr__(self) -> str:
         how = "attained" if self.attained else "infimum, not attained"

@@ -14,7 +14,7 @@ from nbcfast.groups.groups import Groups, group_names, grouped
 from nbcfast.table import Domain
 from nbcfast.table.arrow import encoded_batches
 from nbcfast.table.encode import DomainBuilder, recode, used_values
-from nbcfast.views.counting import _weights_of
+from nbcfast.views.counting import weights_of
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -149,7 +149,7 @@ def _counted(
             codes, values = batch[weights]
             if source.texts:
                 values = typed(values, "int", weights) or values
-            weighted, weight = _weights_of(codes, values)
+            weighted, weight = weights_of(codes, values)
         total += weight
         if total > INT64_MAX:
             raise ValueError("weights must add up to less than 2^63")
@@ -165,18 +165,18 @@ def _counted(
             weighted = None if weighted is None else weighted[mine]
         done += n_rows
         if len(columns[-1]):
-            parts.append(_added(columns, builders, weighted, threads))
+            parts.append(added(columns, builders, weighted, threads))
             waiting += len(parts[-1][1])
             held += _bytes_of(parts[-1])
             if waiting > max(2 * merged, 1 << 16) or (limit is not None and held * COPIES > limit):
-                parts = [_all_added(parts, builders)]
+                parts = [all_added(parts, builders)]
                 waiting = merged = len(parts[0][1])
                 held = _bytes_of(parts[0])
                 if limit is not None and held * COPIES > limit:
                     raise _TooLargeError
         if progress is not None:
             progress(done, source.n_rows)
-    return _all_added(parts, builders) if parts else None
+    return all_added(parts, builders) if parts else None
 
 
 def _bytes_of(part: tuple[list[Codes], Longs]) -> int:
@@ -203,13 +203,13 @@ def _finished(
     columns, counts = counted
     domains, coded = [], []
     for (name, builder), codes in zip(builders.items(), columns, strict=True):
-        domain, places = _typed_domain(builder, name) if texts else builder.finish(None)
+        domain, places = typed_domain(builder, name) if texts else builder.finish(None)
         domains.append(domain)
         coded.append(recode(codes, places, len(domain)))
     return grouped(coded[:-1], domains[:-1], coded[-1], domains[-1], tuple(names), sensitive, weights=counts)
 
 
-def _typed_domain(builder: DomainBuilder, name: str) -> tuple[Domain, Longs]:
+def typed_domain(builder: DomainBuilder, name: str) -> tuple[Domain, Longs]:
     values = typed(builder.texts(), None, name)
     if values is None:
         return builder.finish(None)
@@ -219,7 +219,7 @@ def _typed_domain(builder: DomainBuilder, name: str) -> tuple[Domain, Longs]:
     return domain, places[first]
 
 
-def _added(
+def added(
     columns: list[Codes],
     builders: dict[str, DomainBuilder],
     weights: Longs | None,
@@ -243,10 +243,10 @@ def _added(
     return [*codes, found.values], found.counts
 
 
-def _all_added(
+def all_added(
     parts: list[tuple[list[Codes], Longs]], builders: dict[str, DomainBuilder]
 ) -> tuple[list[Codes], Longs]:
     if len(parts) == 1:
         return parts[0]
     columns = [np.concatenate([codes[i] for codes, _ in parts]) for i in range(len(builders))]
-    return _added(columns, builders, np.concatenate([counts for _, counts in parts]))
+    return added(columns, builders, np.concatenate([counts for _, counts in parts]))

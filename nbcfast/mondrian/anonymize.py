@@ -21,7 +21,7 @@ from nbcfast.mondrian.partition import Made, Partition, Source
 from nbcfast.mondrian.quasi import Quasi, describe
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import used_values
-from nbcfast.table.table import _value_weights
+from nbcfast.table.table import value_weights
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -239,7 +239,7 @@ def _in_memory(
     if people >= MOST_PEOPLE:
         raise ValueError(f"a table must have less than 2^61 people, got {people}")
     if demands.needs_values:
-        totals = _value_weights(secret, table.weights)
+        totals = value_weights(secret, table.weights)
     else:
         totals = np.zeros(len(secret.domain), np.int64)
         totals[0] = people

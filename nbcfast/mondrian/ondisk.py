@@ -25,7 +25,7 @@ import numpy.typing as npt
 from nbcfast._columns import Columns
 from nbcfast._core.files import check_file
 from nbcfast._partition import Joint, Level, Problem, Scratch
-from nbcfast._reading.files import BLOCK_BYTES, LARGEST_BLOCK, PARQUET_ROWS, _open, typed
+from nbcfast._reading.files import BLOCK_BYTES, LARGEST_BLOCK, PARQUET_ROWS, open_file, typed
 from nbcfast._reading.source import as_bytes
 from nbcfast.mondrian.anonymize import refuse, useful_map
 from nbcfast.mondrian.demands import Demands
@@ -329,7 +329,7 @@ def _read_fields(
     parse = csv.ParseOptions(delimiter=options["delimiter"], newlines_in_values=True)
     any_types = csv.ConvertOptions(check_utf8=False)
     with (
-        _open(path, options["encoding"]) as (_, stream),
+        open_file(path, options["encoding"]) as (_, stream),
         csv.open_csv(stream, read, parse, any_types) as batches,
     ):
         header = list(batches.schema.names)
@@ -345,7 +345,7 @@ def _read_fields(
     columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
     readers = {name: ColumnReader(name, text) for name in names}
     with (
-        _open(path, options["encoding"]) as (_, stream),
+        open_file(path, options["encoding"]) as (_, stream),
         csv.open_csv(stream, read, parse, convert) as batches,
     ):
         for batch in batches:

@@ -21,7 +21,7 @@ from nbcfast.skyline.checking import check
 from nbcfast.skyline.finding import find
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.table import _value_weights
+from nbcfast.table.table import value_weights
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Source:
 
     def marginals(self) -> list[Longs]:
         """People of each value of each quasi-identifier, in the order of its domain."""
-        return [_value_weights(column, self.weights) for column in self.columns]
+        return [value_weights(column, self.weights) for column in self.columns]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.partition import Given, Partition
 from nbcfast.mondrian.quasi import Cell, generalised_domain
 from nbcfast.published import lines as tables
-from nbcfast.published.typed import _domain, _number, _rational, _typed
+from nbcfast.published.typed import domain_of_json, json_rational, json_value, json_whole
 from nbcfast.skyline.points import Point
 from nbcfast.table import SUPPRESSED, Domain, Interval
 from nbcfast.table.values import Value
@@ -63,7 +63,7 @@ def _document(
     return {
         "closeness": None
         if demands.closeness is None
-        else [_rational(demands.closeness[0]), demands.closeness[1]],
+        else [json_rational(demands.closeness[0]), demands.closeness[1]],
         "columns": [
             {
                 "cells": [[cell.text, _typed_cell(cell)] for cell in partition.cells[name]],
@@ -73,19 +73,19 @@ def _document(
         ],
         "diversity": None
         if demands.diversity is None
-        else [_rational(demands.diversity[0]), _number(demands.diversity[1])],
+        else [json_rational(demands.diversity[0]), json_whole(demands.diversity[1])],
         "format": form.FORMAT,
         "groups": partition.n_groups,
-        "k": None if demands.k is None else _number(demands.k),
+        "k": None if demands.k is None else json_whole(demands.k),
         "kind": "partition",
         "method": "mondrian",
         "notes": [form.PARTITION],
         "order": order,
         "points": [
-            [*(_number(number) for number in point[:3]), _rational(point.confidence)]
+            [*(json_whole(number) for number in point[:3]), json_rational(point.confidence)]
             for point in demands.points
         ],
-        "rows": _number(partition.n_rows),
+        "rows": json_whole(partition.n_rows),
         "seeded": seeded,
         "sensitive": {
             "name": partition.sensitive,
@@ -107,7 +107,7 @@ def _typed_cell(cell: Cell) -> list[Any]:
             kind = "float"
         if isinstance(value, Interval):
             kind = "interval"
-        found.append(_typed(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
+        found.append(json_value(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
     return found
 
 
@@ -120,7 +120,7 @@ def _value(typed: form.Typed) -> Value:
 
 def from_rows(document: PartitionDocument, rows: form.Rows, where: str) -> Partition:
     """The partition that a document of checked form describes, with these rows of its table."""
-    domain = _domain([typed for _, typed in document.values], f"{where}: sensitive")
+    domain = domain_of_json([typed for _, typed in document.values], f"{where}: sensitive")
     cells = {
         name: tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
         for name, listed in document.columns

@@ -10,7 +10,14 @@ from nbcfast import verify_release as form
 from nbcfast._core.files import place_of, together
 from nbcfast.published.limits import lambda_kept, odds_kept
 from nbcfast.published.release import Canonical, Release, limit_text
-from nbcfast.published.typed import _number, _numbers, _optional, _rational, _signed, _typed
+from nbcfast.published.typed import (
+    json_counts,
+    json_optional,
+    json_rational,
+    json_signed,
+    json_value,
+    json_whole,
+)
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -130,21 +137,21 @@ def text_of(release: Release) -> str:
     """The canonical text of the file."""
     views, certificate = release.views, release.certificate
     document: dict[str, Any] = {
-        "amplification": _rational(certificate.amplification),
+        "amplification": json_rational(certificate.amplification),
         "attacker": certificate.attacker,
         "attributes": [
             {
-                "counts": _numbers(array),
+                "counts": json_counts(array),
                 "name": name,
-                "values": [_typed(value, views._domains[name]) for value in views.domain(name)],
+                "values": [json_value(value, views._domains[name]) for value in views.domain(name)],
             }
             for name, array in views.counts.items()
         ],
-        "class_counts": _numbers(views.class_counts),
+        "class_counts": json_counts(views.class_counts),
         "class_name": release.class_name,
-        "classes": [_typed(value, views._class_domain) for value in views.classes],
-        "differing_rows": _optional(certificate.differing_rows),
-        "differing_tuples": _optional(certificate.differing_tuples),
+        "classes": [json_value(value, views._class_domain) for value in views.classes],
+        "differing_rows": json_optional(certificate.differing_rows),
+        "differing_tuples": json_optional(certificate.differing_tuples),
         "equivalence": certificate.equivalence,
         "format": form.FORMAT,
         "gauge": certificate.gauge,
@@ -153,13 +160,13 @@ def text_of(release: Release) -> str:
         "method": certificate.method,
         "notes": list(certificate.notes),
         "preserve": certificate.preserve,
-        "tuples": _number(certificate.tuples),
+        "tuples": json_whole(certificate.tuples),
         "version": certificate.version,
         "warnings": list(certificate.warnings),
     }
     if certificate.r is not None and certificate.prior is not None:
-        document["r"] = _rational(certificate.r)
-        document["prior"] = [_rational(number) for number in certificate.prior]
+        document["r"] = json_rational(certificate.r)
+        document["prior"] = [json_rational(number) for number in certificate.prior]
     if certificate.canonical is not None:
         document["canonical"] = _of_canonical(certificate.canonical)
     document["sha256"] = form.digest(document)
@@ -169,9 +176,9 @@ def text_of(release: Release) -> str:
 def _of_canonical(made: Canonical) -> dict[str, Any]:
     return {
         "bits": made.bits,
-        "constants": [_signed(number) for number in made.constants],
+        "constants": [json_signed(number) for number in made.constants],
         "listed": None if made.listed is None else made.listed._asdict(),
-        "points": [[[_signed(number) for number in row] for row in rows] for rows in made.points],
+        "points": [[[json_signed(number) for number in row] for row in rows] for rows in made.points],
         "reproducible": made.reproducible,
         "undeclared": list(made.undeclared),
     }

@@ -16,7 +16,7 @@ from nbcfast import verify_release as form
 from nbcfast._core.files import together, written
 from nbcfast.published.dataset import SUPPRESSED_TEXT, _field, _generator, _texts
 from nbcfast.published.files import expect_fit
-from nbcfast.published.typed import _typed
+from nbcfast.published.typed import json_value
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
@@ -178,7 +178,7 @@ def cells(domain: Domain) -> list[list[Any]]:
     return [
         [
             "" if value is None else SUPPRESSED_TEXT if value is SUPPRESSED else str(value),
-            _typed(value, domain),
+            json_value(value, domain),
         ]
         for value in domain.values
     ]

@@ -12,40 +12,40 @@ from nbcfast.table.values import Value
 from nbcfast.views.integers import Counts
 
 
-def _signed(number: int) -> int | str:
+def json_signed(number: int) -> int | str:
     return number if abs(number) <= form.WHOLE_IN_JSON else hex(number)
 
 
-def _number(number: int) -> int | str:
+def json_whole(number: int) -> int | str:
     return number if number <= form.WHOLE_IN_JSON else hex(number)
 
 
-def _optional(number: int | None) -> int | str | None:
-    return None if number is None else _number(number)
+def json_optional(number: int | None) -> int | str | None:
+    return None if number is None else json_whole(number)
 
 
-def _numbers(array: Counts) -> Any:
+def json_counts(array: Counts) -> Any:
     if array.dtype.kind != "O" and (not array.size or int(array.max()) <= form.WHOLE_IN_JSON):
         return array.tolist()
     if array.ndim == 1:
-        return [_number(number) for number in array.tolist()]
-    return [[_number(number) for number in row] for row in array.tolist()]
+        return [json_whole(number) for number in array.tolist()]
+    return [[json_whole(number) for number in row] for row in array.tolist()]
 
 
-def _rational(number: int | Fraction) -> str:
+def json_rational(number: int | Fraction) -> str:
     fraction = Fraction(number)
     sign = "-" if fraction < 0 else ""
-    return f"{sign}{_number(abs(fraction.numerator))}/{_number(fraction.denominator)}"
+    return f"{sign}{json_whole(abs(fraction.numerator))}/{json_whole(fraction.denominator)}"
 
 
-def _typed(value: Value, domain: Domain) -> list[str | None]:
+def json_value(value: Value, domain: Domain) -> list[str | None]:
     """A value with its type. The kind is that of the domain: a 1 among floats is a float."""
     if value is None:
         return ["null"]
     if value is SUPPRESSED:
         return ["suppressed"]
     if isinstance(value, Interval):
-        ends = (None if end is None else _rational(end) for end in (value.low, value.high))
+        ends = (None if end is None else json_rational(end) for end in (value.low, value.high))
         return ["interval", *ends]
     if domain.kind == "bool":
         return ["bool", "true" if value else "false"]
@@ -54,7 +54,9 @@ def _typed(value: Value, domain: Domain) -> list[str | None]:
     return [str(domain.kind), str(value)]
 
 
-def _domain(given: list[tuple[str, Any]], where: str, declared: bool = True, in_order: bool = True) -> Domain:
+def domain_of_json(
+    given: list[tuple[str, Any]], where: str, declared: bool = True, in_order: bool = True
+) -> Domain:
     values: list[Value] = []
     for kind, plain in given:
         if kind == "interval":

@@ -11,7 +11,7 @@ import numpy as np
 
 from nbcfast.response.schemes import number_text
 from nbcfast.table import Column, Domain, Table
-from nbcfast.table.table import _value_weights
+from nbcfast.table.table import value_weights
 from nbcfast.table.values import exact, in_order
 
 At = Literal["midrange", "median"]
@@ -145,7 +145,7 @@ def _ranks(domain: Domain, name: str, cut: Cut | None = None) -> list[int | Frac
 def _cut(table: Table, name: str, at: At) -> Cut:
     column = table.column(name)
     ranks = _ranks(column.domain, name)
-    totals = _value_weights(column, table.weights).tolist()
+    totals = value_weights(column, table.weights).tolist()
     used = sorted((rank, total) for rank, total in zip(ranks, totals, strict=True) if total)
     if not used:
         raise ValueError("no rows")

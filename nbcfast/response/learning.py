@@ -21,7 +21,7 @@ from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import exact
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
-from nbcfast.views.scoring import _matched
+from nbcfast.views.scoring import matched
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -73,7 +73,7 @@ class Classifier:
 
     def predict_proba(self, table: Any) -> npt.NDArray[np.float64]:
         """Probabilities, one column for each of `classes`; the prior where every class has score 0."""
-        codes, places, n_rows = _matched(self.views, table, "error")
+        codes, places, n_rows = matched(self.views, table, "error")
         scores = np.empty((n_rows, len(self.classes)))
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = _logs(self.views.class_counts)

@@ -17,7 +17,7 @@ import numpy as np
 from nbcfast import verify_release as form
 from nbcfast._core.files import written
 from nbcfast.published.files import own_file, published_copy
-from nbcfast.published.typed import _domain, _rational, _typed
+from nbcfast.published.typed import domain_of_json, json_rational, json_value
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact, exact_share
 from nbcfast.table.values import number_text as decimal_text
@@ -49,7 +49,7 @@ class Group:
     theta: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        return {"columns": list(self.columns), "theta": _rational(self.theta)}
+        return {"columns": list(self.columns), "theta": json_rational(self.theta)}
 
 
 @dataclass(frozen=True)
@@ -596,7 +596,7 @@ def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:
     try:
         groups = [(group["theta"], group["columns"]) for group in fields["groups"]]
         domains = {
-            name: _domain(form.domain(values, f"domain of {name!r}"), where).values
+            name: domain_of_json(form.domain(values, f"domain of {name!r}"), where).values
             for name, values in fields["domains"].items()
         }
         columns = [names for _, names in groups]
@@ -748,4 +748,4 @@ def _ldp_text(odds: Fraction) -> str:
 
 
 def _written(domains: Mapping[str, Domain]) -> dict[str, Any]:
-    return {name: [_typed(value, domain) for value in domain.values] for name, domain in domains.items()}
+    return {name: [json_value(value, domain) for value in domain.values] for name, domain in domains.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published import lines as tables
-from nbcfast.published.typed import _domain, _number, _rational
+from nbcfast.published.typed import domain_of_json, json_rational, json_whole
 from nbcfast.response.binary import Cut
 from nbcfast.response.disguising import Disguised
 from nbcfast.response.schemes import from_dict
@@ -65,8 +65,8 @@ def _document(disguised: Disguised) -> dict[str, Any]:
         "kind": "disguised",
         "method": "randomised response",
         "notes": list(form.DisguisedDocument.told),
-        "privacy": [None if group.odds is None else _rational(group.odds) for group in privacy.groups],
-        "rows": _number(disguised.n_rows),
+        "privacy": [None if group.odds is None else json_rational(group.odds) for group in privacy.groups],
+        "rows": json_whole(disguised.n_rows),
         "scheme": disguised.scheme.to_dict(),
         "seeded": disguised.seeded,
         "version": __version__,
@@ -81,7 +81,7 @@ def from_rows(document: DisguisedDocument, rows: form.Rows, where: str) -> Disgu
     counts = np.array(list(rows.values()), np.int64)
     columns = {}
     for place, (name, cells) in enumerate(document.columns):
-        domain = _domain([typed for _, typed in cells], f"{where}: column {name!r}")
+        domain = domain_of_json([typed for _, typed in cells], f"{where}: column {name!r}")
         codes = distinct[:, place].astype(code_dtype(len(cells)))
         columns[name] = Column(np.repeat(codes, counts), domain)
     cuts = {name: Cut.from_dict(cut) for name, cut in document.fields.get("cuts", {}).items()}

@@ -68,7 +68,7 @@ class Amplification:
         """Plain values; the exact value as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "log": self.log,
-            "value": None if self.value is None else _plain_ratio(self.value),
+            "value": None if self.value is None else plain_ratio(self.value),
             "infinite": self.infinite,
             "tuple": dict(self.tuple),
             "classes": list(self.classes),
@@ -77,11 +77,11 @@ class Amplification:
     @property
     def text(self) -> str:
         """The value for people: exact where short, else a few digits."""
-        return "infinite" if self.infinite else _ratio_text(self.value, self.log)
+        return "infinite" if self.infinite else ratio_text(self.value, self.log)
 
     def __repr__(self) -> str:
         c, d = self.classes
-        return f"Amplification({self.text}: {c!r} over {d!r} at {_tuple_text(self.tuple)})"
+        return f"Amplification({self.text}: {c!r} over {d!r} at {tuple_text(self.tuple)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,10 +126,10 @@ class Report:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
         result: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         result["amplification"] = self.amplification.to_dict()
-        result["limit"], result["allowed"] = _plain_ratio(self.limit), _plain_ratio(self.allowed)
+        result["limit"], result["allowed"] = plain_ratio(self.limit), plain_ratio(self.allowed)
         result["witness"], result["classes"] = dict(self.witness), list(self.classes)
         result["condition10"] = {
-            key: _plain_ratio(value) if isinstance(value, Fraction) else value
+            key: plain_ratio(value) if isinstance(value, Fraction) else value
             for key, value in self.condition10.items()
         }
         return result
@@ -137,11 +137,11 @@ class Report:
     def __repr__(self) -> str:
         sign = "<=" if self.safe else ">"
         c, d = self.classes
-        allowed = _ratio_text(self.allowed, math.inf)
+        allowed = ratio_text(self.allowed, math.inf)
         would = "safe" if self.condition10["safe"] else "unsafe"
         return (
             f"Report({'safe' if self.safe else 'unsafe'}, attacker {self.attacker!r}: amplification "
-            f"{self.amplification.text} {sign} {allowed}, {c!r} over {d!r} at {_tuple_text(self.witness)}; "
+            f"{self.amplification.text} {sign} {allowed}, {c!r} over {d!r} at {tuple_text(self.witness)}; "
             f"condition (10) says {would}; smallest class {number_text(self.smallest_class)})"
         )
 
@@ -176,11 +176,11 @@ def amplification(views: Viewset) -> Amplification:
     Amplification(7.6: 0 over 1 at A1=0, A2=0)
     """
     expect(views, Viewset, "views")
-    return _amplification(views)
+    return amplification_of(views)
 
 
-def _amplification(views: Viewset) -> Amplification:
-    ratios = _Ratios(views)
+def amplification_of(views: Viewset) -> Amplification:
+    ratios = Ratios(views)
     found = ratios.infinite()
     if found is not None:
         c, d, rows = found
@@ -190,7 +190,7 @@ def _amplification(views: Viewset) -> Amplification:
         return Amplification(0.0, Fraction(1), False, ratios.tuple_of(rows), ratios.labels(0, 0))
     c, d, product = ratios.largest()
     value = product.value()
-    log = product.log() if value is None else _log(value)
+    log = product.log() if value is None else log_of(value)
     return Amplification(log, value, False, ratios.tuple_of(product.rows), ratios.labels(c, d))
 
 
@@ -216,7 +216,7 @@ def at_most(views: Viewset, limit: Any) -> bool:
     """
     expect(views, Viewset, "views")
     bound = Fraction(exact(limit, "limit"))
-    ratios = _Ratios(views)
+    ratios = Ratios(views)
     if ratios.infinite() is not None:
         return False
     if ratios.n_classes == 1:
@@ -276,7 +276,7 @@ def limit(
     # The positive root of (C-1) x^2 + (1-g) x - g (C-1).
     others = int(n_classes) - 1
     square = (odds - 1) ** 2 + 4 * odds * others**2
-    return (odds - 1 + _root_below(square)) / (2 * others)
+    return (odds - 1 + root_below(square)) / (2 * others)
 
 
 def check(views: Viewset, amplification: Any, attacker: Literal["row", "worlds"] = "row") -> Report:
@@ -317,8 +317,8 @@ def check(views: Viewset, amplification: Any, attacker: Literal["row", "worlds"]
     expect(views, Viewset, "views")
     demanded = Fraction(exact(amplification, "amplification"))
     allowed = allowed_amplification(demanded, attacker)
-    _check_realistic(views)
-    found = _amplification(views)
+    check_realistic(views)
+    found = amplification_of(views)
     safe = not found.infinite and (found.value <= allowed if found.value else at_most(views, allowed))
     condition10 = _condition10(views, demanded)
     condition10["why"] = _why(condition10, demanded, attacker, len(views.attributes), safe, found)
@@ -340,13 +340,13 @@ def allowed_amplification(demanded: Fraction, attacker: str) -> Fraction:
     if attacker not in ("row", "worlds"):
         raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
     if demanded <= 1:
-        raise ValueError(f"amplification must be above 1, got {_ratio_text(demanded, math.nan)}")
+        raise ValueError(f"amplification must be above 1, got {ratio_text(demanded, math.nan)}")
     if attacker == "row":
         return demanded
     if demanded <= 2:
         raise ValueError(
             "amplification must be above 2 for attacker='worlds', whose odds can be twice X_c / X_d; "
-            f"got {_ratio_text(demanded, math.nan)}"
+            f"got {ratio_text(demanded, math.nan)}"
         )
     return demanded / 2
 
@@ -414,7 +414,7 @@ class _Product:
         return int(left > right) - int(left < right)
 
 
-class _Ratios:
+class Ratios:
     """The counts of all attributes in one array, with what is needed for ratios of two of its columns."""
 
     def __init__(self, views: Viewset) -> None:
@@ -669,7 +669,7 @@ def _tree(numbers: list[Any]) -> Any:
     return numbers[0]
 
 
-def _log(value: Fraction) -> float:
+def log_of(value: Fraction) -> float:
     """The logarithm of a positive fraction, accurate near 1 too."""
     top, bottom = gmpy2.mpz(value.numerator), gmpy2.mpz(value.denominator)
     with gmpy2.context(precision=192):
@@ -678,7 +678,7 @@ def _log(value: Fraction) -> float:
         return float(gmpy2.log(top) - gmpy2.log(bottom))
 
 
-def _root_below(square: Fraction) -> Fraction:
+def root_below(square: Fraction) -> Fraction:
     """The root, exactly where it is rational, else its largest multiple of 2^-64 below."""
     top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if top * top == square.numerator and bottom * bottom == square.denominator:
@@ -686,7 +686,7 @@ def _root_below(square: Fraction) -> Fraction:
     return Fraction(math.isqrt((square.numerator << 128) // square.denominator), 1 << 64)
 
 
-def _check_realistic(views: Viewset) -> None:
+def check_realistic(views: Viewset) -> None:
     expected = views.class_counts.tolist()
     if not any(expected):
         raise ValueError("views: no rows")
@@ -704,7 +704,7 @@ def _condition10(views: Viewset, demanded: Fraction) -> dict[str, Any]:
     """Condition (10) of the paper: all ratios of class counts and of counts of a value <= limit^(1/n)."""
     n = max(len(views.attributes), 1)
     ratio, where = _largest_ratio(views)
-    reachable = (2 - 1 / n) * _log(demanded)
+    reachable = (2 - 1 / n) * log_of(demanded)
     result: dict[str, Any] = {"safe": False, "ratio": ratio, "amplification": None, "where": where}
     if ratio is not None:
         power = _Product([], [], ratio.numerator, ratio.denominator, n, np.zeros(0, np.int64))
@@ -767,12 +767,12 @@ def _why(
     condition10: dict[str, Any], demanded: Fraction, attacker: str, n: int, safe: bool, found: Amplification
 ) -> str:
     """Why condition (10) does not decide."""
-    shown = _ratio_text(demanded, math.inf)
+    shown = ratio_text(demanded, math.inf)
     verdict = "passes" if condition10["safe"] else "refuses"
     if n <= 1:
         reason = "with at most one attribute no class count is left in X and (10) bounds the odds themselves"
     else:
-        reached = _ratio_text(None, condition10["log_reachable"])
+        reached = ratio_text(None, condition10["log_reachable"])
         reason = (
             f"(10) bounds each ratio of counts by {shown}^(1/{n}), but X_c = P_c^(1-n) prod N holds the "
             f"class count n - 1 times more, so together they may move the odds by up to "
@@ -788,13 +788,13 @@ def _why(
     return f"{outcome}: a breach that it does not see; {reason}"
 
 
-def _plain_ratio(number: Fraction) -> str:
+def plain_ratio(number: Fraction) -> str:
     return "/".join(
         str(part) if abs(part) <= 1 << 53 else hex(part) for part in (number.numerator, number.denominator)
     )
 
 
-def _ratio_text(number: Fraction | None, log: float) -> str:
+def ratio_text(number: Fraction | None, log: float) -> str:
     """Exact decimal text where it is short, else six digits, also beyond the range of doubles."""
     if number is not None and number <= 0:
         return number_text(number.numerator if number.denominator == 1 else number)
@@ -802,7 +802,7 @@ def _ratio_text(number: Fraction | None, log: float) -> str:
         text = number_text(number.numerator if number.denominator == 1 else number)
         return text if len(text) <= 12 else f"{float(number):.6g}"
     if number is not None:
-        log = _log(number)
+        log = log_of(number)
     if log < 700:
         return f"{math.exp(log):.6g}"
     exponent = math.floor(log / math.log(10))
@@ -810,7 +810,7 @@ def _ratio_text(number: Fraction | None, log: float) -> str:
     return f"{mantissa}e+{exponent}" if mantissa != "10.000" else f"1.000e+{exponent + 1}"
 
 
-def _tuple_text(values: dict[str, Any]) -> str:
+def tuple_text(values: dict[str, Any]) -> str:
     shown = [f"{printable(name)}={value!r}" for name, value in list(values.items())[:8]]
     if len(values) > len(shown):
         shown.append(f".. {len(values)} in all")

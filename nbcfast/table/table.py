@@ -290,7 +290,7 @@ class Table:
         ((-inf, 25), [25, inf))
         """
         column = self.column(name)
-        totals = _value_weights(column, self._weights)
+        totals = value_weights(column, self._weights)
         domain, table = binned(column.domain, totals, name, edges, quantiles, width)
         columns = dict(self._columns)
         columns[name] = Column(recode(column.codes, table, len(domain)), domain)
@@ -504,7 +504,7 @@ def _row_index(rows: Any, n_rows: int) -> Any:
     return index
 
 
-def _value_weights(column: Column, weights: Weights | None) -> npt.NDArray[np.int64]:
+def value_weights(column: Column, weights: Weights | None) -> npt.NDArray[np.int64]:
     """The weight of each value of a column, in blocks: bincount makes 64-bit indices of its input."""
     totals = np.zeros(len(column.domain), np.int64)
     for start in range(0, len(column.codes), GROUPED_ROWS):

@@ -12,7 +12,7 @@ import numpy as np
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published import lines as tables
-from nbcfast.published.typed import _domain, _number, _rational, _typed
+from nbcfast.published.typed import domain_of_json, json_rational, json_value, json_whole
 from nbcfast.table import Column, Interval, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import Value
@@ -76,17 +76,17 @@ def _document(
         "method": "top-down disclosure",
         "notes": [form.DISCLOSURE],
         "order": order,
-        "rows": _number(disclosure.n_rows),
+        "rows": json_whole(disclosure.n_rows),
         "seeded": seeded,
         "table_sha256": table_sha256,
         "target": disclosure.target,
         "templates": [
             {
                 "attribute": template.sensitive[0],
-                "confidence": _rational(found[template]),
-                "limit": _rational(template.limit),
+                "confidence": json_rational(found[template]),
+                "limit": json_rational(template.limit),
                 "quasi": list(template.quasi),
-                "value": _typed(
+                "value": json_value(
                     domains[template.sensitive[0]].values[
                         domains[template.sensitive[0]].index[template.sensitive[1]]
                     ],
@@ -112,7 +112,7 @@ def from_rows(document: DisclosureDocument, rows: form.Rows, where: str) -> Disc
     codes = np.array(keys, np.int64).reshape(len(keys), len(document.columns))
     columns = {}
     for place, (name, cells) in enumerate(document.columns):
-        domain = _domain([typed for _, typed in cells], f"{where}: column {name!r}")
+        domain = domain_of_json([typed for _, typed in cells], f"{where}: column {name!r}")
         columns[name] = Column(codes[:, place].astype(code_dtype(len(domain))), domain)
     weights = np.array([rows[key] for key in keys], np.int64)
     table = Table._of(columns, weights, len(keys))

@@ -12,7 +12,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._rounding.apportion import Counted, _column, apportioned, round_up
+from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
 from nbcfast.transform.scaling import Scaled, column_sums, tilt_for
 
 
@@ -71,7 +71,7 @@ class Shares:
         for i, (start, stop) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
             block = zip(*self.scaled._numbers[start:stop], strict=True)
             for c, (column, count) in enumerate(zip(block, of_class, strict=True)):
-                numbers, over = _column(column, count, self.sums[i][c])
+                numbers, over = apportioned_column(column, count, self.sums[i][c])
                 columns[c].append(numbers)
                 excess[start:stop, c] = over
         rows = list(zip(*(chain.from_iterable(parts) for parts in columns), strict=True))

@@ -10,7 +10,7 @@ from nbcfast import verify_release as form
 from nbcfast.mondrian.wire import from_rows as partition_of
 from nbcfast.published.files import at_odds, beyond, read, unfit
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
-from nbcfast.published.typed import _domain
+from nbcfast.published.typed import domain_of_json
 from nbcfast.response.wire import from_rows as disguised_of
 from nbcfast.table.domain import Domain
 from nbcfast.templates.wire import from_rows as disclosure_of
@@ -98,12 +98,12 @@ def release_of(document: Document, where: str) -> Release:
     fields = document.fields
     found = document.canonical
     undeclared = () if found is None else found["undeclared"]
-    classes = _domain(document.classes, f"{where}: classes", None not in undeclared, in_order=False)
+    classes = domain_of_json(document.classes, f"{where}: classes", None not in undeclared, in_order=False)
     counts: dict[str, Counts] = {}
     domains: dict[str, Domain] = {}
     for name, values, rows in document.attributes:
         counts[name] = as_counts(rows, f"{where}: attribute {name!r}")
-        domains[name] = _domain(values, f"{where}: attribute {name!r}", name not in undeclared)
+        domains[name] = domain_of_json(values, f"{where}: attribute {name!r}", name not in undeclared)
     certificate = Certificate(
         amplification=document.amplification,
         tuples=document.tuples,

@@ -354,7 +354,7 @@ def _count_stream(
             batch = {name: _compact(codes, values, n_rows) for name, (codes, values) in batch.items()}
             labels = batch[class_name][1]
             _check_values(class_name, len(labels), MAX_VALUES)
-            weighted, weight = (None, n_rows) if weights is None else _weights_of(*batch[weights])
+            weighted, weight = (None, n_rows) if weights is None else weights_of(*batch[weights])
             class_counts, counts = tally(
                 [batch[name][0] for name in names],
                 [len(batch[name][1]) for name in names],
@@ -396,7 +396,7 @@ def _count_stream(
     return _with_classes(class_counts, result, class_domain, domains, classes, class_name)
 
 
-def _weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> tuple[npt.NDArray[np.int64], int]:
+def weights_of(codes: npt.NDArray[Any], values: Sequence[Any]) -> tuple[npt.NDArray[np.int64], int]:
     """The weights of a batch, and their sum: 2^63 where it is that or more."""
     weights = np.zeros(len(values), np.int64)
     for position in np.flatnonzero(used_values(codes, len(values))).tolist():

@@ -37,7 +37,7 @@ def expected_log_loss(private: Viewset, published: Viewset) -> float:
         scores = np.tile(prior_after, (n_draws, 1))
         for i, (name, array) in enumerate(before.items()):
             ends = np.cumsum(np.exp(array[:, c]))
-            drawn = np.searchsorted(ends, _uniform(n_draws, i, c) * ends[-1], side="right")
+            drawn = np.searchsorted(ends, uniform_log_loss(n_draws, i, c) * ends[-1], side="right")
             scores += after[name][np.minimum(drawn, len(ends) - 1)]
         total += share * float(_losses(scores)[:, c].mean())
     return total
@@ -50,7 +50,7 @@ def _losses(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return losses
 
 
-def _uniform(n: int, i: int, c: int) -> npt.NDArray[np.float64]:
+def uniform_log_loss(n: int, i: int, c: int) -> npt.NDArray[np.float64]:
     """Numbers of [0, 1) by SplitMix64, which no version of NumPy changes."""
     with np.errstate(over="ignore"):
         state = np.arange(n, dtype=np.uint64) + np.uint64((i << 24) ^ (c << 52))

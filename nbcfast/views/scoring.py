@@ -39,7 +39,7 @@ def predict(
     ties: bool = False,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """The best class of every row, and with `ties` whether it shares its X."""
-    columns, tables, n_rows = _matched(views, table, unseen)
+    columns, tables, n_rows = matched(views, table, unseen)
     return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
 
 
@@ -53,7 +53,7 @@ def order(
     views: Viewset, table: Any, alpha: Any, unseen: str, threads: int | None, progress: Progress | None
 ) -> npt.NDArray[np.uint16]:
     """All classes of every row, best first."""
-    columns, tables, n_rows = _matched(views, table, unseen)
+    columns, tables, n_rows = matched(views, table, unseen)
     result = np.zeros((n_rows, len(views.classes)), np.uint16)
     if len(views.classes) > 1:
         scores = _scores(views, columns, tables, n_rows, alpha)
@@ -142,7 +142,7 @@ def _run(
     )
 
 
-def _matched(
+def matched(
     views: Viewset, table: Any, unseen: str
 ) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.int64]], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""

@@ -285,8 +285,8 @@ def test_a_long_stream_is_put_together_in_parts(monkeypatch):
         }
     )
     merged = []
-    original = streams._all_added
-    monkeypatch.setattr(streams, "_all_added", lambda *given: merged.append(1) or original(*given))
+    original = streams.all_added
+    monkeypatch.setattr(streams, "all_added", lambda *given: merged.append(1) or original(*given))
     found = group(arrow.to_batches(max_chunksize=9_000), ["x", "y"], "s")
     assert found == group(Table(arrow), ["x", "y"], "s")
     assert len(merged) > 1

@@ -428,7 +428,7 @@ def test_a_late_read_takes_nothing_from_the_next_file(tmp_path):
     # pyarrow reads ahead in threads of its own, also after its reader is closed.
     path = tmp_path / "a.csv"
     path.write_bytes(b"x" * 100)
-    with files._open(str(path), "utf8") as (source, _):
+    with files.open_file(str(path), "utf8") as (source, _):
         assert source.read(10) == b"x" * 10
         assert source.done == 10
     assert source.read(10) == b""
@@ -439,7 +439,7 @@ def test_no_block_ends_in_a_carriage_return(tmp_path):
     for text in (b"ab\r\ncd\r", b"\r\r\n\n\r\r", b"\r", b""):
         path.write_bytes(text)
         for n in (1, 2, 3, 4, 100):
-            with files._open(str(path), "utf8") as (source, _):
+            with files.open_file(str(path), "utf8") as (source, _):
                 blocks = list(iter(lambda source=source, n=n: source.read(n), b""))
             assert b"".join(blocks) == text
             assert not any(block.endswith(b"\r") for block in blocks[:-1])

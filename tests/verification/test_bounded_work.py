@@ -16,7 +16,7 @@ from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
 from nbcfast._core.joint import plan
 from nbcfast.closeness import est
 from nbcfast.published import limits
-from nbcfast.safety.amplification import _Ratios
+from nbcfast.safety.amplification import Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
 from nbcfast.verification import remade as answers
@@ -153,7 +153,7 @@ class TestLambda:
 
     def test_load_and_save_decide_no_more_than_verify(self, tmp_path, monkeypatch):
         write(tmp_path, [3] * 5_000, [[[1] * 5_000, [2] * 5_000]], "4/1")
-        monkeypatch.setattr(_Ratios, "all_pairs", lambda self: pytest.fail("25 million pairs are compared"))
+        monkeypatch.setattr(Ratios, "all_pairs", lambda self: pytest.fail("25 million pairs are compared"))
         sentence = f"Lambda of the counts: {NOT_DECIDED}"
         with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'certificate.json'}: {sentence}")):
             nbcfast.load(tmp_path)

@@ -1,0 +1,187 @@
+"""The floors of the house: what each room may import. docs/architecture.md says what each is for.
+
+A room imports rooms on lower floors, and on its own floor those that are named before it, at the top of a
+module and by public names. `STAIRS`, `PRIVATE` and `TWICE` hold what is not so yet, and may only become shorter.
+"""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import nbcfast
+
+PACKAGE = Path(nbcfast.__file__).parent
+
+# From the basement up. On a floor a room may import those before it; makers, on the sixth, no other maker.
+FLOORS = [
+    ("_build", "_sources", "kernels", "verify_release", "_wire", "_core"),
+    ("table", "frames", "_reading"),
+    ("views", "groups", "_halves"),
+    ("safety", "equivalence", "skyline", "associations"),
+    ("published", "attack"),
+    ("_rounding", "transform"),
+    ("closeness", "canonical", "mondrian", "templates", "response"),
+    ("verification", "publishing"),
+    ("cli",),
+]
+MAKERS = FLOORS[6]
+PLACE = {room: (floor, place) for floor, rooms in enumerate(FLOORS) for place, room in enumerate(rooms)}
+DOORS = {"nbcfast", "release", "__main__"}  # facades: they hand out what is in other rooms, and hold nothing
+
+# Imports that break the rules today.
+STAIRS = {
+    ("_rounding.search", "transform.shares.Shares"),
+    ("attack.definetti", "templates.Disclosure"),
+    ("attack.definetti", "templates.results.Disclosure"),
+    ("canonical.boxes.classes", "canonical.boxes.box.halves"),
+    ("cli.verbs", "cli.adversaries.Adversaries"),
+    ("cli.verbs", "cli.adversaries.others_in"),
+    ("cli.verbs", "cli.answers.Choice"),
+    ("cli.verbs", "cli.answers.NO_METER"),
+    ("cli.verbs", "cli.answers.declared_in"),
+    ("cli.verbs", "cli.answers.leaks"),
+    ("cli.verbs", "cli.answers.listed_in"),
+    ("groups.groups", "groups.streams.Stream"),
+    ("groups.groups", "groups.streams.group_stream"),
+    ("groups.measures", "skyline.statistics.Statistics"),
+    ("mondrian.anonymize", "mondrian.ondisk.anonymize_file"),
+    ("mondrian.partition", "mondrian.wire.document_of"),
+    ("mondrian.partition", "mondrian.wire.save"),
+    ("published.dataset", "published.fitted.PublishedCategoricalNB"),
+    ("published.files", "published.dataset.stream"),
+    ("published.files", "verification.remade.scorecard"),
+    ("published.release", "published.dataset.codes"),
+    ("published.release", "published.dataset.dataset"),
+    ("published.release", "published.dataset.to_probabilities"),
+    ("published.release", "published.dataset.to_sklearn"),
+    ("published.release", "published.dataset.write_dataset"),
+    ("published.release", "published.files.save"),
+    ("response.disguising", "response.wire.save"),
+    ("templates.results", "templates.wire.save"),
+    ("views.viewset", "views.counting.count_codes"),
+}
+
+# Private names that leave their room today.
+PRIVATE = {
+    ("canonical.publish", "transform.publish._Short"),
+    ("canonical.publish", "transform.publish._rows"),
+    ("canonical.rounding", "transform.publish._Work"),
+    ("closeness.publish", "transform.publish._Short"),
+    ("closeness.publish", "transform.publish._Work"),
+    ("closeness.publish", "transform.publish._Wrap"),
+}
+
+# Names of modules that stand for two today.
+TWICE = {
+    "checking",
+    "classes",
+    "demands",
+    "files",
+    "lines",
+    "margins",
+    "points",
+    "search",
+    "shares",
+    "streams",
+}
+
+# Module names that rooms may share.
+SHARED = {"__init__", "publish", "wire", "results"}
+
+
+def module_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+KERNELS = {path.stem for path in PACKAGE.glob("*.pyi")}
+
+
+def room_of(module):
+    parts = module.split(".")
+    if len(parts) == 1:
+        return "nbcfast"
+    return "kernels" if parts[1] in KERNELS else parts[1]
+
+
+def imports():
+    """Each own import: the module, what it imports, whether in a function, and whether for types alone."""
+    for module, path in MODULES.items():
+        if room_of(module) == "reference":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        above = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nbcfast":
+                names = [(f"{node.module}.{alias.name}", node.module) for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [(alias.name, alias.name) for alias in node.names if alias.name.startswith("nbcfast")]
+            else:
+                continue
+            inside, place = False, node
+            while place in above:
+                place = above[place]
+                inside = inside or isinstance(place, ast.FunctionDef | ast.AsyncFunctionDef)
+                if path.name == "__init__.py" and isinstance(place, ast.If):
+                    break  # what a door hands out lazily, for types alone
+            else:
+                place = None
+            if place is not None:
+                continue
+            for full, home in names:
+                is_module = full in MODULES or full.removeprefix("nbcfast.") in KERNELS
+                yield module, full, full if is_module else home, inside
+
+
+def is_allowed(importer, imported):
+    """Whether a room may import another."""
+    if importer == imported or importer in DOORS:
+        return True
+    if imported in DOORS or imported not in PLACE or importer not in PLACE:
+        return False
+    if importer in MAKERS and imported in MAKERS:
+        return False
+    return PLACE[imported] < PLACE[importer]
+
+
+def found():
+    wrong = set()
+    for module, full, target, inside in imports():
+        importer, imported = room_of(module), room_of(target)
+        if full == "nbcfast.__version__" or (importer, full) == ("cli", "nbcfast"):  # on the public interface
+            continue
+        is_door = MODULES[module].name == "__init__.py" or importer in DOORS
+        if not is_allowed(importer, imported) or (inside and not is_door):
+            wrong.add((module.removeprefix("nbcfast."), full.removeprefix("nbcfast.")))
+    return wrong
+
+
+def test_every_room_is_on_a_floor():
+    rooms = {room_of(module) for module in MODULES} - DOORS - {"reference"}
+    assert rooms <= set(PLACE), sorted(rooms - set(PLACE))
+
+
+def test_imports_go_down_and_stand_at_the_top():
+    assert found() == STAIRS
+
+
+def test_no_module_name_stands_for_two():
+    names = Counter(
+        path.stem
+        for module, path in MODULES.items()
+        if room_of(module) not in {"reference", *DOORS} and path.stem not in SHARED
+    )
+    assert {name for name, n in names.items() if n > 1} == TWICE
+
+
+def test_no_private_name_leaves_its_room():
+    private = {
+        (module.removeprefix("nbcfast."), name.removeprefix("nbcfast."))
+        for module, name, target, _ in imports()
+        if re.match(r"_[a-zA-Z]", name.rpartition(".")[2])
+        and name.count(".") > 1
+        and room_of(target) != room_of(module)
+    }
+    assert private == PRIVATE
