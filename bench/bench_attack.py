@@ -8,8 +8,8 @@ import pytest
 import nbcfast
 from nbcfast import Viewset, attack
 from nbcfast.attack import moments
+from nbcfast.attack.branching import Search
 from nbcfast.attack.membership import auc_of
-from nbcfast.attack.search import Search
 from nbcfast.reference import attack as reference
 from nbcfast.reference import safety
 

@@ -14,10 +14,10 @@ from publishing import views_of
 import nbcfast
 from nbcfast import Viewset
 from nbcfast.canonical import box, integers, solve
-from nbcfast.canonical.boxes import classes as boxes
+from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.boxes.large import SweptBox
-from nbcfast.canonical.weights import classes
-from nbcfast.canonical.weights.demands import HalvedDemands
+from nbcfast.canonical.weights import several as classes
+from nbcfast.canonical.weights.violated import HalvedDemands
 from nbcfast.reference import canonical_classes as reference
 
 ROLES = "education occupation relationship"

@@ -38,7 +38,7 @@ def write(path: Path, n_rows: int) -> None:
 
 
 def split(path: str, out: str, limit: str, points: bool, threads: int | None) -> dict[str, object]:
-    from nbcfast.skyline import anonymize
+    from nbcfast.mondrian import anonymize
 
     start, cpu = time.perf_counter(), time.process_time()
     partition = anonymize(

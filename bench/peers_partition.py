@@ -13,8 +13,8 @@ from clock import Form, Peers, Row, medians, power, race, shown
 from conftest import census
 
 import nbcfast
+from nbcfast.mondrian import anonymize
 from nbcfast.mondrian.partition import Partition
-from nbcfast.skyline import anonymize
 
 QUASI = ["age", "hours", "education", "country", "occupation"]
 SENSITIVE = "marital"

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from nbcfast._core.errors import Infeasible
-from nbcfast._reading.files import read_csv, read_parquet
+from nbcfast._reading.csv_files import read_csv
+from nbcfast._reading.parquet import read_parquet
 from nbcfast.table import SUPPRESSED, Interval, Table, concat
 from nbcfast.views import Viewset, count
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbcfast._reading.files import COMPRESSED, PARQUET_ROWS, open_file
+from nbcfast._reading.csv_files import COMPRESSED, open_file
+from nbcfast._reading.parquet import PARQUET_ROWS
 from nbcfast.table import arrow
 
 if TYPE_CHECKING:

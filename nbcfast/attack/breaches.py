@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
-from nbcfast.attack.search import Search, Tuples, batches
 from nbcfast.safety.amplification import amplification_of
 from nbcfast.safety.prior import prior_of
 from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.attack.search import Float
+    from nbcfast.attack.branching import Float
     from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast.attack import exactly
+from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
 from nbcfast.attack.queries import convention_of, known_text, viewset
-from nbcfast.attack.search import Search, Tuples, batches
 from nbcfast.safety.amplification import amplification_of, log_of, ratio_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from nbcfast.canonical.leak import Leak, attacked, leak
 from nbcfast.canonical.publish import release
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
-from nbcfast.published.points import PointsTable
+from nbcfast.published.points_table import PointsTable
 
 __all__ = [
     "Box",

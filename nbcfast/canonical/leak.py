@@ -17,7 +17,7 @@ from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.sides import cubed
 from nbcfast.canonical.boxes.types import Box, Solution
 from nbcfast.canonical.checks import expect_progress, table_of
-from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Release

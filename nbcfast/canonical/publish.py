@@ -16,14 +16,14 @@ from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.lines import unravelled
 from nbcfast.canonical.boxes.box import MOST_TUPLES, box
-from nbcfast.canonical.boxes.classes import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.large import PairsBox, SweptBox
+from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.rounding import SEARCHED, Same, Work
-from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release

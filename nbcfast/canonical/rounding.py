@@ -15,7 +15,7 @@ from nbcfast import safety
 from nbcfast._halves.lines import unravelled
 from nbcfast._rounding.apportion import Counted, apportioned, round_up, viewset
 from nbcfast._rounding.search import MOST_CLOSE, MOST_ROWS, Pair, best_at
-from nbcfast.canonical.shares import Scores, Shares
+from nbcfast.canonical.row_shares import Scores, Shares
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.publish import Rounded, _Work, unsafe
 from nbcfast.views import Viewset

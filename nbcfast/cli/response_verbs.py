@@ -33,7 +33,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.published.files import own_file, published_copy
+from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.table.values import plain

@@ -19,7 +19,8 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import written
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.files import (
+from nbcfast.cli.naming import Verb
+from nbcfast.cli.table_files import (
     Output,
     counts_remarks,
     csv_options,
@@ -29,7 +30,6 @@ from nbcfast.cli.files import (
     output,
     read,
 )
-from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
 from nbcfast.cli.verbs import (
     Whole,
@@ -43,7 +43,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.published.lines import write_csv, write_parquet
+from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact_share, plainly

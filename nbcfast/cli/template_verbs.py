@@ -16,7 +16,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast._core.errors import Infeasible
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
-from nbcfast.cli.files import Output, counts_remarks, held_out, names_of, output, read
+from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     as_options,
@@ -31,7 +31,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
-from nbcfast.published.lines import write_csv, write_parquet
+from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 from nbcfast.verification.load import load

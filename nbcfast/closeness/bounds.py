@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.closeness.margins import ONE, Pair, Scores
 from nbcfast.closeness.results import LowerBound
+from nbcfast.closeness.scores import ONE, Pair, Scores
 from nbcfast.safety.amplification import root_below
 from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gmpy2
 
-from nbcfast.closeness.margins import ONE, Pair, Scores
 from nbcfast.closeness.results import Best
+from nbcfast.closeness.scores import ONE, Pair, Scores
 from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Preserve, fill_zeros
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
-from nbcfast.closeness.margins import Scores
 from nbcfast.closeness.program import BITS, Ray, lowest, solved
+from nbcfast.closeness.scores import Scores
 from nbcfast.published.release import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
 from nbcfast.table.values import exact

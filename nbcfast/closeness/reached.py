@@ -14,13 +14,7 @@ import numpy.typing as npt
 
 from nbcfast.closeness.bounds import retraced
 from nbcfast.closeness.results import Achieved, Reached
-from nbcfast.safety.amplification import (
-    MOST_BITS,
-    MOST_FACTOR_BITS,
-    Ratios,
-    amplification,
-    check_realistic,
-)
+from nbcfast.safety.amplification import MOST_BITS, MOST_FACTOR_BITS, Ratios, amplification, check_realistic
 from nbcfast.safety.prior import prior_of, weighted
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._reading.files import typed
+from nbcfast._reading.csv_files import typed
 from nbcfast._reading.source import Source, as_bytes
 from nbcfast.groups.groups import Groups, group_names, grouped
 from nbcfast.table import Domain

@@ -25,14 +25,15 @@ import numpy.typing as npt
 from nbcfast._columns import Columns
 from nbcfast._core.files import check_file
 from nbcfast._partition import Joint, Level, Problem, Scratch
-from nbcfast._reading.files import BLOCK_BYTES, LARGEST_BLOCK, PARQUET_ROWS, open_file, typed
+from nbcfast._reading.csv_files import BLOCK_BYTES, LARGEST_BLOCK, open_file, typed
+from nbcfast._reading.parquet import PARQUET_ROWS
 from nbcfast._reading.source import as_bytes
 from nbcfast.mondrian.anonymize import refuse, useful_map
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.growing import decide_shared, over, problem_of, spans_of
 from nbcfast.mondrian.partition import Counts, Made, Partition
 from nbcfast.mondrian.quasi import describe
-from nbcfast.published.lines import write_parquet
+from nbcfast.published.table_lines import write_parquet
 from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, load_readers, one_line
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder

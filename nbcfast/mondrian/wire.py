@@ -13,7 +13,7 @@ from nbcfast.groups.groups import Groups
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.partition import Given, Partition
 from nbcfast.mondrian.quasi import Cell, generalised_domain
-from nbcfast.published import lines as tables
+from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import domain_of_json, json_rational, json_value, json_whole
 from nbcfast.skyline.points import Point
 from nbcfast.table import SUPPRESSED, Domain, Interval

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.files import written
-from nbcfast.published.files import text_of
+from nbcfast.published.document import text_of
 from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, Column, code_dtype

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published.formulas import spreadsheet_remarks
-from nbcfast.published.points import PointsTable
+from nbcfast.published.points_table import PointsTable
 from nbcfast.table import Table
 from nbcfast.table.values import exact, fields_text, number_text
 from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.published.dataset import Probabilities
     from nbcfast.published.fitted import PublishedCategoricalNB
-    from nbcfast.published.points import PointsTable
+    from nbcfast.published.points_table import PointsTable
 
 METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
@@ -483,7 +483,7 @@ class Release:
         ...     load(folder) == release
         True
         """
-        from nbcfast.published.files import save
+        from nbcfast.published.document import save
 
         save(self, path, overwrite=overwrite, dataset=dataset, progress=progress)
 

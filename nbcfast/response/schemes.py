@@ -16,7 +16,7 @@ import numpy as np
 
 from nbcfast import verify_release as form
 from nbcfast._core.files import written
-from nbcfast.published.files import own_file, published_copy
+from nbcfast.published.document import own_file, published_copy
 from nbcfast.published.typed import domain_of_json, json_rational, json_value
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact, exact_share

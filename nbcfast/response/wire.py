@@ -10,7 +10,7 @@ import numpy as np
 
 from nbcfast import __version__
 from nbcfast import verify_release as form
-from nbcfast.published import lines as tables
+from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import domain_of_json, json_rational, json_whole
 from nbcfast.response.binary import Cut
 from nbcfast.response.disguising import Disguised

@@ -11,12 +11,12 @@ import numpy as np
 
 from nbcfast import __version__
 from nbcfast import verify_release as form
-from nbcfast.published import lines as tables
+from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import domain_of_json, json_rational, json_value, json_whole
 from nbcfast.table import Column, Interval, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import Value
-from nbcfast.templates.checking import confidences
+from nbcfast.templates.inferences import confidences
 from nbcfast.templates.results import Disclosure
 from nbcfast.templates.template import Template
 

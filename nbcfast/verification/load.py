@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
 from nbcfast.mondrian.wire import from_rows as partition_of
-from nbcfast.published.files import at_odds, beyond, read, unfit
+from nbcfast.published.document import at_odds, beyond, read, unfit
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 from nbcfast.published.typed import domain_of_json
 from nbcfast.response.wire import from_rows as disguised_of

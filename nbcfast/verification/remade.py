@@ -19,7 +19,7 @@ from nbcfast.canonical.boxes.types import Scorecard
 from nbcfast.canonical.publish import listed_codes, listed_digest
 from nbcfast.canonical.publish import release as publish
 from nbcfast.canonical.weights.solve import unknowns
-from nbcfast.published.files import text_of
+from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Release
 from nbcfast.transform.publish import MOST_ROWS
 from nbcfast.views import Viewset

@@ -306,7 +306,7 @@ class TestWorst:
             assert not found.certified
 
     def test_levels_that_grow_too_large_are_bounded(self, monkeypatch):
-        from nbcfast.attack import search
+        from nbcfast.attack import branching as search
 
         rng = np.random.default_rng(5)
         of_class = np.array([300, 200])

@@ -18,7 +18,7 @@ from nbcfast.canonical.boxes.types import Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.publish import difference, nameless_counts
 from nbcfast.canonical.rounding import Same, Work
-from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.row_shares import Scores
 
 VIEWS = Viewset(
     [40, 60],

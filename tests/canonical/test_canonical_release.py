@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Table, Viewset, canonical, safety, verify_release
 from nbcfast._core.errors import Infeasible
-from nbcfast.canonical.boxes import classes as boxes
+from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
-from nbcfast.canonical.shares import Scores, Shares
-from nbcfast.published.files import text_of
+from nbcfast.canonical.row_shares import Scores, Shares
+from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Certificate, Release
 from nbcfast.verification.load import load
 from nbcfast.verification.verify import verify

@@ -18,11 +18,11 @@ import nbcfast
 from nbcfast import Infeasible, Viewset, safety, verify_release
 from nbcfast.closeness import achieved, best, est, lower_bound
 from nbcfast.closeness import bounds as bounds_module
-from nbcfast.closeness import margins as margins_module
 from nbcfast.closeness import program as program_module
 from nbcfast.closeness import publish as publish_module
 from nbcfast.closeness import reached as reached_module
-from nbcfast.closeness.margins import Scores
+from nbcfast.closeness import scores as margins_module
+from nbcfast.closeness.scores import Scores
 from nbcfast.published.release import Certificate, Release
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps

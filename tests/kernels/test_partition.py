@@ -13,10 +13,11 @@ from nbcfast import Infeasible, Table
 from nbcfast._columns import Columns
 from nbcfast._partition import Joint, Level, Problem, Scratch
 from nbcfast.groups.groups import Groups
+from nbcfast.mondrian import anonymize
 from nbcfast.mondrian.demands import Demands
 from nbcfast.reference import mondrian as reference
 from nbcfast.reference import skyline as reference_skyline
-from nbcfast.skyline import anonymize, check
+from nbcfast.skyline import check
 
 CONFIDENCES = [Fraction(text) for text in ("1/2", "2/3", "4/5", "9/10", "19/20", "99/100", "1")]
 

@@ -18,14 +18,14 @@ import pytest
 import nbcfast
 from nbcfast import Infeasible, Interval, Table, skyline, verify_release
 from nbcfast.attack.definetti import definetti
-from nbcfast.mondrian import ondisk
+from nbcfast.mondrian import anonymize, ondisk
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.hierarchy import tree_of
 from nbcfast.mondrian.quasi import describe, element
-from nbcfast.published import lines as tables
+from nbcfast.published import table_lines as tables
 from nbcfast.published.dataset import _field
-from nbcfast.published.lines import write_csv
-from nbcfast.skyline import anonymize, find
+from nbcfast.published.table_lines import write_csv
+from nbcfast.skyline import find
 from nbcfast.table.domain import Domain
 
 JOBS = {

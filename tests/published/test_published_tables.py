@@ -10,8 +10,8 @@ import pytest
 import nbcfast
 from nbcfast import response, skyline, verify_release
 from nbcfast.cli import main
-from nbcfast.published import lines as tables
-from nbcfast.skyline import anonymize
+from nbcfast.mondrian import anonymize
+from nbcfast.published import table_lines as tables
 from nbcfast.templates import Template, disclose
 
 PEOPLE = {

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Interval, Table, Viewset, verify_release
 from nbcfast._core.errors import Infeasible
-from nbcfast.published.files import text_of
+from nbcfast.published.document import text_of
 from nbcfast.published.release import Certificate, Release
 from nbcfast.table import SUPPRESSED
 from nbcfast.verification.load import load

@@ -467,7 +467,7 @@ def test_a_save_that_fails_takes_the_dataset_and_new_folders_along(run, small, t
     assert run(*arguments, "--out", blocked)[0] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small.csv"]
     release = safety_transform(nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]]), 4)
-    monkeypatch.setattr("nbcfast.published.files.os.fsync", interrupted)
+    monkeypatch.setattr("nbcfast.published.document.os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         release.save(tmp_path / "a" / "b" / "c")
     assert not (tmp_path / "a").exists()

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nbcfast import Interval, Table, read_csv, read_parquet
-from nbcfast._reading import files
+from nbcfast._reading import csv_files as files
 from nbcfast.reference import table as reference
 
 pa = pytest.importorskip("pyarrow")

@@ -13,7 +13,7 @@ import nbcfast
 from nbcfast import SUPPRESSED, Infeasible, closeness, response, safety, skyline
 from nbcfast.reference import templates as reference
 from nbcfast.templates import Template, disclose, templates_for, violations
-from nbcfast.templates.checking import at_most
+from nbcfast.templates.inferences import at_most
 
 # Table 1 of the paper: job, country, child, bankruptcy, good and bad ratings.
 TABLE_1 = [

@@ -518,7 +518,7 @@ class TestParquet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from nbcfast.published import lines as tables
+        from nbcfast.published import table_lines as tables
 
         fields = json.loads((folder / "certificate.json").read_text())
         made = nbcfast.load(folder)
@@ -705,7 +705,7 @@ class TestParquet:
                 assert found.passed is False, (place, found)
 
     def test_without_pyarrow_it_is_not_decided(self, copied, monkeypatch):
-        from nbcfast.published import lines as tables
+        from nbcfast.published import table_lines as tables
 
         monkeypatch.setattr(tables, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
         found = nbcfast.verify(copied)
@@ -714,7 +714,7 @@ class TestParquet:
 
     def test_a_table_of_many_row_groups(self, tmp_path, monkeypatch):
         pytest.importorskip("pyarrow")
-        from nbcfast.published import lines as tables
+        from nbcfast.published import table_lines as tables
 
         monkeypatch.setattr(tables, "BLOCK_ROWS", 5)
         disclosure().save(tmp_path, parquet=True)

@@ -22,7 +22,7 @@ import pytest
 
 import nbcfast
 from nbcfast import verify_release
-from nbcfast.published.files import text_of
+from nbcfast.published.document import text_of
 
 FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import verify_release
-from nbcfast.skyline import anonymize
+from nbcfast.mondrian import anonymize
 
 
 def multiplied(above, below, m):

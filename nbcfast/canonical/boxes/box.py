@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.threads import n_threads
 from nbcfast._halves.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
-from nbcfast.canonical.boxes import classes as boxes
+from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.canonical.checks import expect_progress

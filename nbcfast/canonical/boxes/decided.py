@@ -10,7 +10,7 @@ from nbcfast.canonical.boxes.large import PairsBox, SweptBox
 from nbcfast.canonical.boxes.sides import SweptSides
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.rounding import all_totals
-from nbcfast.canonical.shares import Scores
+from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.solve import AnyBox
 
 

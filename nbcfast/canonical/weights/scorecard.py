@@ -10,7 +10,7 @@ import numpy as np
 
 from nbcfast._core.errors import expect
 from nbcfast.canonical.boxes.types import Box, ListedBox, Scorecard, Solution
-from nbcfast.canonical.weights import classes
+from nbcfast.canonical.weights import several as classes
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
 from nbcfast.canonical.weights.solve import AnyBox

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nbcfast.canonical.boxes.large import PairsBox, SweptBox
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Solution
-from nbcfast.canonical.weights import classes
+from nbcfast.canonical.weights import several as classes
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
 from nbcfast.canonical.weights.solver import minimum_norm

@@ -40,9 +40,9 @@ from nbcfast.canonical.boxes.sides import (
     halves_summed,
 )
 from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, Scorecard, Solution
-from nbcfast.canonical.weights.demands import SMALL, HalvedDemands, Halves, ListedDemands
 from nbcfast.canonical.weights.interior import Begun, likely
 from nbcfast.canonical.weights.solver import minimum_norm
+from nbcfast.canonical.weights.violated import SMALL, HalvedDemands, Halves, ListedDemands
 from nbcfast.table.values import exact
 
 if TYPE_CHECKING:

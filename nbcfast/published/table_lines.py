@@ -15,7 +15,7 @@ import numpy as np
 from nbcfast import verify_release as form
 from nbcfast._core.files import together, written
 from nbcfast.published.dataset import SUPPRESSED_TEXT, _field, _generator, _texts
-from nbcfast.published.files import expect_fit
+from nbcfast.published.document import expect_fit
 from nbcfast.published.typed import json_value
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
