@@ -5,8 +5,9 @@ After Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,9 @@ from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.table import equal_rows
-from nbcfast.templates.results import Disclosure
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.templates import Disclosure
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,6 +26,18 @@ Floats = npt.NDArray[np.float64]
 INNER = 20  # times that rows and groups are brought into line in a round
 MOST_GUESSES = 1 << 25  # probabilities: a few arrays of so many floats take a gigabyte or two
 CHANGE = 1e-4  # a round that moves no probability by more is the last
+
+
+@runtime_checkable
+class Disclosed(Protocol):
+    """A table whose values are suppressed where templates ask for it, as `templates.disclose` makes it."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def templates(self) -> Sequence[Any]: ...
+    @property
+    def quasi(self) -> Sequence[str]: ...
 
 
 class TooLargeError(ValueError):
@@ -82,7 +93,7 @@ class DeFinetti:
 
 def definetti(
     table: Any,
-    group_ids: npt.ArrayLike | Disclosure | None = None,
+    group_ids: npt.ArrayLike | Disclosed | None = None,
     sensitive: str | None = None,
     *,
     truth: Any = None,
@@ -183,10 +194,10 @@ def definetti(
 
 
 def _attacked(
-    table: Any, group_ids: npt.ArrayLike | Disclosure | None, sensitive: str | None
+    table: Any, group_ids: npt.ArrayLike | Disclosed | None, sensitive: str | None
 ) -> tuple[Table, npt.ArrayLike, str]:
     """The people, their groups, and the column to guess."""
-    released = next((one for one in (group_ids, table) if isinstance(one, Disclosure)), None)
+    released = next((one for one in (group_ids, table) if isinstance(one, Disclosed)), None)
     if released is not None and sensitive is None:
         secrets = sorted({template.sensitive[0] for template in released.templates})
         if len(secrets) > 1:
@@ -195,13 +206,13 @@ def _attacked(
     if not isinstance(sensitive, str):
         raise TypeError(f"sensitive must be the name of a column, got {sensitive!r}")
     known = [] if released is None else [name for name in released.quasi if name != sensitive]
-    if isinstance(table, Disclosure):
+    if isinstance(table, Disclosed):
         table = table.table.select([*known, sensitive])
     elif not isinstance(table, Table):
         table = Table(table)
     if table.n_rows == 0:
         raise ValueError("no rows")
-    if isinstance(group_ids, Disclosure):
+    if isinstance(group_ids, Disclosed):
         return table, equal_rows(group_ids.table, known), sensitive
     if group_ids is None:
         group_ids = equal_rows(table, [name for name in table.names if name != sensitive])

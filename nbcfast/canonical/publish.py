@@ -15,9 +15,9 @@ from nbcfast import safety
 from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.lines import unravelled
-from nbcfast.canonical.boxes.box import MOST_TUPLES, box
+from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
-from nbcfast.canonical.boxes.large import PairsBox, SweptBox
+from nbcfast.canonical.boxes.large import MOST_TUPLES, PairsBox, SweptBox
 from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.budget import budgeted

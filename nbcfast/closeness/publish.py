@@ -13,7 +13,7 @@ import gmpy2
 from nbcfast._core.errors import Infeasible
 from nbcfast.closeness.program import BITS, Ray, lowest, solved
 from nbcfast.closeness.scores import Scores
-from nbcfast.published.release import limit_text
+from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
 from nbcfast.table.values import exact
 from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options

@@ -16,6 +16,7 @@ from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
 from nbcfast.mondrian.utility import Utility, measured
+from nbcfast.mondrian.wire import document_of, save
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.finding import find
@@ -356,8 +357,6 @@ class Partition:
     @property
     def certificate(self) -> dict[str, Any]:
         """What `save` writes into certificate.json."""
-        from nbcfast.mondrian.wire import document_of
-
         return document_of(self)
 
     def save(
@@ -404,8 +403,6 @@ class Partition:
         OSError
             If the folder or a file cannot be written.
         """
-        from nbcfast.mondrian.wire import save
-
         save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 
     def to_dict(self) -> dict[str, Any]:

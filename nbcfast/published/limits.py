@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from nbcfast import verify_release as form
-from nbcfast.published.release import Release
 from nbcfast.safety.amplification import at_most
 from nbcfast.safety.prior import within
+
+if TYPE_CHECKING:
+    from nbcfast.published.release import Release
 
 MOST_MULTIPLIED = 1 << 27  # bits of products up to which a limit is compared exactly
 MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes

@@ -13,8 +13,11 @@ import numpy.typing as npt
 
 from nbcfast import __version__
 from nbcfast import verify_release as form
+from nbcfast.published.dataset import codes, dataset, to_probabilities, to_sklearn, write_dataset
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.saving import save
+from nbcfast.published.typed import limit_text
 from nbcfast.table import Table
 from nbcfast.table.values import exact, fields_text, number_text
 from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
@@ -31,13 +34,6 @@ METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
 PRESERVED = ("order", "label")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
-
-
-def limit_text(number: Fraction) -> str:
-    """A limit for a message; Python refuses to print very long integers."""
-    if max(abs(number.numerator), number.denominator).bit_length() <= 1024:
-        return number_text(exact(number, "limit"))
-    return f"about 2^{number.numerator.bit_length() - number.denominator.bit_length()}"
 
 
 class PublicList(NamedTuple):
@@ -483,8 +479,6 @@ class Release:
         ...     load(folder) == release
         True
         """
-        from nbcfast.published.document import save
-
         save(self, path, overwrite=overwrite, dataset=dataset, progress=progress)
 
     def dataset(self, rng: np.random.Generator | None = None, *, progress: Progress | None = None) -> Table:
@@ -518,8 +512,6 @@ class Release:
         >>> nbcfast.count(release.dataset(), "ill") == views
         True
         """
-        from nbcfast.published.dataset import dataset
-
         return dataset(self, rng, progress)
 
     def write_dataset(
@@ -550,8 +542,6 @@ class Release:
         ValueError
             If the ending is another, or the table would have more than 10^10 rows.
         """
-        from nbcfast.published.dataset import write_dataset
-
         write_dataset(self, path, rng, progress, overwrite)
 
     def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> npt.NDArray[np.int64]:
@@ -572,8 +562,6 @@ class Release:
         >>> Release(views, Certificate(amplification=4, tuples=2)).codes({"job": ["cook", "clerk"]}).tolist()
         [[1], [0]]
         """
-        from nbcfast.published.dataset import codes
-
         return codes(self, table)
 
     def to_probabilities(self) -> Probabilities:
@@ -590,8 +578,6 @@ class Release:
         >>> probabilities.prior, probabilities.conditional["job"][0]
         (array([0.4, 0.6]), array([0.5       , 0.66666667]))
         """
-        from nbcfast.published.dataset import to_probabilities
-
         return to_probabilities(self)
 
     def to_sklearn(self) -> PublishedCategoricalNB:
@@ -617,6 +603,4 @@ class Release:
         ValueError
             If the release has no attribute.
         """
-        from nbcfast.published.dataset import to_sklearn
-
         return to_sklearn(self)

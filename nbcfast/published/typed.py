@@ -8,7 +8,7 @@ from typing import Any
 from nbcfast import verify_release as form
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import Value
+from nbcfast.table.values import Value, exact, number_text
 from nbcfast.views.integers import Counts
 
 
@@ -64,3 +64,10 @@ def domain_of_json(
         else:
             values.append(SUPPRESSED if kind == "suppressed" else plain)
     return Domain.of(values, declared, where=where, in_order=in_order)
+
+
+def limit_text(number: Fraction) -> str:
+    """A limit for a message; Python refuses to print very long integers."""
+    if max(abs(number.numerator), number.denominator).bit_length() <= 1024:
+        return number_text(exact(number, "limit"))
+    return f"about 2^{number.numerator.bit_length() - number.denominator.bit_length()}"

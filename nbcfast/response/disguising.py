@@ -15,6 +15,7 @@ from nbcfast import _response
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, Words, made
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
+from nbcfast.response.wire import save
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
@@ -101,8 +102,6 @@ class Disguised(Table):
             If there are no rows, CSV cannot hold a value, or the cuts are not of columns of the scheme with
             the values 0 and 1.
         """
-        from nbcfast.response.wire import save
-
         save(self, path, self.cuts if cuts is None else cuts, overwrite)
 
 

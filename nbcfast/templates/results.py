@@ -17,6 +17,7 @@ from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, exact, number_text, plain
+from nbcfast.templates.wire import save
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
@@ -257,8 +258,6 @@ class Disclosure:
         ...     nbcfast.verify(folder).ok
         True
         """
-        from nbcfast.templates.wire import save
-
         save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 
 

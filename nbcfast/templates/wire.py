@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +11,12 @@ import numpy as np
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published import table_lines as tables
-from nbcfast.published.typed import domain_of_json, json_rational, json_value, json_whole
-from nbcfast.table import Column, Interval, Table
-from nbcfast.table.encode import code_dtype
-from nbcfast.table.values import Value
+from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.templates.inferences import confidences
-from nbcfast.templates.results import Disclosure
 from nbcfast.templates.template import Template
 
 if TYPE_CHECKING:
-    from nbcfast.verify_release import DisclosureDocument
+    from nbcfast.templates.results import Disclosure
 
 
 def save(
@@ -100,43 +95,3 @@ def _document(
         "warnings": [],
         "weights": weights,
     }
-
-
-def from_rows(document: DisclosureDocument, rows: form.Rows, where: str) -> Disclosure:
-    """The disclosure that a document of checked form describes, with these rows of its table.
-
-    Its table has each distinct row once, in canonical order, with a weight.
-    """
-    fields = document.fields
-    keys = sorted(rows)
-    codes = np.array(keys, np.int64).reshape(len(keys), len(document.columns))
-    columns = {}
-    for place, (name, cells) in enumerate(document.columns):
-        domain = domain_of_json([typed for _, typed in cells], f"{where}: column {name!r}")
-        columns[name] = Column(codes[:, place].astype(code_dtype(len(domain))), domain)
-    weights = np.array([rows[key] for key in keys], np.int64)
-    table = Table._of(columns, weights, len(keys))
-    made = {
-        Template(template.quasi, (template.attribute, _value(template.value)), template.limit): Fraction(
-            template.confidence
-        )
-        for template in document.templates
-    }
-    masked = tuple(fields["masked"])
-    intervals = {
-        name: columns[name].domain.values for name in masked if columns[name].domain.kind == "interval"
-    }
-    return Disclosure(
-        table,
-        tuple(made),
-        MappingProxyType(made),
-        masked,
-        fields["target"],
-        fields["utility"],
-        intervals=MappingProxyType(intervals),  # type: ignore[arg-type]
-    )
-
-
-def _value(typed: form.Typed) -> Value:
-    kind, plain = typed
-    return Interval(*plain) if kind == "interval" else plain

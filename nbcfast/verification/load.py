@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nbcfast import verify_release as form
-from nbcfast.mondrian.wire import from_rows as partition_of
 from nbcfast.published.document import at_odds, beyond, read, unfit
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 from nbcfast.published.typed import domain_of_json
-from nbcfast.response.wire import from_rows as disguised_of
 from nbcfast.table.domain import Domain
-from nbcfast.templates.wire import from_rows as disclosure_of
+from nbcfast.verification.disclosures import disclosure_of
+from nbcfast.verification.disguises import disguised_of
+from nbcfast.verification.partitions import partition_of
 from nbcfast.views import Viewset
 from nbcfast.views.integers import Counts, as_counts
 

@@ -19,8 +19,9 @@ from nbcfast.closeness import est
 from nbcfast.closeness.reached import statement11
 from nbcfast.equivalence import compare
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
-from nbcfast.published.release import Certificate, Release, limit_text
+from nbcfast.published.release import Certificate, Release
 from nbcfast.published.table_lines import parquet_check
+from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Interval, Table
 from nbcfast.table.values import amount_text

@@ -680,7 +680,7 @@ def test_a_failed_save_leaves_nothing(partition, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "part", ["release.tables._write_parquet", "release.partitions._document", "_writing.os.link"]
+    "part", ["published.table_lines._write_parquet", "mondrian.wire._document", "_core.files.os.link"]
 )
 def test_a_failed_save_leaves_what_was_there(partition, saved, tmp_path, monkeypatch, part):
     before = {path.name: path.read_bytes() for path in saved.iterdir()}
@@ -689,7 +689,7 @@ def test_a_failed_save_leaves_what_was_there(partition, saved, tmp_path, monkeyp
 
     def broken(*arguments, **options):
         calls.append(arguments)
-        if part != "_writing.os.link" or len(calls) == 3:  # that of the certificate
+        if part != "_core.files.os.link" or len(calls) == 3:  # that of the certificate
             raise OSError("disk full")
         return link(*arguments, **options)
 

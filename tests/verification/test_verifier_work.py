@@ -13,7 +13,7 @@ import pytest
 from nbcfast import Infeasible, Interval, load, verify
 from nbcfast import verify_release as form
 from nbcfast._halves.lines import Logs
-from nbcfast.canonical.boxes.box import halves
+from nbcfast.canonical.boxes.large import halves
 
 MODULUS = sys.hash_info.modulus
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.errors import Infeasible, expect
+from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
-from nbcfast._halves.lines import MOST_HALF, Line, Logs, Plain, Split, Term, both, split
+from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
 from nbcfast.canonical.boxes import ranked as boxes
-from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox
+from nbcfast.canonical.boxes.large import PairsBox, SweptBox, halves
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
 from nbcfast.canonical.checks import expect_progress
-from nbcfast.verify_release import short
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
 
 
 def box(
@@ -99,26 +95,6 @@ def box(
     if progress is not None:
         progress(1, 1)
     return Box(sizes, half, len(views.classes), "label", K, L)
-
-
-def halves(sizes: tuple[int, ...]) -> Split:
-    """Two halves with few combinations each, from public sizes alone."""
-    n_tuples = math.prod(sizes)
-    best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
-    if n_tuples > MOST_TUPLES:
-        raise Infeasible(
-            f"the domain has {short(n_tuples)} tuples, and the canonical release reaches {MOST_TUPLES}: "
-            f"{ADVICE}",
-            best,
-        )
-    parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
-    if parts is None or parts.blocks != 1:
-        raise Infeasible(
-            f"an attribute has {max(sizes)} values, and a half of the domain may have {MOST_HALF} "
-            f"combinations: {ADVICE}",
-            best,
-        )
-    return parts
 
 
 def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[npt.NDArray[np.int64], ...]:

@@ -1,4 +1,4 @@
-"""Boxes of more than two classes that are not enumerated: counts of labels over half-domains."""
+"""Domains in two halves, and boxes of more than two classes that are counts of labels over them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.errors import Infeasible
+from nbcfast._halves.lines import MOST_HALF, Split, split
 from nbcfast.canonical.boxes.sides import I8, I32, I64, pair_number
 from nbcfast.canonical.boxes.types import coded
+from nbcfast.verify_release import short
 
+MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
 ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
 
 
@@ -163,3 +167,23 @@ class SweptBox(Halved):
             p = np.array([number.get((c, w), 0) for w in range(3)])[best]
             best[rank[b, p] >= above[a, p]] = c
         return best
+
+
+def halves(sizes: tuple[int, ...]) -> Split:
+    """Two halves with few combinations each, from public sizes alone."""
+    n_tuples = math.prod(sizes)
+    best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
+    if n_tuples > MOST_TUPLES:
+        raise Infeasible(
+            f"the domain has {short(n_tuples)} tuples, and the canonical release reaches {MOST_TUPLES}: "
+            f"{ADVICE}",
+            best,
+        )
+    parts = split(sizes, MOST_HALF, 2 * MOST_HALF)
+    if parts is None or parts.blocks != 1:
+        raise Infeasible(
+            f"an attribute has {max(sizes)} values, and a half of the domain may have {MOST_HALF} "
+            f"combinations: {ADVICE}",
+            best,
+        )
+    return parts

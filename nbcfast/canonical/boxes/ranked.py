@@ -13,7 +13,7 @@ from nbcfast import _classes
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
-from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
+from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous, halves
 from nbcfast.canonical.boxes.sides import I32, SweptSides
 from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, coded
 from nbcfast.views import Viewset
@@ -71,8 +71,6 @@ def box(
         labels = np.empty((parts.n, parts.m), np.int8)
         _classes.labels(above, rank, n_classes, labels)
         return EnumeratedBox(sizes, n_classes, mode, _kept(labels.reshape(-1)))
-    from nbcfast.canonical.boxes.box import halves
-
     if mode == "label" and (n_classes > 3 or n_tuples > MOST_SWEPT):
         most = MOST_SWEPT if n_classes == 3 else MOST_ENUMERATED
         raise Infeasible(

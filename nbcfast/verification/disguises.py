@@ -1,0 +1,33 @@
+"""Disguised answers from their certificate and the rows of their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbcfast import verify_release as form
+from nbcfast.published.typed import domain_of_json
+from nbcfast.response.binary import Cut
+from nbcfast.response.disguising import Disguised
+from nbcfast.response.schemes import from_dict
+from nbcfast.table import Column, Table
+from nbcfast.table.encode import code_dtype
+
+if TYPE_CHECKING:
+    from nbcfast.verify_release import DisguisedDocument
+
+
+def disguised_of(document: DisguisedDocument, rows: form.Rows, where: str) -> Disguised:
+    """The answers that a document of checked form describes, with these rows of its table, in their order."""
+    scheme = from_dict(document.fields["scheme"], f"{where}: scheme")
+    distinct = np.array(list(rows), np.int64).reshape(len(rows), len(document.columns))
+    counts = np.array(list(rows.values()), np.int64)
+    columns = {}
+    for place, (name, cells) in enumerate(document.columns):
+        domain = domain_of_json([typed for _, typed in cells], f"{where}: column {name!r}")
+        codes = distinct[:, place].astype(code_dtype(len(cells)))
+        columns[name] = Column(np.repeat(codes, counts), domain)
+    cuts = {name: Cut.from_dict(cut) for name, cut in document.fields.get("cuts", {}).items()}
+    table = Table._of(columns, None, int(counts.sum()))
+    return Disguised._from(table, scheme, document.fields["seeded"], cuts)
