@@ -2672,13 +2672,14 @@ def _judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
     return "rows", people == document.rows, text
 
 
-def exposed(theta: Fraction, sizes: list[int], lie: str | None) -> bool:
-    """Whether the answers of a group of columns with so many values say for sure what is true.
+def exposed(theta: Fraction, sizes: list[int], lie: str | None) -> list[bool]:
+    """Of which columns of a group, with so many values, the answers say for sure what is true.
 
     So it is where none is a lie, and where all are and there is but one lie to each truth.
     """
-    one_lie = lie is None or sizes == [2] or (lie == "each" and max(sizes) == 2)
-    return theta == 1 or (theta == 0 and one_lie)
+    if theta != 0:
+        return [theta == 1] * len(sizes)
+    return [lie is None or (size == 2 and (lie == "each" or len(sizes) == 1)) for size in sizes]
 
 
 def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
@@ -2686,7 +2687,7 @@ def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
 
     `lie` is "each" or "tuple", or None in a binary scheme.
     """
-    if exposed(theta, sizes, lie):
+    if all(exposed(theta, sizes, lie)):
         least = ", and there are two values" if theta == 0 and lie is not None else ""
         return f"not hidden at all: theta = {theta}{least}"
     n = len(sizes)
@@ -2871,12 +2872,14 @@ class DisguisedDocument(TableForm):
 
     @property
     def exposed(self) -> list[str]:
-        """The columns of groups whose answers say what is true."""
+        """The columns whose answers say what is true."""
         return [
             name
             for theta, group in self.groups
-            if exposed(theta, [len(self.declared[one]) for one in group], self.lie)
-            for name in group
+            for name, told in zip(  # noqa: B905
+                group, exposed(theta, [len(self.declared[one]) for one in group], self.lie)
+            )
+            if told
         ]
 
     @property
@@ -2915,7 +2918,7 @@ def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
         stated = shown(document.fields["privacy"])
         text = f"the certificate says {stated}, and of its scheme this holds: {'; '.join(said)}"
     results.append(("privacy", document.privacy == found, text))
-    text = "no group's answers are all true, or all the opposite of the truth"
+    text = "no theta makes it certain that a column's answers are true, or the opposite of the truth"
     if document.exposed:
         exposed_ones = ", ".join(map(named, document.exposed))
         text = f"nothing is hidden of {exposed_ones}: at this theta the answers say the truth"

@@ -117,10 +117,15 @@ def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
                 others = _total(sizes) - 1
             if abs(theta - (1 - theta) / others) < Fraction(1, 10**9):
                 raise ValueError(f"scheme: expected a theta at which answers tell something, got {theta}")
-        one_lie = kind == "binary" or sizes == [2] or (fields["lie"] == "each" and max(sizes) == 2)
-        if theta == 1 or (theta == 0 and one_lie):
+        together = kind == "k-ary" and fields["lie"] == "tuple" and len(sizes) > 1
+        told = [
+            name
+            for name, size in zip(columns, sizes)  # noqa: B905
+            if theta == 1 or (theta == 0 and size == 2 and not together)  # the truth, or its one lie
+        ]
+        if told:
             raise ValueError(
-                f"scheme: expected a theta that hides something of {', '.join(map(repr, columns))}; at "
+                f"scheme: expected a theta that hides something of {', '.join(map(repr, told))}; at "
                 f"{theta} the answer says the truth"
             )
         found.append((theta, columns))

@@ -199,8 +199,12 @@ class AnyScheme(ABC):
         return tuple(
             name
             for group in self.groups
-            if exposed(group.theta, [self.size(name) for name in group.columns], lie)
-            for name in group.columns
+            for name, told in zip(
+                group.columns,
+                exposed(group.theta, [self.size(name) for name in group.columns], lie),
+                strict=True,
+            )
+            if told
         )
 
     def shrinkage(self, first: str | None, second: str | None) -> tuple[Fraction, Fraction, Fraction]:

@@ -421,6 +421,37 @@ class TestNotesAndWarnings:
         assert code == 1
         assert text in printed
 
+    @pytest.mark.parametrize("kind", ["binary", "each", "tuple"])
+    def test_coins_are_judged_and_not_the_answers(self, tmp_path, capsys, kind):
+        """In a small table all answers may happen to be true, and no file shows it."""
+        table = {"smokes": ["yes", "no"], "drinks": ["no", "yes"]}
+        domains = {name: ["no", "yes"] for name in table}
+        scheme = response.Scheme.per_attribute("0.8", list(table), domains=domains)
+        if kind != "binary":
+            scheme = response.KaryScheme("0.8", domains, lie=kind)
+        made = (response.disguise(table, scheme, rng=np.random.default_rng(seed)) for seed in range(100))
+        told = next(one for one in made if (*one.codes("smokes"), *one.codes("drinks")) == (1, 0, 0, 1))
+        told.save(tmp_path)
+        text = "no theta makes it certain that a column's answers are true, or the opposite of the truth"
+        (check,) = (check for check in nbcfast.verify(tmp_path).checks if check.name == "hidden")
+        assert (check.passed, check.text) == (True, text)
+        assert f"yes  hidden         {text}" in said(tmp_path, capsys)[1].splitlines()
+
+    @pytest.mark.parametrize(
+        ("sizes", "shown"), [((2, 3), "a"), ((3, 2), "b"), ((2, 2), "a, b"), ((3, 3), "")]
+    )
+    def test_a_lie_of_two_values_is_the_truth_beside_others_too(self, tmp_path, capsys, sizes, shown):
+        """At theta = 0 each column of the group lies, and one of two values has but one lie."""
+        domains = {name: list(range(size)) for name, size in zip("ab", sizes, strict=True)}
+        scheme = response.KaryScheme("0", domains, groups=[["a", "b"]], lie="each")
+        assert ", ".join(scheme.exposed) == shown
+        response.disguise({"a": [0, 1, 1], "b": [0, 0, 1]}, scheme).save(tmp_path)
+        (check,) = (check for check in nbcfast.verify(tmp_path).checks if check.name == "hidden")
+        assert check.passed is not bool(shown)
+        assert bool(shown) == check.text.startswith(f"nothing is hidden of {shown}: ")
+        code, printed = said(tmp_path, capsys)
+        assert (code, check.text in printed) == (int(bool(shown)), True)
+
     def test_coins_with_a_seed_are_not_said_to_hide(self, tmp_path, capsys):
         made = response.disguise(Table(PEOPLE).select(["ill", "job"]), SCHEME, rng=np.random.default_rng(3))
         made.save(tmp_path)
