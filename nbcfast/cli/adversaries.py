@@ -22,9 +22,9 @@ from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
+from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
-    PARQUET_ENDINGS,
     counted,
     exact,
     expect_file,

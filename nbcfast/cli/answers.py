@@ -14,7 +14,8 @@ from nbcfast import canonical
 from nbcfast.canonical import Leak
 from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
-from nbcfast.cli.verbs import PARQUET_ENDINGS, label, listing, progress, read
+from nbcfast.cli.beginnings import PARQUET_ENDINGS
+from nbcfast.cli.verbs import label, listing, progress, read
 
 SHOWN = 20  # attributes of which the meter is printed
 

@@ -16,10 +16,10 @@ from rich.text import Text
 import nbcfast
 from nbcfast import response
 from nbcfast import verify_release as form
+from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
-    PARQUET_ENDINGS,
     Whole,
     expect_file,
     label,

@@ -16,12 +16,12 @@ from rich.text import Text
 
 from nbcfast import associations
 from nbcfast.associations.results import check_threshold, probability_text
+from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.table_files import names_of, read
 from nbcfast.cli.verbs import (
     Whole,
-    header_of,
     label,
     listing,
     pairs,

@@ -19,6 +19,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import written
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
+from nbcfast.cli.beginnings import uncounted
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.table_files import (
     Output,
@@ -150,8 +151,9 @@ def check(
     groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
     with progress("checking") as report:
         reports = skyline.check(groups, wanted, progress=report)
+    said = uncounted(file, weights, delimiter, {*groups.by, groups.sensitive})
     if json_only:
-        found = {"file": str(file), **about(groups), **reports.to_dict()}
+        found = {"file": str(file), **about(groups), **reports.to_dict(), **warned(said)}
         print(json.dumps(found, indent=2, default=plain))
         return 0 if reports.safe else 1
     lines = listing("point", "breach", "case", "")
@@ -165,9 +167,22 @@ def check(
         summary(groups),
         lines,
         Text(printable(f"worst attack, at {worst.point!r}: {worst.attack}")),
-        Text("safe" if reports.safe else "unsafe", style="bold"),
+        *remarked(said),
+        Text(
+            f"safe{', if every row counts once' if said else ''}" if reports.safe else "unsafe", style="bold"
+        ),
     )
     return 0 if reports.safe else 1
+
+
+def warned(said: list[str]) -> dict[str, Any]:
+    """Remarks for JSON."""
+    return {"warnings": said} if said else {}
+
+
+def remarked(said: list[str]) -> list[Text]:
+    """Remarks for people."""
+    return [Text("\n".join(f"- {printable(text)}" for text in said))] if said else []
 
 
 def about(groups: skyline.Groups) -> dict[str, Any]:
@@ -228,6 +243,7 @@ def find(
     groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
+    said = uncounted(file, weights, delimiter, {*groups.by, groups.sensitive})
     if picture is not None:
         axes = skyline.plot(points, title=f"{file.name}, confidence {confidence}")
         with written(picture, overwrite=overwrite) as drawn:
@@ -239,6 +255,7 @@ def find(
             "confidence": confidence,
             "skyline": [list(point) for point in points],
             "plot": None if picture is None else str(picture),
+            **warned(said),
         }
         print(json.dumps(found, indent=2))
         return 0 if points else 1
@@ -252,7 +269,7 @@ def find(
         parts.append(Text("nothing is safe: see nbcfast skyline check --point 0,0,0," + confidence))
     if picture is not None:
         parts.append(Text(f"drawn into {printable(str(picture))}"))
-    show(*parts)
+    show(*parts, *remarked(said))
     return 0 if points else 1
 
 
@@ -390,18 +407,20 @@ def anonymize(
         attack = guessed(table.select([*names, sensitive]), group_ids(partition), sensitive, held)
     confidence = max((point.confidence for point in partition.demands.points), default=Fraction(19, 20))
     reached = partition.skyline(confidence)
+    named = {*names, sensitive, *([] if target is None else [target])}
+    said = uncounted(file, weights, delimiter, named)
     if json_only:
         found = {
             "file": str(file),
             **partition.to_dict(),
-            "warnings": [*partition.warnings, *partition.remarks, *counts_remarks(counts)],
+            "warnings": [*said, *partition.warnings, *partition.remarks, *counts_remarks(counts)],
             "skyline": {"confidence": str(confidence), "points": [list(point) for point in reached]},
             "definetti": guesses(attack),
             "files": [{"path": str(path), "bytes": path.stat().st_size} for path in files],
         }
         print(json.dumps(found, indent=2))
         return 0
-    show_partition(file, partition, confidence, reached, attack, files, counts)
+    show_partition(file, partition, confidence, reached, attack, files, counts, said)
     return 0
 
 
@@ -488,6 +507,7 @@ def show_partition(
     attack: DeFinetti | str | None,
     written: list[Path],
     counts: str | None,
+    said: list[str],
 ) -> None:
     """What there is to say about a partition."""
     utility = partition.utility()
@@ -515,7 +535,7 @@ def show_partition(
     for path in written:
         grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
     parts.append(grid)
-    notes = [*partition.warnings, *partition.remarks, *counts_remarks(counts)]
+    notes = [*said, *partition.warnings, *partition.remarks, *counts_remarks(counts)]
     if not any(path.name == PUBLISHED[0] for path in written):
         notes.append("No certificate: only a folder gets one.")
     if notes:

@@ -12,8 +12,9 @@ import click
 
 import nbcfast
 from nbcfast._core.errors import NoColumnError
+from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.naming import about
-from nbcfast.cli.verbs import CSV_ENDINGS, PARQUET_ENDINGS, names_in, progress
+from nbcfast.cli.verbs import CSV_ENDINGS, names_in, progress
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -16,6 +16,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast._core.errors import Infeasible
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
+from nbcfast.cli.beginnings import uncounted
 from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
@@ -143,14 +144,22 @@ def check_verb(
     table = read(file, None, weights, nulls, delimiter, texts)
     templates = templates_of(wanted, table)
     found = violations(table, templates)
+    said = uncounted(file, weights, delimiter, named_by(templates))
+    people = table.n_rows if table.weights is None else int(table.weights.sum())
     if as_json:
-        print(
-            json.dumps(
-                {"file": str(file), "holds": not found, "violations": list(map(_found, found))}, indent=2
-            )
-        )
+        result = {
+            "file": str(file),
+            "holds": not found,
+            "rows": table.n_rows,
+            "people": people,
+            "violations": list(map(_found, found)),
+            **({"warnings": said} if said else {}),
+        }
+        print(json.dumps(result, indent=2))
         return int(bool(found))
-    parts: list[Any] = [Text(printable(str(file)), style="bold")]
+    each = "each counts once" if weights is None else f"counted by {label(weights)}"
+    counted = pairs([("people", f"{people:,}"), ("rows", f"{table.n_rows:,}, {each}")])
+    parts: list[Any] = [Text(printable(str(file)), style="bold"), counted]
     if found:
         grid = left("known", "inferred", "people", "of them", "confidence", "limit")
         for one in sorted(found, key=lambda one: (-one.confidence, -one.support))[:LISTED]:
@@ -169,12 +178,21 @@ def check_verb(
             parts.append(Text(f"and {len(found) - LISTED:,} more"))
     n = len(found)
     verdict = (
-        "all templates hold"
+        f"all templates hold{', if every row counts once' if said else ''}"
         if not n
         else f"{n:,} {'inference is' if n == 1 else 'inferences are'} too confident"
     )
-    show(*parts, Text(verdict, style="bold"))
+    show(
+        *parts,
+        *([Text("\n".join(f"- {text}" for text in said))] if said else []),
+        Text(verdict, style="bold"),
+    )
     return int(bool(found))
+
+
+def named_by(templates: Sequence[Template]) -> set[str]:
+    """The columns that templates name."""
+    return {name for template in templates for name in (*template.quasi, template.sensitive[0])}
 
 
 def _found(one: Violation) -> dict[str, object]:
@@ -265,6 +283,9 @@ def disclose_verb(
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     templates = templates_of(wanted, table)
     cut = () if continuous is None else names_of(continuous, "--continuous")
+    used = {*named_by(templates), *cut, *([] if target is None else [target])}
+    used |= set() if columns is None else set(table.names)
+    said = uncounted(file, weights, delimiter, used, implied=columns is None)
     known = [name for name in table.names if any(name in template.quasi for template in templates)]
     secrets = list(dict.fromkeys(template.sensitive[0] for template in templates))
     held = None if no_attack else held_out(file, holdout, _once([*known, *secrets]), nulls, delimiter, texts)
@@ -294,14 +315,14 @@ def disclose_verb(
         attacks[name] = guessed(own, made, name, None if held is None else held.select(own.names))
     if as_json:
         result = {"file": str(file), "feasible": True, **described(made), "files": files}
-        result["warnings"] = [*made.remarks, *counts_remarks(counts)]
+        result["warnings"] = [*said, *made.remarks, *counts_remarks(counts)]
         result["definetti"] = {name: guesses(attack) for name, attack in attacks.items()}
         print(json.dumps(result, indent=2))
         return 0
     rows = [
         row for name, attack in attacks.items() for row in guess_rows(attack, f"deFinetti on {label(name)}")
     ]
-    show(*shown(file, made, files, counts), *([pairs(rows)] if rows else []))
+    show(*shown(file, made, files, counts, said), *([pairs(rows)] if rows else []))
     return 0
 
 
@@ -351,7 +372,9 @@ def described(made: Disclosure) -> dict[str, object]:
     }
 
 
-def shown(file: Path, made: Disclosure, files: list[str], counts: str | None) -> list[Any]:
+def shown(
+    file: Path, made: Disclosure, files: list[str], counts: str | None, said: Sequence[str]
+) -> list[Any]:
     """What was suppressed and why, and how confident inferences are now."""
     assert made.suppressed is not None
     assert made.reasons is not None
@@ -394,7 +417,7 @@ def shown(file: Path, made: Disclosure, files: list[str], counts: str | None) ->
     ]
     nothing = "nothing: --out DIR writes the table and its certificate"
     lines.append(("written", ", ".join(map(printable, files)) or nothing))
-    naming += [f"- {printable(text)}" for text in (*made.remarks, *counts_remarks(counts))]
+    naming += [f"- {printable(text)}" for text in (*said, *made.remarks, *counts_remarks(counts))]
     if len(files) == 1:
         naming.append("- No certificate: only a folder gets one.")
     notes = [Text("\n".join(naming))] if naming else []

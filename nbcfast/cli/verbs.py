@@ -1,12 +1,10 @@
 """The verbs of the command line, one function a verb, on the public interface alone."""
 
 import csv
-import gzip
 import json
 import math
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,10 +27,11 @@ from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
 from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
+from nbcfast.cli.beginnings import PARQUET_ENDINGS, header_of, uncounted
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.published.release import Release
-from nbcfast.table.arrow import load_pyarrow, load_readers
+from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
@@ -52,7 +51,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 ProgressCallback = Callable[[int, int], None]
 
 CSV_ENDINGS = (".csv", ".tsv", ".txt")
-PARQUET_ENDINGS = (".parquet", ".pq")
 DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
 MOST_ROWS = 10**300
 MOST_CLASSES = 256
@@ -61,7 +59,6 @@ SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
 MOST_COLUMNS = 10_000  # that inspect looks at
 MOST_LISTED = 1_000  # attributes of which it prints a line
-LONGEST_HEADER = 1 << 24  # bytes
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
 EXACT = 2**53  # up to which floats hold every integer
@@ -263,23 +260,6 @@ def as_options(**options: str) -> Iterator[None]:
         raise
 
 
-def header_of(file: Path, delimiter: str | None) -> list[str] | None:
-    """The columns of a file, from its beginning alone; None where reading it will say what is wrong."""
-    name = file.name.lower()
-    if name.endswith(PARQUET_ENDINGS):
-        pa = load_readers()
-        with suppress(OSError, pa.ArrowException):
-            return list(import_module("pyarrow.parquet").read_schema(file).names)
-        return None
-    mark = delimiter if delimiter is not None else "\t" if ".tsv" in Path(name).suffixes else ","
-    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError, UnicodeDecodeError):
-        opener: Any = gzip.open if name.endswith(".gz") else open
-        with opener(file, "rb") as beginning:
-            header = beginning.readline(LONGEST_HEADER).decode("utf-8-sig")
-        return next(csv.reader([header], delimiter=mark.replace("\\t", "\t")), [])
-    return None
-
-
 def names_in(text: str) -> list[str]:
     """The names in a comma-separated list; a name with a comma stands in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
@@ -441,7 +421,7 @@ def inspect(
     cells = sum(sizes.values()) * len(classes)
     tied_rows = int(views.tied(table).sum())
     tied_tuples = views.tied_tuples(TUPLES_COUNTED)
-    said = too_long(table, file, texts)
+    said = [*all_once(file, weights, delimiter, class_name, columns), *too_long(table, file, texts)]
 
     if as_json:
         found = {
@@ -730,9 +710,10 @@ def publish(
     if leak is not None:
         warnings.append(leak.verdict)
     warnings.extend(adversaries.untried)
+    warnings.extend(all_once(file, weights, delimiter, class_name, columns))
     warnings.extend(too_long(table, file, texts))
     warnings.extend(singular(views))
-    warnings.extend(more(views, release, after))
+    warnings.extend(more(views, release, after.quality.log_loss))
     if as_json:
         made = certificate.differing_tuples
         found = {
@@ -828,6 +809,14 @@ def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[s
     return said
 
 
+def all_once(
+    file: Path, weights: str | None, delimiter: str | None, class_name: str, columns: str | None
+) -> list[str]:
+    """What is said of columns of a table with a class that may say how often a row counts."""
+    used = [class_name, *([] if columns is None else names_in(columns))]
+    return uncounted(file, weights, delimiter, used, implied=columns is None)
+
+
 def names_people(values: int, rows: int) -> bool:
     """Whether a column has nearly as many values as rows."""
     return values > MOST_SINGULAR * rows and values > 20
@@ -845,7 +834,7 @@ def singular(views: nbcfast.Viewset) -> Iterator[str]:
             )
 
 
-def more(views: nbcfast.Viewset, release: Release, after: "Standing") -> Iterator[str]:
+def more(views: nbcfast.Viewset, release: Release, log_loss: float) -> Iterator[str]:
     """What else a steward should look at."""
     if None in views.classes:
         rows = readable(int(views.class_counts[views.classes.index(None)]))
@@ -857,7 +846,7 @@ def more(views: nbcfast.Viewset, release: Release, after: "Standing") -> Iterato
             "exact can be inverted. Fewer attributes or values need fewer, and so does --rows R with "
             "--allow-differences."
         )
-    elif after.quality.log_loss > math.log(len(views.classes)) > 0:
+    elif log_loss > math.log(len(views.classes)) > 0:
         yield (
             "The log-loss is above that of guessing: so few rows let flat scores look steeper than they are. "
             "--rows proven keeps them."
