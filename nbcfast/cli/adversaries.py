@@ -22,14 +22,17 @@ from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
+from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
+    all_once,
     counted,
     exact,
     expect_file,
     label,
     listing,
+    more,
     pairs,
     plain,
     progress,
@@ -40,14 +43,21 @@ from nbcfast.cli.verbs import (
     rows_of,
     same_line,
     show,
+    singular,
+    too_long,
     verbs,
 )
 from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
 from nbcfast.verification.load import load
-from nbcfast.verify_release import printable
+from nbcfast.verify_release import printable, undeclared_text
+from nbcfast.views.quality import evaluate
 
 CONVENTIONS: tuple[Literal["row", "worlds"], ...] = ("row", "worlds")
+PRIVATE = (
+    "Not for publication: every r but that of what was made comes from the private table, and so does what "
+    "these lines say of its rows and values."
+)
 EVALUATED = 2_000  # posteriors behind the worst case in a report
 
 
@@ -491,13 +501,15 @@ def closeness_verb(
     Prints the r of the counts as they are, what no equivalent classifier can stay below, and the smallest r
     that EST reaches. With --r the classifier is made, and with --out it is written.
 
+    All of these come from the private table and are not meant for publication.
+
     Leaves with 1 if --r cannot be had.
     """
     if demanded is None and (out is not None or rows != "smallest"):
         raise ValueError("--out and --rows go with --r R")
     check_targets([file], overwrite, folder=out)
     wanted = rows_of(rows, False)
-    _, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
     believed = prior_in(prior, views)
     before = closeness.achieved(views, believed)
     bound = closeness.lower_bound(views, believed, attacker=attacker)
@@ -522,10 +534,23 @@ def closeness_verb(
         except Infeasible as error:
             why = " ".join(error.why.split())
     after = None if made is None else closeness.achieved(made.views, believed)
+    code = int(why is not None)
+    said = all_once(file, weights, delimiter, class_name, columns)
+    if made is not None:
+        from_rows = undeclared(views)
+        said = [
+            *made.certificate.warnings,
+            *made.remarks,
+            *said,
+            *([undeclared_text(from_rows)] if from_rows else []),
+            *too_long(table, file, texts),
+            *singular(views),
+            *more(views, made, evaluate(made.views, table, class_name).log_loss),
+        ]
     if made is not None and out is not None:
+        said.append(PRIVATE)
         made.save(out, overwrite=overwrite)
         load(out)  # reads and checks what was written
-    code = int(why is not None)
     if as_json:
         found: dict[str, object] = {
             "file": str(file),
@@ -543,7 +568,7 @@ def closeness_verb(
             "why": why,
             "rows": None if made is None else exact(made.views.n_rows),
             "identical": None if made is None else made.certificate.equal,
-            "warnings": [] if made is None else [*made.certificate.warnings, *made.remarks],
+            "warnings": said,
             "files": [] if made is None or out is None else [str(out / "certificate.json")],
         }
         print(json.dumps(found, indent=2))
@@ -563,10 +588,11 @@ def closeness_verb(
     parts: list[Text | Grid] = [Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), numbers]
     if made is not None:
         lines = [("classifier", same_line(made)), ("rows", readable(made.views.n_rows))]
-        lines += [("warning", printable(text)) for text in (*made.certificate.warnings, *made.remarks)]
         if out is not None:
             lines.append(("written", printable(str(out / "certificate.json"))))
         parts.append(pairs(lines))
+    if said:
+        parts.append(Text("\n".join(f"- {printable(text)}" for text in said)))
     show(*parts)
     if why is not None:
         print(f"nbcfast: infeasible: {printable(why)}", file=sys.stderr)

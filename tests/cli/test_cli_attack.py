@@ -395,6 +395,22 @@ class TestCloseness:
         assert answer["before"]["statement11"]["r"] is None  # infinite: two counts are zero
         assert answer["feasible"] is None
 
+    def test_what_is_written_has_the_remarks_that_publish_has(self, run, found, tmp_path):
+        path, out = tmp_path / "people.csv", tmp_path / "out"
+        rows = "".join(f"{place},{'ab'[place % 2]},{'yn'[place // 2 % 2]}\n" for place in range(40))
+        path.write_text("patient,kind,ill\n" + rows, encoding="utf-8")
+        of_table = (path, "--class", "ill")
+        arguments = ("closeness", *of_table, "--prior", "y=0.5,n=0.5", "--r", "100")
+        code, printed, _ = run(*arguments, "--out", out)
+        assert code == 0
+        _, published, _ = run("publish", *of_table, "--amplification", "200", "--out", tmp_path / "other")
+        for words in ("patient has 40 values in 40 rows", "not declared"):
+            (line,) = (line for line in printed.splitlines() if words in line)
+            assert line in published.splitlines()
+        assert "- Not for publication: every r but that of what was made" in printed
+        said = found(*arguments, "--out", out, "--overwrite")["warnings"]
+        assert [f"- {text}" for text in said] == [line for line in printed.splitlines() if line[:2] == "- "]
+
     def test_1_3_is_impossible(self, run, found):
         arguments = ("closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", "1.3")
         code, printed, errors = run(*arguments)

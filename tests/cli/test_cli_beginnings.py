@@ -64,6 +64,7 @@ def test_check_says_what_it_counted(run, file):
         ("inspect", "--class", "ill"),
         ("publish", "--class", "ill", "--amplification", "40", "--out", "made"),
         ("publish", "--class", "ill", "--amplification", "40", "--out", "made", "--columns", "job,land"),
+        ("closeness", "--class", "ill", "--prior", "yes=0.5,no=0.5"),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )
