@@ -35,8 +35,10 @@ from nbcfast.cli.verbs import (
     more,
     pairs,
     plain,
+    private_views,
     progress,
     read,
+    read_otherwise,
     readable,
     reads_file,
     reads_table,
@@ -50,6 +52,7 @@ from nbcfast.cli.verbs import (
 from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
 from nbcfast.verification.load import load
+from nbcfast.verification.verify import verify as verified
 from nbcfast.verify_release import printable, undeclared_text
 from nbcfast.views.quality import evaluate
 
@@ -285,6 +288,42 @@ def prior_in(text: str, views: nbcfast.Viewset) -> dict[Any, str]:
     return prior
 
 
+def compared_with(
+    release: Release,
+    folder: Path,
+    against: Path,
+    class_name: str,
+    weights: str | None,
+    nulls: tuple[str, ...],
+    delimiter: str | None,
+    texts: tuple[str, ...],
+) -> dict[str, Any]:
+    """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
+    hint = None
+    passed: bool | None = False
+    try:
+        views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
+    except ValueError as error:
+        why = str(error)
+    else:
+        with progress("comparing") as report:
+            found = verified(folder, views, ignore_extra=True, progress=report)
+        checks = [check for check in found.checks if check.name == "equivalence"]
+        passed = checks[0].passed if checks else None
+        why = checks[0].text if checks else found.conclusion
+        hint = read_otherwise(found, release, against, views, weights, nulls, delimiter, texts)
+    if passed:
+        text = f"its answers are those of the release: {why}"
+    elif passed is None:
+        text = f"whether the release was made of {against} was not checked: {why}"
+    else:
+        text = (
+            f"The release was not made of {against} as it was read, so what is said below of counts "
+            f"recovered and of members means nothing: {why}.{'' if hint is None else f' {hint}'}"
+        )
+    return {"file": str(against), "answers_are_its": passed, "text": text}
+
+
 @verbs.command(name="attack")
 @click.argument("source", metavar="FILE_OR_RELEASE", type=click.Path(path_type=Path))
 @click.option("--class", "class_name", metavar="NAME", help="The class column of FILE.")
@@ -345,7 +384,8 @@ def attack_verb(
 
     FILE_OR_RELEASE is a folder that `publish` wrote, or a table (CSV or Parquet, with --class): a private
     one, to see what its counts would give away, or a synthetic one. Prints the posterior for given values,
-    the worst case over all values and sets of attributes, and what inversion makes of the counts.
+    the worst case over all values and sets of attributes, and what inversion makes of the counts. Where the
+    answers of --against are not those of the release, that is said, as counts recovered mean nothing then.
 
     Leaves with 1 if --breach finds a breach, and with 0 otherwise.
     """
@@ -356,12 +396,14 @@ def attack_verb(
     if holdout is not None and against is None:
         raise ValueError("--holdout goes with --against FILE, the table whose rows are looked for")
     published: Release | nbcfast.Viewset
+    release = None
     if source.is_dir() or source.name == "certificate.json":
         if columns is not None:
             raise ValueError("--columns is for a FILE: a release has its attributes")
-        release = load(source)
-        if not isinstance(release, Release):
-            raise ValueError(f"{source}: expected a release of `publish`, got a {type(release).__name__}")
+        loaded = load(source)
+        if not isinstance(loaded, Release):
+            raise ValueError(f"{source}: expected a release of `publish`, got a {type(loaded).__name__}")
+        release = loaded
         published, views = release, release.views
         class_name = release.class_name if class_name is None else class_name
         default: Literal["row", "worlds"] = release.certificate.attacker
@@ -374,7 +416,7 @@ def attack_verb(
     known = given_values(given, views) if given else None
     levels = convention or default
 
-    table = truth = others = None
+    table = truth = others = compared = None
     if against is not None:
         if class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
@@ -383,6 +425,8 @@ def attack_verb(
         if table.n_rows == 0:
             raise ValueError(f"{against}: no rows")
         truth = nbcfast.count(table, class_name, list(views.attributes))
+        if release is not None:
+            compared = compared_with(release, source, against, *arguments)
         if holdout is not None:
             others = others_in(holdout, against, table, views, *arguments)
     posteriors = {} if known is None else {c: attack.posterior(views, known, c) for c in CONVENTIONS}
@@ -401,6 +445,7 @@ def attack_verb(
                     "published": str(source),
                     "class": class_name,
                     "rows": exact(views.n_rows),
+                    **({} if compared is None else {"against": compared}),
                     "posterior": None if known is None else _posterior_found(known, posteriors),
                     **found.to_dict(),
                     "breach": None if crossing is None else _breach_found(crossing),
@@ -412,6 +457,8 @@ def attack_verb(
 
     title = f"{printable(str(source))}, {readable(views.n_rows)} rows"
     parts: list[Text | Grid] = [Text(title, style="bold")]
+    if compared is not None and compared["answers_are_its"] is False:
+        parts.append(Text(printable(compared["text"]), style="bold"))
     if known is not None:
         values = [f"{label(name)} = {label(value)}" for name, value in known.items()]
         grid = listing(f"given {', '.join(values)}", "one particular row", "average over worlds")
@@ -420,6 +467,8 @@ def attack_verb(
         parts.append(grid)
     parts.append(found.grid(membership=others is not None))
     rows = []
+    if compared is not None and compared["answers_are_its"] is not False:
+        rows.append((f"against {printable(str(against))}", printable(compared["text"])))
     for c, name in (("row", "worst for one row"), ("worlds", "worst over worlds")):
         first, second = found.worst[c].classes
         values = [f"{label(name)} = {label(value)}" for name, value in found.worst[c].known.items()]

@@ -81,6 +81,62 @@ def halves(tmp_path):
     return paths
 
 
+class TestAgainst:
+    """Whether the table is that of the release, as `verify --against` asks."""
+
+    WORDS = "The release was not made of"
+
+    def test_the_table_of_the_release(self, run, found, release):
+        _, printed, _ = run("attack", release, "--against", PATIENTS)
+        assert self.WORDS not in printed
+        assert "its answers are those of the release: the best class is the same on all" in printed
+        assert found("attack", release, "--against", PATIENTS)["against"]["answers_are_its"] is True
+        assert "against" not in found("attack", release)
+
+    def test_another_table(self, run, found, release, halves):
+        members, others = halves
+        flipped = members.with_name("flipped.csv")
+        text = members.read_text(encoding="utf-8").replace("healthy", "?").replace("diabetes", "healthy")
+        flipped.write_text(text.replace("?", "diabetes"), encoding="utf-8")
+        arguments = ("attack", release, "--against", flipped, "--holdout", others)
+        _, printed, _ = run(*arguments)
+        assert f"{self.WORDS} {flipped} as it was read, so what is said below" in printed
+        assert "the best class differs on" in printed
+        said = found(*arguments)["against"]
+        assert said["answers_are_its"] is False
+        assert said["text"] in printed
+
+    def test_a_table_that_was_read_otherwise(self, run, found, tmp_path):
+        path, out = tmp_path / "counted.csv", tmp_path / "out"
+        rows = "cook,US,no,40\ncook,UK,yes,10\nclerk,US,yes,1\nclerk,UK,no,1\nclerk,UK,yes,8\ncook,UK,no,2\n"
+        path.write_text("job,land,ill,n\n" + rows, encoding="utf-8")
+        weights = ("--weights", "n")
+        publish = ("publish", path, "--class", "ill", "--amplification", "40", "--out", out)
+        assert run(*publish, *weights)[0] == 0
+        _, printed, _ = run("attack", out, "--against", path)
+        assert self.WORDS in printed
+        assert "counts 6 in all" in printed
+        assert "--weights NAME" in printed
+        assert self.WORDS not in run("attack", out, "--against", path, *weights)[1]
+
+    def test_values_that_the_release_has_not(self, run, found, release, halves):
+        members, _ = halves
+        other = members.with_name("other.csv")
+        other.write_text(members.read_text(encoding="utf-8").replace("high", "very high"), encoding="utf-8")
+        said = found("attack", release, "--against", other)["against"]
+        assert said["answers_are_its"] is False
+        assert said["text"].startswith(self.WORDS)
+
+    def test_what_was_not_compared_is_not_called_so(self, run, found, tmp_path):
+        out, listed = tmp_path / "out", tmp_path / "pairs.csv"
+        listed.write_text("glucose,relatives\nlow,0\nnormal,1\nhigh,2\n", encoding="utf-8")
+        publish = ("publish", PATIENTS, "--class", "diagnosis", "--columns", "glucose,relatives")
+        assert run(*publish, "--amplification", 4, "--tuples", listed, "--out", out)[0] == 0
+        said = found("attack", out, "--against", PATIENTS)["against"]
+        assert said["answers_are_its"] is None
+        assert "was not checked" in said["text"]
+
+
 class TestAttack:
     def test_figure_1(self, run, found, figure):
         arguments = ("attack", figure, "--class", "party", "--given", "crime=yes", "--given", "water=yes")
