@@ -1,15 +1,18 @@
-"""Run every block of README.md in order, as a reader would, in one folder; on the standard library alone.
+"""Run every block of a page in order, as a reader would, in one folder; on the standard library alone.
 
-Usage: python -P readme.py README.md FOLDER [--installs]
+Usage: python -P readme.py PAGE FOLDER [--installs]
+       python -P readme.py --first PAGE PRINTED
 
 FOLDER is the top of a clone, or has its `examples` and `nbcfast/verify_release.py`. `sh` blocks are run
-command by command by bash, `python` blocks in one session of this Python. What README shows is compared with
-what is printed: a `text` block with the output of the block before it, or of its own commands, the lines that
-begin with `$ `. A command is to leave with 0, or with N where its comment says "leaves with N". Where the
-comment of a statement of Python begins with a value, that is the value of the statement.
+command by command by bash, `python` blocks in one session of this Python, and so are those that the tutorial
+draws ("{plot}"). What a page shows is compared with what is printed: a `text` block with the output of the
+block before it, or of its own commands, the lines that begin with `$ `. Where a line is "...", lines are left
+out. A command is to leave with 0, or with N where its comment says "leaves with N". Where the comment at the
+end of a statement of Python begins with a value, that is the value of the statement.
 
 With --installs, `pip install` of the blocks is run as well; otherwise it is left out. What is not run here:
 the first command's making of the environment, which this Python is of, and the second command, the tests.
+With --first nothing is run: the first `text` block of PAGE is compared with the file PRINTED.
 
 What random coins decide cannot be the same: in the output of COINS a digit stands for any digit.
 """
@@ -30,16 +33,19 @@ ENVIRONMENT = "python3 -m venv .venv"  # how the two first commands begin
 TESTS = ".venv-test"
 LEAVES = re.compile(r"#.*\bleaves with ([0-9])\b")
 ELIDED = "..."  # on a line of its own: lines are left out here
+LANGUAGE = {"{plot}": "python"}
+OPTIONS = re.compile(r"\A(:[a-z-]+:.*\n)+")  # of a block that Sphinx draws
 
 
 def blocks(text):
-    """Language and body of each fenced block."""
-    return re.findall(r"^```([a-z]+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    """Language and body of each fenced block; of what only Sphinx reads, such as "{toctree}", none."""
+    found = re.findall(r"^```([a-z]+|\{plot\})\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(LANGUAGE.get(language, language), OPTIONS.sub("", body)) for language, body in found]
 
 
 class Reader:
-    def __init__(self, folder, installs):
-        self.folder, self.installs = folder, installs
+    def __init__(self, folder, installs, page):
+        self.folder, self.installs, self.page = folder, installs, page
         self.names = {"__name__": "__main__"}
         self.printed = None  # by the block before
         self.coins = False
@@ -93,17 +99,9 @@ class Reader:
 
     def compare(self, shown, printed):
         self.compared += 1
-        ended = shown.rstrip().endswith(ELIDED)
-        shown = [line.rstrip() for line in shown.rstrip().removesuffix(ELIDED).rstrip().splitlines()]
-        printed = [line.rstrip() for line in printed.rstrip().splitlines()]
-        if ended:
-            printed = printed[: len(shown)]
         if self.coins:
-            shown, printed = ([re.sub(r"[0-9]", "0", line) for line in lines] for lines in (shown, printed))
-        if shown != printed:
-            raise AssertionError(
-                "\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm=""))
-            )
+            shown, printed = (re.sub(r"[0-9]", "0", text) for text in (shown, printed))
+        expect(shown, printed)
 
     def python(self, body):
         said = comments(body)
@@ -115,10 +113,10 @@ class Reader:
                 for statement in ast.parse(body).body:
                     code = ast.Module([statement], [])
                     if not isinstance(statement, ast.Expr):
-                        exec(compile(code, "README.md", "exec"), self.names)
+                        exec(compile(code, self.page, "exec"), self.names)
                         continue
                     at = out.tell()
-                    value = eval(compile(ast.Expression(statement.value), "README.md", "eval"), self.names)
+                    value = eval(compile(ast.Expression(statement.value), self.page, "eval"), self.names)
                     if getattr(value, "shape", None) == ():
                         value = value.item()  # as numbers are written without NumPy
                     shown = out.getvalue()[at:].strip() if out.tell() > at else repr(value)
@@ -138,7 +136,7 @@ class Reader:
             start, value = (re.sub(r"[0-9]", "0", text) for text in (start, value))
         bare = value.removeprefix("(").removesuffix(")")
         if not (value.startswith(start) if elided else comment.startswith((value, bare))):
-            raise AssertionError(f"{statement}\nREADME shows {comment}\nvalue is     {value}")
+            raise AssertionError(f"{statement}\nthe page shows {comment}\nthe value is   {value}")
 
 
 def commands(body):
@@ -157,28 +155,70 @@ def commands(body):
 
 
 def comments(body):
-    """Line -> its comment."""
-    tokens = tokenize.generate_tokens(io.StringIO(body).readline)
-    return {
-        token.start[0]: token.string.removeprefix("#").strip()
-        for token in tokens
-        if token.type == tokenize.COMMENT
-    }
+    """Line -> the comment at the end of the statement that reaches there, behind its last bracket."""
+    found, first, comment = {}, None, None
+    for token in tokenize.generate_tokens(io.StringIO(body).readline):
+        if token.type == tokenize.COMMENT:
+            comment = token
+        elif token.type == tokenize.NEWLINE:  # where a statement ends; lines inside of brackets are NL
+            last = token.start[0]
+            if comment is not None and comment.start[0] == last:
+                text = comment.string.removeprefix("#").strip()
+                found |= dict.fromkeys(range(first, last + 1), text)
+            first = None
+        elif first is None and token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+            first = token.start[0]
+    return found
 
 
-def read(readme, folder, installs=False):
+def expect(shown, printed):
+    """Compare what a page shows with what was printed: in order, and whole but where lines are left out."""
+    parts = [[]]
+    for line in shown.strip("\n").splitlines():
+        if line.strip() == ELIDED:
+            parts.append([])
+        else:
+            parts[-1].append(line.rstrip())
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    start = 0
+    for place, part in enumerate(parts):
+        text = "\n".join(part).strip("\n")  # blank lines beside those that are left out do not count
+        part = text.split("\n") if text else []
+        starts = range(start, len(lines) - len(part) + 1)
+        if place == 0:
+            starts = starts[:1]
+        if place == len(parts) - 1 and part:  # an elision at the end leaves nothing to look for
+            starts = [one for one in starts if one + len(part) == len(lines)]
+        begins = next((one for one in starts if lines[one : one + len(part)] == part), None)
+        if begins is None or (len(parts) == 1 and part != lines):
+            rest = lines[start:]
+            raise AssertionError("\n".join(difflib.unified_diff(part, rest, "shown", "printed", lineterm="")))
+        start = begins + len(part)
+
+
+def read(text, folder, installs=False, page="README.md"):
     """Run them all; how many things were run, and how many compared."""
-    reader = Reader(folder, installs)
-    for number, (language, body) in enumerate(blocks(readme), 1):
+    reader = Reader(folder, installs, page)
+    for number, (language, body) in enumerate(blocks(text), 1):
         try:
             reader.block(language, body)
         except Exception as error:
-            raise AssertionError(f"README.md, block {number} ({language}): {error}") from error
+            raise AssertionError(f"{page}, block {number} ({language}): {error}") from error
     return reader.ran, reader.compared
 
 
+def main(arguments):
+    first = arguments[0] == "--first"
+    page, other = Path(arguments[first]), Path(arguments[first + 1])
+    text = page.read_text(encoding="utf-8")
+    if first:
+        shown = next(body for language, body in blocks(text) if language == "text")
+        expect(shown, other.read_text(encoding="utf-8"))
+        print(f"prints what {page} shows")
+        return
+    ran, compared = read(text, other, "--installs" in arguments, str(page))
+    print(f"{page}: {ran} commands and blocks run, {compared} outputs compared")
+
+
 if __name__ == "__main__":
-    ran, compared = read(
-        Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[2], "--installs" in sys.argv[3:]
-    )
-    print(f"README.md: {ran} commands and blocks run, {compared} outputs compared")
+    main(sys.argv[1:])
