@@ -51,8 +51,8 @@ from nbcfast.cli.verbs import (
 )
 from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
+from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
-from nbcfast.verification.verify import verify as verified
 from nbcfast.verify_release import printable, undeclared_text
 from nbcfast.views.quality import evaluate
 

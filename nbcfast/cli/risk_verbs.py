@@ -20,17 +20,7 @@ from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.table_files import names_of, read
-from nbcfast.cli.verbs import (
-    Whole,
-    label,
-    listing,
-    pairs,
-    plain,
-    progress,
-    reads_file,
-    show,
-    verbs,
-)
+from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.verify_release import printable
 

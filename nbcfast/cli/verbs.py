@@ -36,9 +36,9 @@ from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
 from nbcfast.transform import safety_transform
+from nbcfast.verification.checks import Verification
+from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
-from nbcfast.verification.verify import Verification
-from nbcfast.verification.verify import verify as verified
 from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, printable, undeclared_text
 from nbcfast.views.quality import Posterior, Quality, evaluate, worst_posteriors
 

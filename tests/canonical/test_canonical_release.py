@@ -23,8 +23,8 @@ from nbcfast.canonical.publish import _published, answers, nameless_counts, unde
 from nbcfast.canonical.row_shares import Scores, Shares
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Certificate, Release
+from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load
-from nbcfast.verification.verify import verify
 from nbcfast.views.quality import evaluate
 
 ADULT = ["age", "education_num", "hours_per_week"]

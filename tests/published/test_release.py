@@ -24,8 +24,8 @@ from nbcfast._core.errors import Infeasible
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Certificate, Release
 from nbcfast.table import SUPPRESSED
+from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load
-from nbcfast.verification.verify import verify
 from nbcfast.views.quality import evaluate, worst_posterior
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -14,8 +14,8 @@ from nbcfast import safety, verify_release
 from nbcfast._core.errors import Infeasible
 from nbcfast.cli import verbs
 from nbcfast.transform import safety_transform
+from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load
-from nbcfast.verification.verify import verify
 
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 

@@ -18,6 +18,7 @@ import nbcfast
 from nbcfast import Viewset, _roots, _zeros, equivalence, safety
 from nbcfast._core.errors import Infeasible
 from nbcfast._rounding import search as search_module
+from nbcfast._rounding.apportion import viewset
 from nbcfast.reference import transform as reference
 from nbcfast.transform import adjust, fill_zeros, safety_transform, scale, to_rows
 from nbcfast.transform import powers as powers_module
@@ -572,7 +573,7 @@ def test_the_proof_of_order_sees_what_is_wrong():
         if min(row[0] for row in rows) < 1:
             continue
         moved = rounding_module.Counted(counted.of_class, [tuple(row) for row in rows], excess)
-        published = rounding_module.viewset(views, moved.of_class, moved.rows)
+        published = viewset(views, moved.of_class, moved.rows)
         if rounding_module.proves_order(shares, moved):
             assert not reference.differing(views, published)
         else:

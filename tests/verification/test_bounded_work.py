@@ -19,8 +19,8 @@ from nbcfast.published import limits
 from nbcfast.safety.amplification import Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
+from nbcfast.verification import checks
 from nbcfast.verification import remade as answers
-from nbcfast.verification import verify as checks
 
 VIEWS = Viewset(
     [50, 90],
@@ -190,7 +190,7 @@ class TestLambda:
         write(tmp_path, [3, 3], [[[1, 1], [2, 2]]], "5/4")
         assert "Lambda = 1 <= 1.25" in repr(nbcfast.verify(tmp_path))
         monkeypatch.setattr(checks, name, 0)
-        monkeypatch.setattr("nbcfast.safety.amplification", lambda views: pytest.fail("it is worked out"))
+        monkeypatch.setattr(checks, "amplification", lambda views: pytest.fail("it is worked out"))
         assert "Lambda <= 1.25" in repr(nbcfast.verify(tmp_path))
 
     def test_few_logarithms_are_taken(self, tmp_path, capsys, monkeypatch):
