@@ -96,6 +96,9 @@ MOST_PEOPLE = 2**61  # of a table, less than this
 NOTHING_TOLD = Fraction(1, 10**9)  # what less than this is left of by coins, no estimate brings back
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
 LONGEST = 40  # characters of a number in JSON; the message of one that is too large shows this many
+# Of both parts of a limit, a prior, or another number that somebody chose: longer ones hide a text. The limit
+# that `safety.limit` rounds at 2^-64 has fewer.
+MOST_DIGITS = 38
 
 FIELDS = {
     "amplification",
@@ -347,6 +350,38 @@ def rational(entry: Any, where: str) -> Fraction:
     raise Refused(f'{where}: expected a rational "num/den" in lowest terms, got {shown(entry)}')
 
 
+def chosen(entry: Any, where: str, factors: int = 1) -> Fraction:
+    """A rational that the publisher chose, or the product of so many: it may carry that many digits."""
+    digits = MOST_DIGITS * factors
+    if type(entry) is str and len(entry) > 4 * digits:  # before numbers of any length are looked at
+        raise _carries(entry, digits, where)
+    number = rational(entry, where)
+    if carries_more(number, factors):
+        raise _carries(entry, digits, where)
+    return number
+
+
+def carries_more(number: Fraction, factors: int = 1) -> bool:
+    """Whether a number has more digits than one that somebody chose may have."""
+    least: int = 10 ** (MOST_DIGITS * factors)
+    return max(abs(number.numerator), number.denominator) >= least
+
+
+def _carries(entry: Any, digits: int, where: str) -> Refused:
+    return Refused(
+        f"{where}: beyond what a limit may carry: expected numbers of up to {digits} digits in "
+        f'"num/den", got {shown(entry)}'
+    )
+
+
+def demanded(entry: Any, where: str) -> int:
+    """A number of people, values or pieces of knowledge that the publisher chose."""
+    number = whole(entry, where)
+    if number > MOST_PEOPLE:
+        raise Refused(f"{where}: beyond what a limit may carry: expected up to 2^61, got {short(number)}")
+    return number
+
+
 def bound(entry: Any, where: str) -> Fraction | None:
     """An end of an interval: "num/den" with a sign, or null where it is open."""
     if entry is None:
@@ -560,7 +595,9 @@ class Document(Form):
         return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
 
     def read(self, fields: dict[str, Any]) -> None:
-        self.amplification = rational(fields["amplification"], "field 'amplification'")
+        # With a prior it is R times a quotient of two numbers of that.
+        factors = 3 if fields["method"] == "est" else 1
+        self.amplification = chosen(fields["amplification"], "field 'amplification'", factors)
         if self.amplification <= 1:
             raise Refused(
                 f"field 'amplification': expected more than 1, got {shown(fields['amplification'])}"
@@ -572,6 +609,10 @@ class Document(Form):
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
+        if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
+            raise Refused(
+                f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
+            )
         self.classes = domain(fields["classes"], "field 'classes'", in_order=False)
         self.class_counts = self._counts(fields["class_counts"], "field 'class_counts'")
         self.r: Fraction | None = None
@@ -701,14 +742,14 @@ class Document(Form):
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
         """R, of which attacker "worlds" needs half, and the prior of each class."""
-        r = rational(self.fields["r"], "field 'r'")
+        r = chosen(self.fields["r"], "field 'r'")
         least = 2 if self.fields["attacker"] == "worlds" else 1
         if r <= least:
             raise Refused(f"field 'r': expected more than {least}, got {shown(self.fields['r'])}")
         entry = self.fields["prior"]
         if type(entry) is not list or len(entry) != len(self.classes):
             raise Refused(f"field 'prior': expected {len(self.classes)} rationals, got {shown(entry)}")
-        prior = [rational(number, "field 'prior'") for number in entry]
+        prior = [chosen(number, "field 'prior'") for number in entry]
         if sum(number.denominator.bit_length() for number in prior) > LONGEST_SUM:
             raise TooLong(f"field 'prior': not checked here: denominators of more than {LONGEST_SUM:,} bits")
         if min(prior) == 0 or sum(prior) != 1:
@@ -1409,7 +1450,7 @@ def _pair(numbers: list[int]) -> int:
 
 def limit_text(document: Document) -> str:
     """The limit in words."""
-    text = number_text(document.limit)
+    text = str(document.limit)  # in full, however many digits: a limit is what is relied on
     if document.fields["attacker"] == "worlds":
         return f"{text} (half of the amplification, for attacker 'worlds')"
     return text
@@ -1417,7 +1458,7 @@ def limit_text(document: Document) -> str:
 
 def r_text(document: Document) -> str:
     """R in words."""
-    text = number_text(document.r or Fraction(0))
+    text = str(document.r or Fraction(0))
     if document.fields["attacker"] == "worlds":
         return f"{text} (half of that demanded, for attacker 'worlds')"
     return text
@@ -2034,11 +2075,13 @@ class PartitionDocument(TableForm):
     def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
         self.groups = whole(fields["groups"], "field 'groups'")
         self.points = self._points(fields["points"])
-        self.k = None if fields["k"] is None else whole(fields["k"], "field 'k'")
+        self.k = None if fields["k"] is None else demanded(fields["k"], "field 'k'")
+        if self.k == 0:
+            raise Refused("field 'k': expected at least 1, got 0")
         self.diversity: tuple[Fraction, int] | None = None
         if fields["diversity"] is not None:
             c, l = self._pair("diversity")
-            self.diversity = rational(c, "field 'diversity'"), whole(l, "field 'diversity'")
+            self.diversity = chosen(c, "field 'diversity'"), demanded(l, "field 'diversity'")
             if self.diversity[0] == 0 or self.diversity[1] == 0:
                 raise Refused(f"field 'diversity': expected c, l > 0, got {shown(fields['diversity'])}")
         self.closeness: tuple[Fraction, str] | None = None
@@ -2046,7 +2089,7 @@ class PartitionDocument(TableForm):
             t, distance = self._pair("closeness")
             if distance not in self.distances:
                 raise Refused(f"field 'closeness': expected one of {self.distances}, got {shown(distance)}")
-            self.closeness = rational(t, "field 'closeness'"), distance
+            self.closeness = chosen(t, "field 'closeness'"), distance
         if not self.points and self.k is None and self.diversity is None and self.closeness is None:
             raise Refused("fields 'points', 'k', 'diversity', 'closeness': expected a demand, got none")
         self.columns = [
@@ -2094,8 +2137,8 @@ class PartitionDocument(TableForm):
         for point in entry:
             if type(point) is not list or len(point) != 4:
                 raise Refused(f"field 'points': expected [l, k, m, confidence], got {shown(point)}")
-            l, k, m = (whole(number, "field 'points'") for number in point[:3])
-            confidence = rational(point[3], "field 'points'")
+            l, k, m = (demanded(number, "field 'points'") for number in point[:3])
+            confidence = chosen(point[3], "field 'points'")
             if not 0 < confidence <= 1:
                 raise Refused(f"field 'points': expected a confidence in (0, 1], got {shown(point[3])}")
             points.append((l, k, m, confidence))
@@ -2551,7 +2594,7 @@ class DisclosureTemplate:
                 f"field 'templates': expected a value of {self.attribute!r}, got {shown(entry['value'])}"
             )
         self.place = columns[self.attribute][canonical(entry["value"])]
-        self.limit = rational(entry["limit"], "field 'templates'")
+        self.limit = chosen(entry["limit"], "field 'templates'")
         self.confidence = rational(entry["confidence"], "field 'templates'")
         if self.limit > 1 or self.confidence > 1:
             raise Refused(f"field 'templates': expected a limit and a confidence up to 1, got {shown(entry)}")

@@ -29,7 +29,7 @@ from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import amount_text, exact, power_text
+from nbcfast.table.values import amount_text, as_limit, exact, power_text
 from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
@@ -131,7 +131,7 @@ def release(
     expect_progress(progress)
     usable(views)
     rows = _rows(rows)
-    demanded = Fraction(exact(amplification, "amplification"))
+    demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = min(safety.allowed_amplification(demanded, attacker), Fraction(SHARPEST))
     if preserve not in ("label", "order"):
         raise ValueError(f"preserve must be 'label' or 'order', got {preserve!r}")

@@ -15,7 +15,7 @@ from nbcfast.closeness.program import BITS, Ray, lowest, solved
 from nbcfast.closeness.scores import Scores
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
-from nbcfast.table.values import exact
+from nbcfast.table.values import as_limit, exact
 from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options
 from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, on_grid, scaled_by
 from nbcfast.transform.shares import Shares
@@ -140,7 +140,7 @@ def limits(r: Any, attacker: str) -> tuple[Fraction, Fraction]:
     """R as demanded, and what the odds of the counts must keep to."""
     if attacker not in ("row", "worlds"):
         raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
-    demanded = Fraction(exact(r, "r"))
+    demanded = as_limit(exact(r, "r"), "r")
     times = 2 if attacker == "worlds" else 1
     if demanded <= times:
         why = "'worlds', whose odds can be twice X_c / X_d" if attacker == "worlds" else "'row'"

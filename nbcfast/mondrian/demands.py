@@ -15,7 +15,7 @@ from nbcfast.groups.groups import Groups
 from nbcfast.groups.measures import MOST_PEOPLE, as_amount
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import Point, as_points
-from nbcfast.table.values import exact, exact_share, fields_text, number_text
+from nbcfast.table.values import as_limit, exact, exact_share, fields_text, number_text
 from nbcfast.verify_release import partition_warnings
 
 Distance = Literal["equal", "ordered"]
@@ -55,6 +55,11 @@ class Demands:
             k = as_amount(k, "k")
             if k < 1:
                 raise ValueError(f"k must be at least 1, got {k}")
+            expect_few(k, "k")
+        for number, point in enumerate(checked):
+            for name, amount in zip("lkm", point[:3], strict=True):
+                expect_few(amount, f"points[{number}]: {name}")
+            as_limit(point.confidence, f"points[{number}]: confidence")
         made = cls(checked, k, _diversity(diversity), _closeness(closeness))
         if not checked and k is None and made.diversity is None and made.closeness is None:
             raise ValueError("expected a demand: points, k, diversity or closeness; got none")
@@ -179,6 +184,12 @@ class Demands:
         return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
 
 
+def expect_few(amount: int, where: str) -> None:
+    """Refuse more than all people there can be: in longer numbers of a certificate texts could be hidden."""
+    if amount > MOST_PEOPLE:
+        raise ValueError(f"{where} must be at most 2^61, got {number_text(amount)}")
+
+
 def _diversity(given: Any) -> tuple[Fraction, int] | None:
     if given is None:
         return None
@@ -186,7 +197,8 @@ def _diversity(given: Any) -> tuple[Fraction, int] | None:
         c, l = given
     except (TypeError, ValueError):
         raise TypeError(f"diversity must be (c, l), got {given!r}") from None
-    limit, l = Fraction(exact(c, "diversity: c")), as_amount(l, "diversity: l")
+    limit, l = as_limit(exact(c, "diversity: c"), "diversity: c"), as_amount(l, "diversity: l")
+    expect_few(l, "diversity: l")
     if limit <= 0:
         raise ValueError(f"diversity: c must be positive, got {c!r}")
     if l < 1:
@@ -200,7 +212,7 @@ def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
     t, distance = given if isinstance(given, tuple) and len(given) == 2 else (given, "equal")
     if distance not in ("equal", "ordered"):
         raise ValueError(f"closeness: the distance must be 'equal' or 'ordered', got {distance!r}")
-    limit = Fraction(exact_share(t, "closeness"))
+    limit = as_limit(exact_share(t, "closeness"), "closeness")
     if limit < 0:
         raise ValueError(f"closeness must be at least 0, got {t!r}")
     return limit, "ordered" if distance == "ordered" else "equal"

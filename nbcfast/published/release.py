@@ -19,8 +19,8 @@ from nbcfast.published.points_table import PointsTable
 from nbcfast.published.saving import save
 from nbcfast.published.typed import limit_text
 from nbcfast.table import Table
-from nbcfast.table.values import exact, fields_text, number_text
-from nbcfast.verify_release import MOST_BITS, canonical_notes, contradiction
+from nbcfast.table.values import amount_text, as_limit, exact, fields_text, number_text
+from nbcfast.verify_release import MOST_BITS, MOST_PEOPLE, canonical_notes, contradiction
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
 
@@ -176,7 +176,9 @@ class Certificate:
     canonical: Canonical | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "amplification", Fraction(exact(self.amplification, "amplification")))
+        factors = 3 if self.method == "est" else 1  # R, times a quotient of two priors
+        demanded = as_limit(exact(self.amplification, "amplification"), "amplification", factors)
+        object.__setattr__(self, "amplification", demanded)
         if self.amplification <= 1:
             raise ValueError(f"amplification must be above 1, got {limit_text(self.amplification)}")
         for name, allowed in (
@@ -203,6 +205,8 @@ class Certificate:
                 raise TypeError(f"{name} must be an int, got {number!r}")
             if number < 0:
                 raise ValueError(f"{name} must be at least 0, got {number}")
+        if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
+            raise ValueError(f"differing_rows must be less than 2^61, got {amount_text(self.differing_rows)}")
         for name in ("gauge", "identity"):
             if type(getattr(self, name)) is not bool:
                 raise TypeError(f"{name} must be a bool, got {getattr(self, name)!r}")
@@ -237,8 +241,8 @@ class Certificate:
             return
         if self.r is None or self.prior is None:
             raise ValueError("method 'est' needs r and prior")
-        object.__setattr__(self, "r", Fraction(exact(self.r, "r")))
-        prior = tuple(Fraction(exact(number, "prior")) for number in self.prior)
+        object.__setattr__(self, "r", as_limit(exact(self.r, "r"), "r"))
+        prior = tuple(as_limit(exact(number, "prior"), "prior") for number in self.prior)
         object.__setattr__(self, "prior", prior)
         least = 2 if self.attacker == "worlds" else 1
         if self.r <= least:

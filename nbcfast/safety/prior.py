@@ -10,7 +10,7 @@ from typing import Any
 from nbcfast._core.errors import expect
 from nbcfast.safety.amplification import at_most
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast.table.values import as_limit, exact, exact_share, number_text
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 
@@ -35,7 +35,8 @@ def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
         place = known.get(_key(label))
         if place is None:
             raise ValueError(f"prior: expected classes of {_listed(classes)}; got {label!r}")
-        found[place] = Fraction(exact_share(number, f"prior of class {label!r}"))
+        where = f"prior of class {label!r}"
+        found[place] = as_limit(exact_share(number, where), where)
     for place, label in enumerate(classes):
         if place not in found:
             raise ValueError(

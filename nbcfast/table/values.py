@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nbcfast.verify_release import MOST_DIGITS, carries_more
+
 Kind = Literal["bool", "int", "float", "text", "interval"]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
@@ -77,6 +79,20 @@ def exact(number: Any, where: str) -> int | Fraction:
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{where} must be a finite number, got {_short(repr(number))}") from None
     return result.numerator if result.denominator == 1 else result
+
+
+def as_limit(number: int | Fraction, where: str, factors: int = 1) -> Fraction:
+    """The number, which a certificate will hold; in longer ones whole texts could be hidden.
+
+    `factors` is of how many such numbers it is a product.
+    """
+    found = Fraction(number)
+    if carries_more(found, factors):
+        raise ValueError(
+            f"{where}: exact limits have at most {MOST_DIGITS * factors} digits in numerator and "
+            f"denominator, got {_short(number_text(found))}"
+        )
+    return found
 
 
 def exact_share(number: Any, where: str) -> int | Fraction:

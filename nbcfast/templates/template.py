@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from nbcfast.table import SUPPRESSED
-from nbcfast.table.values import Value, exact, exact_share, normalise, number_text, plain
+from nbcfast.table.values import Value, as_limit, exact, exact_share, normalise, number_text, plain
 from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Template:
         value = normalise([sensitive[1]], f"sensitive value of {column!r}")[1][0]
         if value is SUPPRESSED:
             raise ValueError(f"sensitive value of {column!r} must be a value, got SUPPRESSED")
-        number = Fraction(exact_share(limit, "limit"))
+        number = as_limit(exact_share(limit, "limit"), "limit")
         if not 0 <= number <= 1:
             raise ValueError(f"limit must be 0 to 1, got {number_text(exact(limit, 'limit'))}")
         object.__setattr__(self, "quasi", names)

@@ -20,7 +20,7 @@ from nbcfast.equivalence import Comparer
 from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.release import Certificate, Release
 from nbcfast.table import Table
-from nbcfast.table.values import exact, number_text
+from nbcfast.table.values import as_limit, exact, number_text
 from nbcfast.transform.scaling import Ladder, Scaled, between, margin_of, scaled_by
 from nbcfast.transform.shares import Shares, proven, proven_rows, tilt_at
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
@@ -180,7 +180,7 @@ def safety_transform(
     """
     expect(views, Viewset, "views")
     table, rows = checked_options(rows, table, gauge, allow_differences)
-    demanded = Fraction(exact(amplification, "amplification"))
+    demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = safety.allowed_amplification(demanded, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     identity = (

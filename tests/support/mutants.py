@@ -202,7 +202,7 @@ MAKERS = {
         {name: values * 150 for name, values in PEOPLE.items()},
         ["job", "age"],
         "ill",
-        [(0, 5, 300, 1), (0, 100, 80, 1 - Fraction(1, 10**90))],
+        [(0, 5, 300, 1), (0, 100, 80, 1 - Fraction(1, 10**36))],
         weights="people",
     ),
     "partition ordered": _anonymized(

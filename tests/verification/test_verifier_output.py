@@ -425,14 +425,12 @@ def test_long_numbers_of_a_release(tmp_path):
     nbcfast.safety_transform(nbcfast.Viewset([3, 4], {"job": [[1, 3], [2, 1]]}), 4).save(tmp_path)
     certificate = tmp_path / "certificate.json"
     fields = json.loads(certificate.read_text())
-    fields["amplification"] = f"0x1{'0' * 8_000}/1"
     for row in [fields["class_counts"], *fields["attributes"][0]["counts"]]:
         row[:] = [hex(number << 40_000) for number in row]
     fields["sha256"] = verify_release.digest(fields)
     certificate.write_text(verify_release.canonical(fields) + "\n")
     made = nbcfast.load(tmp_path)
-    assert "amplification=about 2^32000, " in repr(made.certificate)
-    assert "amplification <= about 2^32000" in repr(made)
+    assert repr(made).startswith("Release(about 2^40")
     assert "smallest class about 2^40" in repr(safety.check(made.views, 4))
     assert verify_release.main([str(tmp_path)]) == 0
 

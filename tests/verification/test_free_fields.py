@@ -1,0 +1,173 @@
+"""What a publisher chooses freely carries no hidden text: it is bounded, or printed and named as his own."""
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+
+import nbcfast
+from nbcfast import Certificate, Table, Viewset, canonical, skyline, verify_release
+from nbcfast.closeness import est
+from nbcfast.templates import Template, disclose
+
+PEOPLE = {
+    "job": ["a", "a", "b", "b", "c", "c", "a", "b"],
+    "age": [30, 31, 32, 50, 51, 52, 53, 33],
+    "ill": ["y", "n", "n", "y", "n", "n", "n", "n"],
+}
+VIEWS = Viewset(
+    [50, 90],
+    {"job": [[9, 70], [41, 20]], "sex": [[12, 30], [20, 20], [18, 40]]},
+    classes=["ill", "well"],
+    domains={"job": ["a", "b"], "sex": ["f", "m", "x"]},
+)
+EVEN = {"ill": "1/2", "well": "1/2"}
+LONG = Fraction(4) + Fraction(1, 2**130)
+LONG_TEXT = f"{hex(LONG.numerator)}/{hex(LONG.denominator)}"
+SHARE_TEXT = f"{hex(2**130 - 1)}/{hex(2**130)}"
+BEYOND = "beyond what a limit may carry"
+
+
+def rewritten(folder, change):
+    """Change the fields of the file, and its sha256 with them."""
+    path = folder / "certificate.json"
+    fields = json.loads(path.read_text())
+    change(fields)
+    fields["sha256"] = verify_release.digest(fields)
+    path.write_text(verify_release.canonical(fields) + "\n")
+
+
+def with_table(folder, change, *rows):
+    """The same, with these lines as the table."""
+    (folder / "table.csv").write_text("".join(f"{row}\n" for row in rows))
+    digest = verify_release.hashlib.sha256((folder / "table.csv").read_bytes()).hexdigest()
+
+    def both(fields):
+        fields["table_sha256"] = digest
+        change(fields)
+
+    rewritten(folder, both)
+
+
+def said(folder, capsys):
+    """The exit code of the script, and what it prints."""
+    capsys.readouterr()
+    code = verify_release.main([str(folder)])
+    return code, capsys.readouterr().out
+
+
+def refused(folder, capsys, words):
+    """Whether both verifiers refuse it in these words."""
+    code, printed = said(folder, capsys)
+    assert (code, words in printed) == (1, True), printed
+    found = nbcfast.verify(folder)
+    assert (found.exit_code, words in repr(found)) == (1, True), found
+
+
+def released(folder):
+    canonical.release(VIEWS, 4).save(folder)
+
+
+def estimated(folder):
+    est(VIEWS, EVEN, 3).save(folder)
+
+
+def grouped(folder):
+    demands = {"k": 2, "diversity": (3, 1), "closeness": "9/10"}
+    skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", [(0, 0, 0, 1)], **demands).save(folder)
+
+
+def disclosed(folder):
+    disclose(Table(PEOPLE), [Template(["job"], ("ill", "y"), "3/4")], "age").save(folder)
+
+
+def fewer(folder):
+    nbcfast.safety_transform(VIEWS, 4, rows=20, allow_differences=True).save(folder)
+
+
+class TestNumbers:
+    """Limits and other numbers that somebody chose."""
+
+    @pytest.mark.parametrize(
+        ("make", "field", "entry"),
+        [
+            (released, "amplification", LONG_TEXT),
+            (released, "amplification", f"0x1{'0' * 40_000}/1"),
+            (estimated, "r", LONG_TEXT),
+            (estimated, "prior", [SHARE_TEXT, f"1/{hex(2**130)}"]),
+            (grouped, "k", hex(2**61 + 1)),
+            (grouped, "diversity", [LONG_TEXT, 1]),
+            (grouped, "diversity", ["3/1", hex(2**62)]),
+            (grouped, "closeness", [SHARE_TEXT, "equal"]),
+            (grouped, "points", [[0, 0, 0, SHARE_TEXT]]),
+            (grouped, "points", [[0, 0, hex(2**62), "1/1"]]),
+            (disclosed, "templates", SHARE_TEXT),
+        ],
+    )
+    def test_long_ones_are_refused(self, make, field, entry, tmp_path, capsys):
+        make(tmp_path)
+        assert nbcfast.verify(tmp_path).exit_code == 0
+        if field == "templates":
+            rewritten(tmp_path, lambda fields: fields["templates"][0].update(limit=entry))
+        else:
+            rewritten(tmp_path, lambda fields: fields.update({field: entry}))
+        refused(tmp_path, capsys, f"{field!r}: {BEYOND}")
+        with pytest.raises(ValueError, match=BEYOND):
+            nbcfast.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("name", "make"),
+        [
+            ("amplification", lambda: nbcfast.safety_transform(VIEWS, LONG)),
+            ("amplification", lambda: canonical.release(VIEWS, LONG)),
+            ("amplification", lambda: Certificate(amplification=LONG, tuples=2)),
+            ("r", lambda: est(VIEWS, EVEN, LONG)),
+            ("prior of class 'ill'", lambda: est(VIEWS, {"ill": LONG - 4, "well": 5 - LONG}, 3)),
+            ("diversity: c", lambda: skyline.anonymize(Table(PEOPLE), ["job"], "ill", diversity=(LONG, 1))),
+            ("closeness", lambda: skyline.anonymize(Table(PEOPLE), ["job"], "ill", closeness=LONG - 4)),
+            (
+                "points[0]: confidence",
+                lambda: skyline.anonymize(Table(PEOPLE), ["job"], "ill", [(0, 0, 0, 5 - LONG)]),
+            ),
+            ("limit", lambda: Template(["job"], ("ill", "y"), LONG - 4)),
+        ],
+    )
+    def test_the_library_takes_none(self, name, make):
+        with pytest.raises(ValueError, match=re.escape(f"{name}: exact limits have at most 38 digits")):
+            make()
+
+    @pytest.mark.parametrize(
+        ("name", "demands"),
+        [
+            ("k", {"k": 2**61 + 1}),
+            ("diversity: l", {"diversity": (3, 2**61 + 1)}),
+            ("points[0]: m", {"points": [(0, 0, 2**61 + 1, 1)]}),
+        ],
+    )
+    def test_nor_more_people_than_there_can_be(self, name, demands):
+        with pytest.raises(ValueError, match=re.escape(f"{name} must be at most 2^61")):
+            skyline.anonymize(Table(PEOPLE), ["job"], "ill", **demands)
+
+    def test_limits_that_the_library_rounds_are_taken(self, tmp_path):
+        limit = nbcfast.safety.limit("0.123", "0.456789", n_classes=9, rule="paper")
+        nbcfast.safety_transform(VIEWS, limit).save(tmp_path)
+        assert nbcfast.verify(tmp_path).exit_code == 0
+
+    @pytest.mark.parametrize(("limit", "text"), [("4.0000001", "40000001/10000000"), (10**37 + 1, None)])
+    def test_limits_are_printed_in_full(self, limit, text, tmp_path, capsys):
+        nbcfast.safety_transform(VIEWS, limit).save(tmp_path)
+        assert f"Lambda <= {text or limit} (" in said(tmp_path, capsys)[1]
+        assert f" <= {limit}\n" in repr(nbcfast.verify(tmp_path))
+
+    def test_no_more_rows_differ_than_a_table_has(self, tmp_path, capsys):
+        fewer(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(differing_rows=hex(2**61)))
+        refused(tmp_path, capsys, "field 'differing_rows': expected less than 2^61")
+        with pytest.raises(ValueError, match=r"differing_rows must be less than 2\^61"):
+            Certificate(amplification=4, tuples=2, differing_rows=2**61)
+
+    def test_a_group_has_somebody(self, tmp_path, capsys):
+        grouped(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(k=0))
+        refused(tmp_path, capsys, "field 'k': expected at least 1, got 0")
