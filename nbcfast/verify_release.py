@@ -671,11 +671,13 @@ class Document(Form):
             found.append(PUBLIC)
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
-        if self.differing_rows is not None and self.differing_tuples != 0:
+        counted = decided.get("differing") is not None
+        if self.differing_rows is not None and self.differing_tuples != 0 and not counted:
             rows = short(self.differing_rows)
             found.append(f"{rows} rows of the private table are decided otherwise than by the private views.")
-        # Points that were made of answers alone know of no marginal.
-        if not fields["identity"] and (made is None or not decided.get("canonical")):
+        # What was made again is no marginal but what its method makes of answers, or of the counts.
+        again = decided.get("again") if made is None else decided.get("canonical")
+        if not fields["identity"] and not again:
             found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
         if made is not None:
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])

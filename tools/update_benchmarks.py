@@ -24,7 +24,9 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-TABLE = re.compile(r"^<!-- table: (?P<options>[^\n]*) -->\n(?P<body>.*?)^<!-- end of table -->\n", re.M | re.S)
+TABLE = re.compile(
+    r"^<!-- table: (?P<options>[^\n]*) -->\n(?P<body>.*?)^<!-- end of table -->\n", re.M | re.S
+)
 BEGINS, ENDS = "<!-- table: {} -->\n", "<!-- end of table -->\n"
 
 
@@ -62,7 +64,9 @@ def updated(page, wanted, measured, day):
     known = [job for found in TABLE.finditer(page) for job in jobs_of(found["options"])]
     unknown = sorted(set(wanted) - set(known))
     if not known or unknown:
-        raise ValueError(f"expected jobs of tables of the page ({', '.join(known)}), got {', '.join(unknown)}")
+        raise ValueError(
+            f"expected jobs of tables of the page ({', '.join(known)}), got {', '.join(unknown)}"
+        )
 
     def replaced(found):
         options = found["options"]
@@ -74,7 +78,9 @@ def updated(page, wanted, measured, day):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("jobs", metavar="JOB", nargs="*")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--page", type=Path, default=TOP / "docs" / "benchmarks.md")

@@ -30,7 +30,7 @@ from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.beginnings import PARQUET_ENDINGS, header_of, uncounted
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.published.release import Release
+from nbcfast.published.release import Release, same_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import amount_text, number_text, plainly
 from nbcfast.table.values import exact as exactly
@@ -979,25 +979,15 @@ def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
 
 
 def same_line(release: Release) -> str:
-    """Whether the classifier is the private one, and how that was established."""
+    """Whether the classifier is the private one, and how that was established, by who made the release."""
     made = release.certificate
-    what = "the order of all classes" if made.preserve == "order" else "the best class"
-    of = f"{readable(made.tuples)} tuples"
     if made.canonical is not None and made.canonical.listed is not None:
         listed = made.canonical.listed
-        if listed.differing:
-            return f"not identical: {what} differs on {listed.differing:,} of {listed.tuples:,} listed tuples"
-        return f"{what} as before on {listed.tuples:,} listed tuples of {of}"
-    if made.identity:
-        return f"identical: these are the original counts, {of}"
-    if made.equal:
-        return f"identical: {what} on all {of} (proven by {made.equivalence})"
+        return same_text(made.preserve, made.tuples, listed.differing, made.equivalence, None, listed.tuples)
     if made.differing_tuples is None:
-        return f"not compared: {what} on {of}"
-    rows = (
-        "" if made.differing_rows is None else f", and on {readable(made.differing_rows)} rows of the input"
-    )
-    return f"not identical: {what} differs on {readable(made.differing_tuples)} of {of}{rows}"
+        what = "the order of all classes" if made.preserve == "order" else "the best class"
+        return f"not compared: {what} on {readable(made.tuples)} tuples"
+    return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
 
 
 @verbs.command()
@@ -1055,7 +1045,7 @@ def verify(
         raise ValueError("--class and --weights go with --against FILE")
     if against is None and listed is None and (nulls or delimiter or texts):
         raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
-    published = public = views = None
+    published = public = table = None
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
             published = load(folder)
@@ -1073,9 +1063,16 @@ def verify(
 
             public = listed_in(listed, published.views, None, nulls, delimiter, texts)
         if against is not None and class_name is not None:
-            views = private_views(published, against, class_name, weights, nulls, delimiter, texts)
+            table = private_table(published, against, class_name, weights, nulls, delimiter, texts)
         with progress("comparing") as report:
-            found = verified(folder, views, tuples=public, ignore_extra=ignore_extra, progress=report)
+            found = verified(
+                folder,
+                table,
+                tuples=public,
+                class_name=None if table is None else class_name,
+                ignore_extra=ignore_extra,
+                progress=report,
+            )
     else:
         found = verified(folder, ignore_extra=ignore_extra)
         for option, given in (("--against", against), ("--tuples", listed)):
@@ -1084,8 +1081,8 @@ def verify(
                     f"{option} is for releases: kind {found.kind!r} is checked from its own files alone"
                 )
     hint = None
-    if isinstance(published, Release) and against is not None and views is not None:
-        hint = read_otherwise(found, published, against, views, weights, nulls, delimiter, texts)
+    if isinstance(published, Release) and against is not None and table is not None:
+        hint = read_otherwise(found, published, against, table, weights, nulls, delimiter, texts)
     if as_json:
         print(json.dumps({**found.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:
@@ -1103,7 +1100,7 @@ def read_otherwise(
     found: Verification,
     release: Release,
     against: Path,
-    views: nbcfast.Viewset,
+    table: nbcfast.Table,
     weights: str | None,
     nulls: tuple[str, ...],
     delimiter: str | None,
@@ -1119,7 +1116,7 @@ def read_otherwise(
             "--delimiter CHAR": delimiter is None,
             "--text NAME": not texts,
         }
-    total = int(views.n_rows)
+    total = table.n_rows if table.weights is None else int(table.weights.sum())
     counted = f"{against}, as it was read, counts {total:,} in all"
     if release.certificate.identity:
         stated = int(release.views.n_rows)
@@ -1134,7 +1131,7 @@ def read_otherwise(
     return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
 
 
-def private_views(
+def private_table(
     release: Release,
     against: Path,
     class_name: str,
@@ -1142,8 +1139,8 @@ def private_views(
     nulls: tuple[str, ...],
     delimiter: str | None,
     texts: tuple[str, ...],
-) -> nbcfast.Viewset:
-    """The counts of the private table, of the attributes that the release has."""
+) -> nbcfast.Table:
+    """The private table: the attributes that the release has, in its bins, and the class."""
     names = list(release.views.attributes)
     for option, column in (("--class", class_name), ("--weights", weights)):
         if column in names:
@@ -1166,7 +1163,7 @@ def private_views(
         raise ValueError(f"{against}: no rows")
     for name, intervals in binned.items():
         table = table.bin(name, edges=intervals)
-    return nbcfast.count(table, class_name, names)
+    return table
 
 
 def of_partition(made: "Partition") -> list[tuple[str, str]]:
@@ -1213,8 +1210,8 @@ def show_verification(found: Verification, hint: str | None = None) -> None:
     if found.release is not None:
         made = found.release.certificate
         lines = [("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker))]
-        if any(check.name == "equivalence" and check.passed for check in found.checks):
-            lines.append(("classifier", same_line(found.release)))
+        if found.classifier is not None:
+            lines.append(("classifier", found.classifier))
         parts.append(pairs([*lines, ("rows", readable(found.release.views.n_rows))]))
     if found.published is not None and found.kind in SUMMARIES:
         parts.append(pairs(SUMMARIES[found.kind](found.published)))

@@ -36,6 +36,34 @@ PRESERVED = ("order", "label")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
 
 
+def same_text(
+    preserve: str,
+    tuples: int,
+    differing: int | None,
+    proof: str,
+    rows: int | None = None,
+    listed: int | None = None,
+) -> str:
+    """Whether a classifier is the private one, and how that was established.
+
+    Of all `tuples`, or of the `listed` ones where only these were compared, so many are decided otherwise, or
+    some where that is None; so are so many `rows` of the table.
+    """
+    what = "the order of all classes" if preserve == "order" else "the best class"
+    of = f"{amount_text(tuples)} tuples"
+    if listed is not None:
+        if differing:
+            return f"not identical: {what} differs on {differing:,} of {listed:,} listed tuples"
+        return f"{what} as before on {listed:,} listed tuples of {of}"
+    if proof == "identity":
+        return f"identical: these are the original counts, {of}"
+    if differing == 0:
+        return f"identical: {what} on all {of} (proven by {proof})"
+    number = "some" if differing is None else amount_text(differing)
+    also = "" if rows is None else f", and on {amount_text(rows)} rows of the input"
+    return f"not identical: {what} differs on {number} of {of}{also}"
+
+
 class PublicList(NamedTuple):
     """A public list of tuples, on which a canonical release keeps answers.
 

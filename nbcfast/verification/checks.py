@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,9 @@ from nbcfast.canonical.publish import difference
 from nbcfast.closeness import est
 from nbcfast.closeness.reached import statement11
 from nbcfast.equivalence import compare
+from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.release import Certificate, Release, same_text
 from nbcfast.published.table_lines import parquet_check
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
@@ -88,6 +88,9 @@ class Verification:
         they were counted.
     ignored : tuple of str
         With ``ignore_extra=True``: the names, in quotes, of what is in the folder and covered by nothing.
+    classifier : str or None
+        What was found of the classifier of a release beside the private one; None where that was not
+        compared, or is not what the certificate says.
     """
 
     path: str
@@ -98,6 +101,7 @@ class Verification:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    classifier: str | None = None
 
     def _of(self, kind: str) -> Any:
         return self.published if self.kind == kind else None
@@ -191,6 +195,7 @@ def verify(
     against: Viewset | Table | None = None,
     *,
     tuples: Any = None,
+    class_name: str | None = None,
     ignore_extra: bool = False,
     progress: Progress | None = None,
 ) -> Verification:
@@ -210,9 +215,12 @@ def verify(
         The folder that `save` wrote, or the certificate.json in it, which stands for its folder.
     against : Viewset or Table, optional
         The private views, or the table that they count; their attributes, values and classes may stand in
-        another order. A value of the release that they do not have counts 0.
+        another order. A value of the release that they do not have counts 0. Rows that are decided otherwise
+        are counted in a table only: views do not know which values stand in one row.
     tuples : Table, or anything that Table takes, optional
         The public list that a canonical release keeps its answers on, which is not in its file.
+    class_name : str, optional
+        The class column of a table that is given as `against`; by default that of the release.
     ignore_extra : bool
         Pass over regular files and folders that the certificate does not name. Then there is no check of
         the folder; they are listed in `.ignored`, as nothing covers them.
@@ -224,8 +232,8 @@ def verify(
     Verification
         With `.ok`, `.verdict`, and `.checks`: the file's form and sha256, positive, realistic, Lambda; of a
         canonical release that it is the one that its answers give, and that its points decide as its counts
-        do; and with `against` the equivalence that the certificate claims. What stays a claim of the
-        publisher is in `.claims`.
+        do; and with `against` the equivalence that the certificate claims, and with a table the number of
+        rows that differ. What stays a claim of the publisher is in `.claims`.
 
     Raises
     ------
@@ -247,6 +255,12 @@ def verify(
     """
     if against is not None and not isinstance(against, (Viewset, Table)):
         raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
+    if class_name is not None and not isinstance(class_name, str):
+        raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
+    if class_name is not None and not isinstance(against, Table):
+        raise ValueError(
+            f"class_name must be None, as against is no Table that has such a column, got {class_name!r}"
+        )
     if not isinstance(ignore_extra, bool):
         raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
     where = form.location(os.fsdecode(path))
@@ -268,20 +282,36 @@ def verify(
     checks.append(
         Check("realistic", fault is None, fault or "for every attribute they add up to the class counts")
     )
+    classifier = None
     if checks[-1].passed and checks[-2].passed:  # what is beside the file changes nothing of it
         made = release.certificate
         checks.append(_amplified(document, release))
         if made.r_limit is not None and made.prior is not None:
             checks.append(_close(document, release, made.prior, made.r_limit))
-        if made.canonical is not None or tuples is not None:
-            checks += _canonical(release, tuples, against)
+        private, table, fault = None, None, ""
         if against is not None:
-            checks.append(_same(release, against, tuples, progress))
-    return _verification(document, where, checks, release, ignored)
+            try:
+                private, table = _counted(release, against, class_name)
+                private = aligned(private, release.views)
+            except ValueError as error:
+                private, fault = None, f"these are not the views of the release: {error}"
+        if made.canonical is not None or tuples is not None:
+            checks += _canonical(release, tuples, private)
+        if private is not None:
+            compared, classifier = _compared(release, private, table, tuples, progress)
+            checks += compared
+        elif against is not None:
+            checks.append(Check("equivalence", False, fault))
+    return _verification(document, where, checks, release, ignored, classifier)
 
 
 def _verification(
-    document: form.Form, where: str, checks: list[Check], published: Any, ignored: list[str]
+    document: form.Form,
+    where: str,
+    checks: list[Check],
+    published: Any,
+    ignored: list[str],
+    classifier: str | None = None,
 ) -> Verification:
     """The checks, and what may be said beside them."""
     decided = form.decisions([(check.name, check.passed, check.text) for check in checks])
@@ -295,10 +325,11 @@ def _verification(
         tuple(warnings),
         tuple(notes),
         tuple(ignored),
+        classifier,
     )
 
 
-def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -> Iterator[Check]:
+def _canonical(release: Release, tuples: Any, private: Viewset | None) -> Iterator[Check]:
     """The checks of a canonical release that take its answers."""
     codes = None
     if tuples is not None:
@@ -310,10 +341,6 @@ def _canonical(release: Release, tuples: Any, against: Viewset | Table | None) -
         return
     alike = answers.scorecard(release, codes)
     if alike[0] is not False:
-        private = None
-        if against is not None:
-            with suppress(ValueError):  # the check of equivalence says what these lack
-                private = aligned(_counted(release, against), release.views)
         listed = None if codes is None else tuples
         for result in answers.again(release, codes, listed, private):
             yield Check(*result)
@@ -380,61 +407,93 @@ def _shown(document: form.Document) -> bool:
     return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= MOST_SHOWN
 
 
-def _same(release: Release, against: Viewset | Table, tuples: Any, progress: Progress | None) -> Check:
-    """The check of what the certificate says about the private views."""
+def _compared(
+    release: Release, private: Viewset, table: Table | None, tuples: Any, progress: Progress | None
+) -> tuple[list[Check], str | None]:
+    """The checks of what the certificate says about the private views, and a line of what they have found."""
+    made, rows = release.certificate, None
+    # Where no tuple differs no row does, and it is the tuples that are looked at.
+    if table is not None and made.differing_rows is not None and made.differing_tuples != 0:
+        places = differing_rows(private, release.views, table, made.preserve, None)
+        rows = len(places) if table.weights is None else int(table.weights[places].sum())
+    checks, found = _same(release, private, tuples, progress)
+    if rows is not None:
+        text = f"{amount_text(rows)} rows of the table are decided otherwise"
+        same = rows == made.differing_rows
+        stated = "as stated" if same else f"the certificate says {amount_text(made.differing_rows or 0)}"
+        checks.append(Check("differing", same, f"{text}, {stated}"))
+    if found is None or not all(check.passed for check in checks):
+        return checks, None
+    return checks, same_text(made.preserve, made.tuples, found.differing, found.proof, rows, found.listed)
+
+
+class Differing(NamedTuple):
+    """How many tuples are decided otherwise than by the private views, as was found."""
+
+    differing: int | None  # None: some, and nobody has counted them
+    proof: str
+    listed: int | None = None  # tuples of a list, where only these were compared
+
+
+def _same(
+    release: Release, private: Viewset, tuples: Any, progress: Progress | None
+) -> tuple[list[Check], Differing | None]:
+    """The check whether the classifier is as private as the certificate says, and what was found if it is."""
     name = "equivalence"
     made = release.certificate
-    try:
-        private = aligned(_counted(release, against), release.views)
-    except ValueError as error:
-        return Check(name, False, f"these are not the views of the release: {error}")
     if made.identity:
         same = private == release.views
         text = "the counts are the private ones, as stated" if same else "the counts are not the private ones"
-        return Check(name, same, text)
+        return [Check(name, same, text)], Differing(0, "identity")
     what = "whole order" if made.preserve == "order" else "best class"
     of = f"{amount_text(made.tuples)} tuples"
     if made.canonical is not None and made.canonical.listed is not None:
         if tuples is None:
-            return Check(name, None, f"the {what} is claimed on a list of tuples, which is not in the file")
+            text = f"the {what} is claimed on a list of tuples, which is not in the file"
+            return [Check(name, None, text)], None
         return _same_on_list(private, release, tuples, what)
     if tuples is not None:
-        return Check(name, False, "the release does not claim anything of a list of tuples")
-    if made.equal and made.tuples > COMPARED and _made_again(private, made) == release.views:
-        text = f"the {what} is the same on all {of}: made again from these views, the release is this one"
-        return Check(name, True, text)
+        return [Check(name, False, "the release does not claim anything of a list of tuples")], None
+    if made.equal and made.tuples > COMPARED:
+        again = _made_again(private, made)
+        if again is not None and again.views == release.views:
+            proof = again.certificate.equivalence
+            text = f"the {what} is the same on all {of}, as of what is made again ({proof})"
+            whole = Check("again", True, "made again from these views, the release is this one")
+            return [whole, Check(name, True, text)], Differing(0, proof)
     found = compare(private, release.views, preserve=made.preserve, progress=progress)
     if found.equal:
         if made.differing_tuples:
             text = f"no tuple differs, but the certificate says {amount_text(made.differing_tuples)}"
-            return Check(name, False, text)
-        return Check(name, True, f"the {what} is the same on all {of} ({found.method})")
+            return [Check(name, False, text)], None
+        text = f"the {what} is the same on all {of} ({found.method})"
+        return [Check(name, True, text)], Differing(0, found.method)
     if found.equal is False:
         number = "some" if found.differing is None else amount_text(found.differing)
         text = f"the {what} differs on {number} of {of}"
         if made.differing_tuples is None or made.differing_tuples == found.differing:
             stated = "the certificate does not claim otherwise" if made.equal is None else "as stated"
-            return Check(name, True, f"{text}, {stated} ({found.method})")
+            text = f"{text}, {stated} ({found.method})"
+            return [Check(name, True, text)], Differing(found.differing, found.method)
         if not made.equal and found.differing is None:
-            return Check(
-                name,
-                None,
-                f"{text}; the certificate says on {amount_text(made.differing_tuples)}, not decided",
-            )
+            claim = f"on {amount_text(made.differing_tuples)}, not decided"
+            return [Check(name, None, f"{text}; the certificate says {claim}")], None
         witness = "" if found.witness is None else f", for example {found.witness}"
         claim = "it is the same" if made.equal else f"on {amount_text(made.differing_tuples)}"
-        return Check(name, False, f"{text}, the certificate says {claim}{witness}")
-    return Check(name, None, f"undecided: the domain of {of} is too large to compare")
+        return [Check(name, False, f"{text}, the certificate says {claim}{witness}")], None
+    return [Check(name, None, f"undecided: the domain of {of} is too large to compare")], None
 
 
-def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) -> Check:
-    """The check of a canonical release that keeps its answers on a public list."""
+def _same_on_list(
+    private: Viewset, release: Release, tuples: Any, what: str
+) -> tuple[list[Check], Differing | None]:
+    """The check of a canonical release that keeps its answers on a public list, and what was found."""
     made, name = release.certificate, "equivalence"
     assert made.canonical is not None
     try:
         codes = codes_of(release, tuples)
     except ValueError as error:
-        return Check(name, False, str(error))
+        return [Check(name, False, str(error))], None
     listed = made.canonical.listed
     assert listed is not None
     boxes = (box(views, mode=made.preserve, tuples=codes) for views in (private, release.views))
@@ -444,16 +503,21 @@ def _same_on_list(private: Viewset, release: Release, tuples: Any, what: str) ->
         f"the {what} differs on {differing:,} of {of}" if differing else f"the {what} is the same on all {of}"
     )
     if differing == listed.differing:
-        return Check(name, True, f"{text}, as stated" if differing else text)
+        text = f"{text}, as stated" if differing else text
+        return [Check(name, True, text)], Differing(differing, "enumeration", len(codes))
     claim = f"on {listed.differing:,}" if listed.differing else "it is the same"
-    return Check(name, False, f"{text}, the certificate says {claim}")
+    return [Check(name, False, f"{text}, the certificate says {claim}")], None
 
 
-def _counted(release: Release, against: Viewset | Table) -> Viewset:
+def _counted(
+    release: Release, against: Viewset | Table, class_name: str | None
+) -> tuple[Viewset, Table | None]:
+    """The private views, and the table that they count, in the bins of the release, where there is one."""
     if isinstance(against, Viewset):
-        return against
-    if release.class_name is None:
-        raise ValueError("the release does not name its class column: give a Viewset")
+        return against, None
+    class_name = release.class_name if class_name is None else class_name
+    if class_name is None:
+        raise ValueError("the release does not name its class column: give class_name, or a Viewset")
     if against.n_rows == 0:
         raise ValueError("no rows")
     for name in release.views.attributes:  # bins of the release are made here too
@@ -462,11 +526,11 @@ def _counted(release: Release, against: Viewset | Table) -> Viewset:
             own = against.column(name).domain
             if own.kind in ("int", "float"):
                 against = against.bin(name, edges=bins)
-    return count(against, release.class_name, release.views.attributes)
+    return count(against, class_name, release.views.attributes), against
 
 
-def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
-    """The views of the release that `safety_transform`, which is deterministic, makes of the private ones."""
+def _made_again(private: Viewset, made: Certificate) -> Release | None:
+    """The release that `safety_transform`, which is deterministic, makes of the private ones."""
     if made.method == "canonical":  # never of domains that are too large to compare
         return None
     if made.method == "est":
@@ -482,7 +546,7 @@ def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
             )
         except (Infeasible, ValueError):
             return None
-        return again.views if again.certificate.equal else None
+        return again if again.certificate.equal else None
     try:
         again = safety_transform(
             private,
@@ -494,7 +558,7 @@ def _made_again(private: Viewset, made: Certificate) -> Viewset | None:
         )
     except (Infeasible, ValueError):
         return None
-    return again.views if again.certificate.equal else None
+    return again if again.certificate.equal else None
 
 
 def aligned(private: Viewset, published: Viewset) -> Viewset:

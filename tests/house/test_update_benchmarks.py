@@ -57,7 +57,9 @@ def test_no_table_is_lost_to_a_run_that_printed_none(tool, printed):
 
 
 def test_a_job_has_to_be_of_the_page(tool):
-    with pytest.raises(ValueError, match=r"expected jobs of tables of the page \(one, two, three\), got four"):
+    with pytest.raises(
+        ValueError, match=r"expected jobs of tables of the page \(one, two, three\), got four"
+    ):
         tool.updated(TEXT, ["four"], lambda options: PRINTED, "2026-11-19")
     with pytest.raises(ValueError, match="must name its --jobs; got '--rounds 3'"):
         tool.jobs_of("--rounds 3")

@@ -1,6 +1,7 @@
 """What `verify` says: what was checked, what was not, and what the publisher claims."""
 
 import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -496,6 +497,143 @@ class TestCommandLine:
         code, printed, _ = run("verify", folder / "out", "--json")
         found = json.loads(printed)
         assert (found["ok"], found["verdict"], len(found["claims"])) == (True, "verified", 2)
+
+
+class TestAgainstThePrivateTable:
+    """Of what the certificate says of the private rows nothing is repeated that was not found in them."""
+
+    COLUMNS = {  # noqa: RUF012
+        "job": ["a"] * 30 + ["b"] * 31 + ["c"] * 30,
+        "sex": ["f", "m"] * 45 + ["x"],
+        "y": (["n"] * 2 + ["y"]) * 10 + ["y", "n"] * 15 + ["y"] + ["y", "y", "n"] * 10,
+    }
+    ROWS = Table(COLUMNS)
+
+    @pytest.fixture(params=["rows", "weights"])
+    def table(self, request):
+        if request.param == "rows":
+            return self.ROWS
+        return Table(self.COLUMNS, weights=np.arange(1, 92))
+
+    def made(self, folder, table):
+        """The private views of a release that decides tuples otherwise, and how many, and how many rows."""
+        views = nbcfast.count(table, "y")
+        options = {"rows": 12, "allow_differences": True, "table": table, "class_name": "y"}
+        made = nbcfast.safety_transform(views, "3/2", **options)
+        made.save(folder)
+        differ = made.views.predict(table) != views.predict(table)  # of two classes, so the order is known
+        weights = np.ones(91, np.int64) if table.weights is None else table.weights
+        assert 0 < made.certificate.differing_tuples < 9
+        assert made.certificate.differing_rows > 1
+        assert made.certificate.differing_rows == weights[differ].sum()
+        return views, made.certificate.differing_tuples, made.certificate.differing_rows
+
+    def test_rows_that_differ_are_counted(self, tmp_path, table):
+        _, tuples, rows = self.made(tmp_path, table)
+        found = nbcfast.verify(tmp_path, table)
+        assert found.ok
+        assert found.checks[-1].to_dict() == {
+            "name": "differing",
+            "passed": True,
+            "text": f"{rows:,} rows of the table are decided otherwise, as stated",
+        }
+        assert found.claims == (verify_release.ARTIFICIAL,)
+        text = f"the order of all classes differs on {tuples} of 9 tuples, and on {rows:,} rows of the input"
+        assert found.classifier == f"not identical: {text}"
+
+    @pytest.mark.parametrize("stated", [0, 1, 10**30])
+    def test_a_wrong_number_of_them_fails(self, tmp_path, table, stated):
+        *_, rows = self.made(tmp_path, table)
+        entry = stated if stated < 2**53 else hex(stated)
+        rewritten(tmp_path, lambda fields: fields.update(differing_rows=entry))
+        found = nbcfast.verify(tmp_path, table)
+        assert (found.verdict, found.exit_code, found.classifier) == ("not verified", 1, None)
+        (check,) = (check for check in found.checks if not check.passed)
+        assert check.name == "differing"
+        text = f"{rows:,} rows of the table are decided otherwise, the certificate says "
+        assert check.text.startswith(text)
+        assert not any("rows of the private table" in text for text in found.claims)
+
+    @pytest.mark.parametrize("stated", [0, None])
+    def test_views_know_of_no_rows(self, tmp_path, table, stated):
+        views, tuples, _ = self.made(tmp_path, table)
+        rewritten(tmp_path, lambda fields: fields.update(differing_rows=stated))
+        found = nbcfast.verify(tmp_path, views)
+        assert found.ok
+        claimed = ["0 rows of the private table are decided otherwise than by the private views."]
+        assert list(found.claims) == (claimed if stated == 0 else []) + [verify_release.ARTIFICIAL]
+        assert found.classifier == f"not identical: the order of all classes differs on {tuples} of 9 tuples"
+
+    def test_the_command_line_counts_them_too(self, run, tmp_path):
+        self.made(tmp_path / "out", self.ROWS)
+        lines = [",".join(self.COLUMNS), *map(",".join, zip(*self.COLUMNS.values(), strict=True))]
+        (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+        arguments = ("verify", tmp_path / "out", "--against", tmp_path / "rows.csv")
+        code, printed, _ = run(*arguments)
+        assert (code, "rows of the input" in printed) == (0, True)
+        rewritten(tmp_path / "out", lambda fields: fields.update(differing_rows=0))
+        code, printed, _ = run(*arguments)
+        assert (code, "NO   differing" in printed, "0 rows of the input" in printed) == (1, True, False)
+        assert "classifier" not in printed
+        assert printed.rstrip().splitlines()[-3] == "not verified"
+
+    def test_the_class_column_may_have_another_name(self, tmp_path):
+        self.made(tmp_path, self.ROWS)
+        columns = {"label" if name == "y" else name: texts for name, texts in self.COLUMNS.items()}
+        assert not nbcfast.verify(tmp_path, Table(columns)).ok
+        assert nbcfast.verify(tmp_path, Table(columns), class_name="label").ok
+        with pytest.raises(TypeError, match="class_name must be a str or None, got int"):
+            nbcfast.verify(tmp_path, Table(columns), class_name=1)
+        for against in (None, nbcfast.count(self.ROWS, "y")):
+            with pytest.raises(ValueError, match="class_name must be None, as against is no Table"):
+                nbcfast.verify(tmp_path, against, class_name="y")
+
+    @pytest.mark.parametrize("against", ["views", "table"])
+    def test_the_proof_is_that_of_the_check(self, run, tmp_path, against):
+        views = nbcfast.count(self.ROWS, "y")
+        made = nbcfast.safety_transform(views, 4, table=self.ROWS, class_name="y")
+        assert made.certificate.equivalence == "enumeration"
+        made.save(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(equivalence="interval"))
+        found = nbcfast.verify(tmp_path, views if against == "views" else self.ROWS)
+        assert (
+            found.classifier == "identical: the order of all classes on all 9 tuples (proven by enumeration)"
+        )
+        assert not any("interval" in check.text for check in found.checks)
+
+    def test_what_is_not_said_to_be_compared_is_said_as_it_was_found(self, tmp_path):
+        views, tuples, _ = self.made(tmp_path, self.ROWS)
+
+        def change(fields):
+            fields.update(equivalence="none", differing_tuples=None, differing_rows=None)
+            fields["warnings"] = [verify_release.UNKNOWN]
+
+        rewritten(tmp_path, change)
+        found = nbcfast.verify(tmp_path, views)
+        assert found.classifier == f"not identical: the order of all classes differs on {tuples} of 9 tuples"
+
+    @pytest.mark.parametrize("gauge", [True, False])
+    def test_what_is_made_again_is_known_to_be_artificial(self, tmp_path, monkeypatch, gauge):
+        """Where the release is what its method makes of these views, its words on the counts are checked."""
+        views = nbcfast.count(self.ROWS, "y")
+        nbcfast.safety_transform(views, "3/2", rows="proven", gauge=gauge).save(tmp_path)
+        sentence = verify_release.ARTIFICIAL if gauge else verify_release.FLATTENED
+        for against in (None, views):  # compared, and not made again
+            found = nbcfast.verify(tmp_path, against)
+            assert (sentence in found.claims, sentence in found.notes) == (True, False)
+        monkeypatch.setattr("nbcfast.verification.checks.COMPARED", 0)
+        found = nbcfast.verify(tmp_path, views)
+        assert (sentence in found.claims, sentence in found.notes) == (False, True)
+        assert found.conclusion == "verified"
+        assert found.checks[-2].name == "again"
+        assert "proven by" in found.classifier
+
+    def test_a_canonical_release_says_the_same_with_the_table_as_without(self, tmp_path):
+        PUBLISHED["canonical"]().save(tmp_path)
+        for against in (None, VIEWS):
+            found = nbcfast.verify(tmp_path, against)
+            assert (verify_release.ARTIFICIAL in found.notes, found.ok) == (True, True)
+            assert verify_release.ARTIFICIAL not in found.claims
 
 
 def test_the_words_say_nothing_that_calms():
