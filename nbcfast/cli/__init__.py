@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from nbcfast.cli.writings import forget, noted
 from nbcfast.verify_release import complain, let_go, printable, silence
 
 __all__ = ["main", "printable"]
@@ -32,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     SIGTERM and SIGHUP end a command as Ctrl-C does, with what it has begun removed, by 143 and 129. Without
     `arguments` (those of the process are taken) the process is the command: further signals change nothing,
-    until it is gone. Whatever goes wrong is one line on stderr; with the environment variable
-    NBCFAST_TRACEBACK set, the traceback comes before it.
+    until it is gone. Whatever goes wrong is one line on stderr, which names what is written all the same;
+    with the environment variable NBCFAST_TRACEBACK set, the traceback comes before it.
     """
     if not _open_streams():
         complain("nbcfast: stdout is closed: give it a file, or /dev/null")
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         ended = signals.late
     if ended is not None:
         code = 128 + ended
+        if noted():
+            complain(f"nbcfast: {printable(noted())}: written")
         if ended != signal.SIGINT:
             complain(f"nbcfast: ended by {signal.Signals(ended).name}")
         let_go(sys.stdout)
@@ -64,21 +67,30 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _code_of(arguments: list[str], signals: "_Signals") -> int:
     """Run one command; its exit code."""
     signals.look()
+    forget()
+    of_stdout = False
     try:
         from nbcfast.cli.verbs import run
 
         code = run(arguments)
+        of_stdout = True
         sys.stdout.flush()
-    except BrokenPipeError:
+    except BrokenPipeError as error:
         # The reader has left, and so has its interest; the interpreter would complain once more on exit.
         silence(sys.stdout)
+        if noted():
+            complain(f"nbcfast: written: {printable(noted())}; stdout: {error.strerror}")
         return 2
     except Exception as error:
         if os.environ.get("NBCFAST_TRACEBACK"):
             import traceback
 
             traceback.print_exc()
-        complain(f"nbcfast: {_one_line(error)}")
+        text = _one_line(error)
+        # What is written is whole before anything is printed, and all other files have names.
+        if isinstance(error, OSError) and error.filename is None and (of_stdout or noted()):
+            text = f"stdout: {text}"
+        complain(f"nbcfast: {f'written: {printable(noted())}; ' if noted() else ''}{text}")
         let_go(sys.stdout)  # which may be what went wrong
         return 2
     return code

@@ -49,6 +49,7 @@ from nbcfast.cli.verbs import (
     too_long,
     verbs,
 )
+from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
 from nbcfast.verification.checks import verify as verified
@@ -599,6 +600,7 @@ def closeness_verb(
     if made is not None and out is not None:
         said.append(PRIVATE)
         made.save(out, overwrite=overwrite)
+        note([out / "certificate.json"])
         load(out)  # reads and checks what was written
     if as_json:
         found: dict[str, object] = {

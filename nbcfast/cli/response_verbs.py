@@ -33,6 +33,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
+from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
@@ -261,6 +262,7 @@ def disguise(
     with progress("disguising") as report:
         told = response.disguise(table, scheme, rng, progress=report)
     told.save(out, cuts=points, overwrite=overwrite)
+    note([out])
     made = told.scheme
     assert isinstance(made, (Scheme, KaryScheme))
     cuts_found = {name: cut.to_dict() for name, cut in points.items()}

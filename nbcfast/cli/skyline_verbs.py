@@ -44,6 +44,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
+from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
@@ -248,6 +249,7 @@ def find(
         axes = skyline.plot(points, title=f"{file.name}, confidence {confidence}")
         with written(picture, overwrite=overwrite) as drawn:
             axes.figure.savefig(drawn, format=picture.suffix[1:] or None)
+        note([picture])
     if json_only:
         found = {
             "file": str(file),
@@ -395,6 +397,7 @@ def anonymize(
                 file, names, sensitive, weights, nulls, delimiter, texts, memory_limit, spill, demands
             )
         files = save(partition, out, shuffle, counts, memory_limit is not None, overwrite)
+        note(files)
         if memory_limit is not None:
             partition = replace(partition, path=str(files[-1]))
     except Infeasible as error:

@@ -32,6 +32,7 @@ from nbcfast.cli.verbs import (
     show,
     verbs,
 )
+from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
@@ -309,6 +310,7 @@ def disclose_verb(
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
     files = [] if out is None else written(made, out, counts, written_as, overwrite)
+    note(files)
     attacks = {}
     for name in [] if no_attack else secrets:
         own = table.select(_once([*known, name]))

@@ -30,6 +30,7 @@ from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.beginnings import PARQUET_ENDINGS, header_of, uncounted
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release, same_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import amount_text, number_text, plainly
@@ -377,10 +378,14 @@ def screen_width() -> int:
 def show(*parts: Text | Grid) -> None:
     """Print `parts` with an empty line after each, folded to the terminal or, in a pipe, not at all."""
     console = screen()
-    with console.capture() as capture:
-        for part in parts:
-            console.print(part, Text(), sep="\n")
-    print("\n".join(line.rstrip() for line in capture.get().splitlines()).rstrip())
+    try:
+        with console.capture() as capture:
+            for part in parts:
+                console.print(part, Text(), sep="\n")
+        print("\n".join(line.rstrip() for line in capture.get().splitlines()).rstrip())
+    except OSError as error:
+        error.filename = "stdout"  # other than those of files, its errors do not say whose they are
+        raise
 
 
 @verbs.command()
@@ -670,8 +675,9 @@ def publish(
         return 1
     with progress("writing") as report:
         release.save(out, dataset=dataset, overwrite=overwrite, progress=report)
-    certificate = load(out).certificate  # reads and checks what was written
     files = [out / "certificate.json", *([] if dataset is None else [dataset])]
+    note(files)
+    certificate = load(out).certificate  # reads and checks what was written
     with already_written(files):
         with progress("judging") as report:
             before = Standing.of(views, table, class_name, report)
@@ -786,6 +792,7 @@ def already_written(files: list[Path]) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        forget()
         names = ", ".join(printable(str(path)) for path in files)
         print(f"nbcfast: {names}: written, but not judged or attacked to the end", file=sys.stderr)
         raise

@@ -1,0 +1,101 @@
+"""Where stdout takes nothing more, or its reader has left, stderr says what was written all the same."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbcfast.cli.writings import noted
+from nbcfast.verification.verify import verify
+
+pytest.importorskip("pyarrow")
+
+PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
+SURVEY = PATIENTS.with_name("survey.csv")
+VERBS = {
+    "publish": "publish patients.csv --class diagnosis --columns sex,glucose --amplification 4 --out out",
+    "publish as JSON": "publish patients.csv --class diagnosis --columns sex,glucose --amplification 4 "
+    "--out out --json",
+    "closeness": "closeness patients.csv --class diagnosis --columns sex,glucose "
+    "--prior healthy=0.75,diabetes=0.25 --r 9 --out out",
+    "disclose": "disclose patients.csv --columns sex,glucose --out out "
+    "--template 'sex -> glucose=high <= 90%'",
+    "anonymize": "skyline anonymize patients.csv --quasi age,sex --sensitive glucose --k 3 --out out",
+    "disguise": "disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health --out out",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for path in (PATIENTS, SURVEY):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:400]
+        (tmp_path / path.name).write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def command(line, folder, stdout):
+    arguments = [sys.executable, "-m", "nbcfast", *shlex.split(line)]
+    done = subprocess.run(
+        arguments, cwd=folder, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=300
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_full_stdout(verb, folder):
+    with open("/dev/full", "wb") as full:
+        code, said = command(VERBS[verb], folder, full)
+    assert code == 2
+    assert said.startswith("nbcfast: written: out")
+    assert said.endswith("; stdout: No space left on device\n")
+    assert said.count("\n") == 1
+    assert verify(folder / "out").exit_code in (0, 3)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_stdout_of_a_verb_that_writes_nothing(folder):
+    with open("/dev/full", "wb") as full:
+        code, said = command("inspect patients.csv --class diagnosis", folder, full)
+    assert (code, said) == (2, "nbcfast: stdout: No space left on device\n")
+
+
+def test_a_reader_that_has_left(folder):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as left:
+        code, said = command(VERBS["disclose"], folder, left)
+    assert code == 2
+    assert said == "nbcfast: written: out/table.csv, out/certificate.json; stdout: Broken pipe\n"
+
+
+def test_what_is_written_before_a_signal(folder, monkeypatch, run):
+    """Ctrl-C in the attack that comes after the writing."""
+    monkeypatch.chdir(folder)
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                "nbcfast.cli.template_verbs.guessed", lambda *_, number=number: signal.raise_signal(number)
+            )
+            left, out, said = run(*shlex.split(VERBS["disclose"]), "--overwrite")
+        assert (left, out) == (code, "")
+        assert said.startswith("nbcfast: out/table.csv, out/certificate.json: written\n")
+    # The next command begins anew.
+    left, _, said = run("inspect", "nothing.csv", "--class", "a")
+    assert (left, noted()) == (2, "")
+    assert "written" not in said
+
+
+def test_what_goes_wrong_after_the_writing(folder, monkeypatch, run):
+    monkeypatch.chdir(folder)
+
+    def fails(*_):
+        raise ValueError("too much")
+
+    monkeypatch.setattr("nbcfast.cli.template_verbs.guessed", fails)
+    left, _, said = run(*shlex.split(VERBS["disclose"]))
+    assert (left, said) == (2, "nbcfast: written: out/table.csv, out/certificate.json; too much\n")
