@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
+import numpy as np
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -189,6 +190,12 @@ def check_verb(
         Text(verdict, style="bold"),
     )
     return int(bool(found))
+
+
+def alone_in(table: nbcfast.Table, name: str) -> int:
+    """How many values of a column stand in a single row, each row as often as it counts."""
+    counted = np.bincount(table.codes(name), weights=table.weights, minlength=len(table.domain(name)))
+    return int((counted == 1).sum())
 
 
 def named_by(templates: Sequence[Template]) -> set[str]:
@@ -407,7 +414,8 @@ def shown(
         f"- {label(name)} has {len(made.table.domain(name)):,} values in {made.n_rows:,} rows, and is "
         "published as it is: leave it out with --columns if it tells who somebody is."
         for name in as_is
-        if name not in judged and names_people(len(made.table.domain(name)), made.n_rows)
+        if name not in judged
+        and names_people(len(made.table.domain(name)), made.n_rows, alone_in(made.table, name))
     ]
     lines = [
         ("people", f"{made.n_rows:,}"),

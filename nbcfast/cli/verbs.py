@@ -58,6 +58,7 @@ MOST_CLASSES = 256
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
 SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
+FEWEST = 3  # rows from which an attribute whose values are those of single rows names people
 MOST_COLUMNS = 10_000  # that inspect looks at
 MOST_LISTED = 1_000  # attributes of which it prints a line
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
@@ -824,16 +825,20 @@ def all_once(
     return uncounted(file, weights, delimiter, used, implied=columns is None)
 
 
-def names_people(values: int, rows: int) -> bool:
-    """Whether a column has nearly as many values as rows."""
-    return values > MOST_SINGULAR * rows and values > 20
+def names_people(values: int, rows: int, alone: int) -> bool:
+    """Whether a column has nearly as many values as rows, or most rows a value that no other has.
+
+    `alone` is how many values stand in a single row.
+    """
+    return (values > MOST_SINGULAR * rows and values > 20) or (rows >= FEWEST and 2 * alone > rows)
 
 
 def singular(views: nbcfast.Viewset) -> Iterator[str]:
     """A warning for each attribute whose values are nearly those of single rows: all are published."""
     for name in views.attributes:
         count = len(views.domain(name))
-        if names_people(count, views.n_rows):
+        alone = int((views.counts[name].sum(axis=1) == 1).sum())
+        if names_people(count, int(views.n_rows), alone):
             yield (
                 f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
                 "them are published, each with its most probable class: bin it first, or leave it out with "

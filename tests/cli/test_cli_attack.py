@@ -522,3 +522,15 @@ class TestCloseness:
             "closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", 4, "--out", PATIENTS
         )
         assert "--out must not write over" in message
+
+
+@pytest.mark.parametrize(("rows", "named"), [(2, False), (3, True), (6, True), (20, True)])
+def test_publish_names_a_column_that_names_the_people_of_a_small_table(run, tmp_path, rows, named):
+    path = tmp_path / "small.csv"
+    lines = "".join(f"p{i},{'ab'[i // 2 % 2]},{'yn'[i % 2]}\n" for i in range(rows))
+    path.write_text("who,kind,ill\n" + lines, encoding="utf-8")
+    arguments = ("--class", "ill", "--amplification", "1000", "--out", tmp_path / "out")
+    code, out, _ = run("publish", path, *arguments)
+    assert code == 0
+    assert (f"- who has {rows} values in {rows} rows, and all of them are published" in out) is named
+    assert "kind has" not in out

@@ -344,3 +344,17 @@ def test_disclose_says_that_nothing_was_written(run, file, tmp_path):
     assert "written             nothing: --out DIR writes the table and its certificate" in out.splitlines()
     code, out, _ = run("disclose", file, *options, "--out", tmp_path / "made")
     assert (code, "nothing: --out" in out) == (0, False)
+
+
+@pytest.mark.parametrize("rows", [3, 5, 20])
+def test_disclose_names_a_column_that_names_the_people_of_a_small_table(run, tmp_path, rows):
+    path = tmp_path / "small.csv"
+    path.write_text("who,land,ill\n" + "".join(f"p{i},US,{i % 2}\n" for i in range(rows)), encoding="utf-8")
+    arguments = ("disclose", path, "--template", "land -> ill=1 <= 90%", "--no-attack")
+    _, out, _ = run(*arguments)
+    assert f"- who has {rows} values in {rows} rows, and is published as it is" in out
+    assert "land has" not in out
+    # Of each of two people with the same value nothing is named by it.
+    lines = path.read_text(encoding="utf-8")
+    path.write_text(lines + "".join(f"p{i},US,{i % 2}\n" for i in range(rows)), encoding="utf-8")
+    assert "who has" not in run(*arguments)[1]
