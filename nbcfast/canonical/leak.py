@@ -68,13 +68,16 @@ class Leak:
     no_intervals : str or None
         Why not, where they were asked for.
     recovered, cells : int or None
-        Values whose counts the totals attack finds, and values with rows in every class.
+        Values whose counts the totals attack finds, and values with rows in every class: of all others it is
+        not measured. None where there is one class.
     unchanged : float
         The share of sampled people that can be left out without any answer changing; for all others somebody
         who knows the rest of the table reads membership off the answers. A row with a weight stands for so
         many people, who are left out one at a time.
     sampled : int
-        People.
+        People; 0 where there is one class, and nothing is measured.
+    alone : int
+        Values that a single person has: the answers say of each which class is its best.
     """
 
     tuples: int
@@ -88,6 +91,12 @@ class Leak:
     unchanged: float
     sampled: int
     no_intervals: str | None = None
+    alone: int = 0
+
+    @property
+    def values(self) -> int:
+        """Of all attributes."""
+        return sum(size for _, size in self.levels.values())
 
     @property
     def high(self) -> bool:
@@ -97,13 +106,35 @@ class Leak:
     @property
     def verdict(self) -> str:
         """What that means, in plain words."""
+        if self.cells is None:
+            return "Not measured: there is one class, and so the answers say nothing of the values."
         bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
-        found = f"public totals and the answers give back the counts of {self._found} values."
-        if not self.high and self.recovered:  # bits say how fine answers are, and not what others know
-            return f"The answers carry {bits}, which is few. It is no safety: {found}"
-        if not self.high:
+        found = f"public totals and the answers give back the counts of {self._found} values"
+        if not self.high:  # bits say how fine answers are, and not of how many people, or what others know
+            against = [found] if self.recovered else []
+            if self.alone:
+                against.append(
+                    f"{self.alone:,} of {self.values:,} values are those of a single person each, and the "
+                    "answers name the best class of every value"
+                )
+            traced = self.sampled - round(self.unchanged * self.sampled)
+            if traced:
+                against.append(
+                    f"of {self.sampled:,} people looked at {traced:,} leave a trace, and whoever knows all "
+                    "others reads off the answers whether such a one is among them"
+                )
+            unmeasured = self.values - self.cells
+            left = (
+                f" Not measured: what public totals give back of {unmeasured:,} of {self.values:,} values, "
+                "which have no rows in some class."
+            )
+            left = left if unmeasured else ""
+            if against:
+                return f"The answers carry {bits}, which is few. It is no safety: {'; '.join(against)}.{left}"
+            if left:
+                return f"The answers carry {bits}, which is few.{left}"
             return f"The answers carry {bits}: little more than which value beats which."
-        found = f" {found.capitalize()}" if self.recovered else ""
+        found = f" {found.capitalize()}." if self.recovered else ""
         return (
             f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: "
             "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "
@@ -129,7 +160,9 @@ class Leak:
             "no_intervals": self.no_intervals,
             "recovered": self.recovered,
             "cells": self.cells,
-            "unchanged": self.unchanged,
+            "values": self.values,
+            "alone": self.alone,
+            "unchanged": self.unchanged if self.sampled else None,
             "sampled": self.sampled,
             "high": self.high,
             "verdict": self.verdict,
@@ -138,6 +171,8 @@ class Leak:
     def __repr__(self) -> str:
         levels = " x ".join(f"{found} of {size}" for found, size in self.levels.values())
         recovered = "" if self.recovered is None else f"; totals attack {self._found}"
+        if self.cells is None:
+            return "Leak(not measured: one class)"
         return (
             f"Leak({self.log2_range:.1f} bits a weight; levels {levels}"
             f"{recovered}; {self.unchanged:.0%} of {self.sampled} people leave no trace)"
@@ -259,6 +294,7 @@ def leak(
         kept / len(rows),
         len(rows),
         why,
+        sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values()),
     )
 
 

@@ -274,14 +274,20 @@ class Leaks:
         """The meter as tables: of the whole, and of each attribute."""
         found = self.found
         whole = listing("what the answers give away (for you alone)", "")
+        if found.cells is None:
+            whole.add_row("", "not measured: there is one class, and nothing is told apart")
+            return [whole]
         bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
         if self.rounded:
             whole.add_row("measured on", "the answers before --bits rounded them")
         whole.add_row("bits a weight (warning above 8)", bits)
         if found.recovered is not None:
             text = f"{found.recovered:,} of {found.cells:,}"
+            if found.cells < found.values:
+                left = found.values - found.cells
+                text += f"; not measured of {left:,} of all {found.values:,}, without rows in some class"
             whole.add_row("values whose counts public totals and answers give", text)
-        whole.add_row("people who leave no trace", f"{found.unchanged:.0%} of {found.sampled}")
+        whole.add_row("people who leave no trace", f"{found.unchanged:.0%} of a sample of {found.sampled}")
         if found.no_intervals is not None:
             whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
         each = listing(

@@ -848,6 +848,11 @@ def singular(views: nbcfast.Viewset) -> Iterator[str]:
 
 def more(views: nbcfast.Viewset, release: Release, log_loss: float) -> Iterator[str]:
     """What else a steward should look at."""
+    if len(views.classes) == 1:
+        yield (
+            f"The class column has one value, {label(views.classes[0])}: nothing is classified, and what is "
+            "said of classifiers here says nothing. Is it the column that was meant?"
+        )
     if None in views.classes:
         rows = readable(int(views.class_counts[views.classes.index(None)]))
         yield f"{rows} rows without a class are a class of their own, null, of highest precedence."

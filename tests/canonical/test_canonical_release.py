@@ -808,6 +808,25 @@ class TestLeak:
         assert "levels" in repr(found)
         assert json.loads(json.dumps(found.to_dict()))["sampled"] == found.sampled
 
+    def test_values_of_single_people_and_values_that_are_not_measured_are_named(self):
+        rows = {"patient": [f"p{i}" for i in range(40)], "ward": ["a", "b"] * 20, "dx": [*"yynn"] * 10}
+        table = nbcfast.Table(rows)
+        found = canonical.leak(nbcfast.count(table, "dx"), table=table, class_name="dx")
+        assert (found.alone, found.cells, found.values) == (40, 2, 42)
+        assert "40 of 42 values are those of a single person each" in found.verdict
+        assert found.verdict.endswith(
+            "Not measured: what public totals give back of 40 of 42 values, which have no rows in some class."
+        )
+        assert (found.to_dict()["alone"], found.to_dict()["values"]) == (40, 42)
+
+    def test_of_one_class_nothing_is_measured(self):
+        found = canonical.leak(Viewset([40], {"job": [[20], [20]]}))
+        assert (
+            found.verdict == "Not measured: there is one class, and so the answers say nothing of the values."
+        )
+        assert repr(found) == "Leak(not measured: one class)"
+        assert (found.to_dict()["unchanged"], found.to_dict()["recovered"]) == (None, None)
+
     def test_few_bits_do_not_calm_where_counts_come_back(self):
         views = Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
         found = replace(canonical.leak(views), recovered=1)
@@ -815,9 +834,20 @@ class TestLeak:
         assert "which is few. It is no safety: public totals and the answers give back the counts of" in (
             found.verdict
         )
-        assert found.verdict.endswith(f"1 of {found.cells} values.")
-        none = replace(found, recovered=0)
+        assert f"1 of {found.cells} values" in found.verdict
+        none = replace(found, recovered=0, unchanged=1.0)
         assert none.verdict.endswith("bits a weight: little more than which value beats which.")
+        for one in (
+            replace(none, unchanged=0.5),
+            replace(none, alone=1),
+            replace(none, cells=found.cells - 1),
+            replace(none, cells=None, recovered=None),
+        ):
+            assert "little more" not in one.verdict
+        assert replace(none, sampled=64, unchanged=61 / 64).verdict.endswith(
+            "of 64 people looked at 3 leave a trace, and whoever knows all others reads off the answers "
+            "whether such a one is among them."
+        )
         assert "which is much. Public totals and the answers give back the counts of" in (
             replace(found, log2_range=9.0).verdict
         )

@@ -422,3 +422,24 @@ def test_a_list_of_tuples_for_a_release_that_keeps_none_is_bad_input(run, publis
             "nbcfast: --tuples is for a release that keeps its answers on a list of tuples, and this one "
             "claims nothing of a list\n"
         )
+
+
+def test_a_meter_says_of_how_many_values_it_is(run, tmp_path):
+    path = tmp_path / "ids.csv"
+    rows = "".join(f"p{i},{'ab'[i % 2]},{'yn'[i // 2 % 2]}\n" for i in range(40))
+    path.write_text("patient,ward,dx\n" + rows, encoding="utf-8")
+    _, out, _ = run("publish", path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
+    assert "of 2; not measured of 40 of all 42, without rows in some class" in out
+    assert "50% of a sample of 40" in out
+    assert "little more than" not in out
+    assert "40 of 42 values are those of a single person each" in out
+
+
+def test_a_class_of_one_value_is_warned_of_and_not_measured(run, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("job,ward,dx\n" + "s,a,y\ns,b,y\nt,a,y\nt,b,y\n" * 10, encoding="utf-8")
+    _, out, _ = run("publish", path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
+    assert "not measured: there is one class, and nothing is told apart" in out
+    assert "leave no trace" not in out
+    assert "0.0 bits" not in out
+    assert "- The class column has one value, y: nothing is classified" in out
