@@ -5,22 +5,17 @@ Floats choose what to try; nothing leaves before it has been compared exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._halves.lines import unravelled
-from nbcfast.equivalence import Enumerated
-
-if TYPE_CHECKING:
-    from nbcfast.transform.shares import Shares
-
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 MOST_ROWS = 1 << 44  # beyond, floats no longer see a row
 MOST_CLOSE = 300_000  # comparisons that are watched
@@ -46,35 +41,6 @@ class Parts(Protocol):
     def spread(self) -> float: ...
 
 
-class Nearest(Protocol):
-    """The comparisons that rounding may turn."""
-
-    band: float
-
-    def within(self, band: float) -> list[Pair]: ...
-
-
-class Truth:
-    """What is asked of every tuple, pair of classes by pair."""
-
-    def __init__(self, shares: Shares) -> None:
-        filled = shares.scaled.filled
-        flat = filled._flat
-        self.enumerated = Enumerated(filled.views, filled.preserve)
-        self.flat = flat
-        self.sizes = np.diff(flat.starts)
-
-    def asked(self, pair: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_] | None]:
-        """Whether X_c > X_d has to hold, and for which tuples the pair matters (None: all)."""
-        found = self.enumerated
-        if found.truth is not None:
-            return found.truth[pair].reshape(-1), None
-        assert found.labels is not None
-        c, d = found.pairs[pair]
-        labels = found.labels.reshape(-1)
-        return labels == c, (labels == c) | (labels == d)
-
-
 @dataclass
 class Pair:
     """The comparisons of two classes that rounding may turn, the nearest to a tie first."""
@@ -83,38 +49,42 @@ class Pair:
     d: int
     distance: Floats
     rows: Rows  # (close comparisons, attributes): rows of the flat counts
-    above: npt.NDArray[np.bool_]  # whether X_c > X_d is asked for
+    above: Bools  # whether X_c > X_d is asked for
 
 
-class Close:
-    """All comparisons whose scaled logarithm of a ratio is below a band, or as many of the nearest as fit."""
+class Nearest:
+    """The comparisons that rounding may turn: those whose logarithm of a ratio is below a band.
 
-    def __init__(self, truth: Truth, shares: Shares, band: float) -> None:
-        # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios.
-        flat = truth.flat
-        logs, of_class = shares.scaled.logs()
+    Where too many are, the band becomes narrower.
+
+    Parameters
+    ----------
+    compared : iterable of (c, d, distance, above)
+        For each pair of classes how far every tuple is from a tie, and whether X_c > X_d is asked for there.
+    band : float
+    rows_of : callable
+        From numbers of tuples to the rows of the flat counts that each of them has.
+    """
+
+    def __init__(
+        self,
+        compared: Iterable[tuple[int, int, Floats, Bools]],
+        band: float,
+        rows_of: Callable[[Rows], Rows],
+    ) -> None:
         self.band = band
-        found = []
-        for number, (c, d) in enumerate(truth.enumerated.pairs):
-            ratios = np.full(1, of_class[c] - of_class[d])
-            difference = logs[:, c] - logs[:, d]
-            for start, stop in zip(flat.starts.tolist(), flat.starts.tolist()[1:], strict=False):
-                ratios = (ratios[:, np.newaxis] + difference[start:stop]).reshape(-1)
-            asked, matters = truth.asked(number)
-            distance = np.abs(ratios)
-            if matters is not None:
-                distance[~matters] = np.inf
+        kept = []
+        for c, d, distance, above in compared:
             places = np.flatnonzero(distance <= self.band)
             if len(places) > MOST_CLOSE:
                 places = np.sort(places[np.argpartition(distance[places], MOST_CLOSE)[:MOST_CLOSE]])
                 self.band = min(self.band, float(distance[places].max()))
-            found.append((distance[places], places, asked[places]))
+            kept.append((c, d, distance[places], places, above[places]))
         self.pairs: list[Pair] = []
-        for (c, d), (distance, places, asked) in zip(truth.enumerated.pairs, found, strict=True):
+        for c, d, distance, places, above in kept:
             order = np.argsort(distance, kind="stable")
             order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
-            rows = unravelled(places[order], truth.sizes.tolist()) + flat.starts[:-1]
-            self.pairs.append(Pair(c, d, distance[order], rows, asked[order]))
+            self.pairs.append(Pair(c, d, distance[order], rows_of(places[order]), above[order]))
 
     def within(self, band: float) -> list[Pair]:
         """The comparisons below a narrower band."""

@@ -15,6 +15,7 @@ from nbcfast import safety
 from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.lines import unravelled
+from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.large import MOST_TUPLES, PairsBox, SweptBox
@@ -22,7 +23,7 @@ from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.checks import expect_progress, table_of
-from nbcfast.canonical.rounding import SEARCHED, Same, Work
+from nbcfast.canonical.rounding import SEARCHED, Same, ScorecardPlan, to_rows
 from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
@@ -30,7 +31,6 @@ from nbcfast.published.release import Canonical, Certificate, PublicList, Releas
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import amount_text, as_limit, exact, power_text
-from nbcfast.transform.publish import Rounded, RowsArgument, _rows, _Short
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 from nbcfast.views.integers import Counts
@@ -130,7 +130,7 @@ def release(
     expect(views, Viewset, "views")
     expect_progress(progress)
     usable(views)
-    rows = _rows(rows)
+    rows = checked_rows(rows)
     demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = min(safety.allowed_amplification(demanded, attacker), Fraction(SHARPEST))
     if preserve not in ("label", "order"):
@@ -226,15 +226,15 @@ def _published(
         )
         return Release(rounded.views, certificate, class_name)
 
-    work = Work(scores, names, limit, same, codes, preserve, progress)
+    plan = ScorecardPlan(scores, names, limit, same, codes, preserve)
     try:
-        return wrapped(work.rounded(rows, False), points)
-    except _Short as short:
+        return wrapped(to_rows(plan, rows), points)
+    except Short as short:
         best: dict[str, object] = dict(short.best)
         found = short.rounded
         # Counts that decide otherwise than their points come with points of their own, which no bits limit.
         if found is None or (bits is not None and found.differing != 0):
-            found = work.rounded("smallest", False)
+            found = to_rows(plan, "smallest")
         best["release"] = wrapped(found, points if found.differing == 0 else _points_of(boxed(found.views)))
         best["rows"] = found.views.n_rows
         raise Infeasible(short.why, best) from None
@@ -257,7 +257,7 @@ def difference(target: AnyBox, found: AnyBox) -> Same:
         return Same(True, 0, method)
     here, there = _all_answers(target), _all_answers(found)
     if here is None or there is None:
-        return Same(False, None, method)
+        return Same(False, None, "none")
     wrong = here != there
     return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), method)
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast._halves.lines import unravelled
-from nbcfast._rounding.apportion import Counted, apportioned, round_up, viewset
-from nbcfast._rounding.search import MOST_CLOSE, MOST_ROWS, Pair, best_at
+from nbcfast._rounding.apportion import Counted, round_up, viewset
+from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
+from nbcfast._rounding.search import MOST_ROWS, Bools, Floats, Nearest
 from nbcfast.canonical.row_shares import Scores, Shares
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.publish import Rounded, _Work, unsafe
 from nbcfast.views import Viewset
-
-if TYPE_CHECKING:
-    from nbcfast._core.threads import Progress
 
 I64 = npt.NDArray[np.int64]
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
-LAST_POWER = 1 << 20  # Lambda^(1/k) with the largest k that is tried
 SMALL = 5_000  # tuples times classes, up to which
 LOWER = Fraction(3, 2), Fraction(3)  # are powers that are tried below the rows that were found
 DOWN = 5  # numbers of rows tried below the first that does, where the domain is too large for moves
@@ -38,57 +34,6 @@ class Same(NamedTuple):
     equal: bool
     differing: int | None
     method: str
-
-
-class Near:
-    """The comparisons that rounding may turn, the nearest first; as `nbcfast._rounding.search.Close`.
-
-    Parameters
-    ----------
-    shares : Shares
-    band : float
-        Logarithms of ratios up to this are kept, or as many of the nearest as fit.
-    codes : ndarray, optional
-        The tuples that matter; by default all.
-    by_label : bool
-        Whether, with more than two classes, only comparisons with the best class matter.
-    """
-
-    def __init__(self, shares: Shares, band: float, codes: I64 | None, by_label: bool) -> None:
-        self.band = band
-        scores = shares.scores
-        totals = all_totals(scores, codes)
-        best = None
-        if by_label and shares.n_classes > 2:
-            best = shares.n_classes - 1 - np.argmax(totals[:, ::-1], axis=1)
-        found = []
-        for c, d in combinations(range(shares.n_classes), 2):
-            gaps = totals[:, c] - totals[:, d]
-            distance = np.abs(gaps) * shares.unit
-            if best is not None:
-                distance[(best != c) & (best != d)] = np.inf
-            places = np.flatnonzero(distance <= self.band)
-            if len(places) > MOST_CLOSE:
-                places = np.sort(places[np.argpartition(distance[places], MOST_CLOSE)[:MOST_CLOSE]])
-                self.band = min(self.band, float(distance[places].max()))
-            found.append((c, d, distance[places], places, gaps[places] > 0))
-        self.pairs: list[Pair] = []
-        starts = np.array(shares.starts[:-1], np.int64)
-        sizes = tuple(np.diff(shares.starts).tolist())
-        for c, d, distance, places, above in found:
-            order = np.argsort(distance, kind="stable")
-            order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
-            chosen = places[order]
-            own = unravelled(chosen, sizes) if codes is None else codes[chosen]
-            self.pairs.append(Pair(c, d, distance[order], own + starts, above[order]))
-
-    def within(self, band: float) -> list[Pair]:
-        """The comparisons below a narrower band."""
-        result = []
-        for pair in self.pairs:
-            stop = int(np.searchsorted(pair.distance, band, side="right"))
-            result.append(Pair(pair.c, pair.d, pair.distance[:stop], pair.rows[:stop], pair.above[:stop]))
-        return result
 
 
 def all_totals(scores: Scores, codes: I64 | None = None) -> I64:
@@ -107,8 +52,8 @@ def all_totals(scores: Scores, codes: I64 | None = None) -> I64:
     return totals
 
 
-class Work(_Work):
-    """The ways to few rows that SafetyTransform has, for a scorecard.
+class ScorecardPlan:
+    """What a canonical release wants of rows: the answers of a scorecard, and Lambda within its limit.
 
     Parameters
     ----------
@@ -124,6 +69,8 @@ class Work(_Work):
     preserve : {"label", "order"}
     """
 
+    fixed = last = False
+
     def __init__(
         self,
         scores: Scores,
@@ -132,53 +79,70 @@ class Work(_Work):
         same: Callable[[Viewset], Same],
         codes: I64 | None,
         preserve: Any,
-        progress: Progress | None,
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
-        self.codes, self.preserve, self.progress = codes, preserve, progress
+        self.codes, self.preserve = codes, preserve
         self.tuples = (
             math.prod(len(array) for array in names.counts.values()) if codes is None else len(codes)
         )
-        self.fixed, self.last = None, False
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
+
+    @property
+    def proof(self) -> str:
+        """Whatever the rows, counts are compared before they leave."""
+        return "enumeration" if self.tuples <= SEARCHED else "meet in the middle"
 
     @property
     def searched(self) -> bool:
         """Whether moves of rows are tried: all totals are held."""
         return self.tuples * len(self.scores.base) <= 2 * SEARCHED
 
-    def rounded(self, rows: Any, allow_differences: bool) -> Rounded:
-        if rows == "smallest":
-            return self._searched() if self.searched else self._doubled()
-        return self._proven() if rows == "proven" else self._at(rows, allow_differences)
-
-    def _searched(self) -> Rounded:
-        """As that of SafetyTransform; and where that is cheap, down again with lower Lambdas.
-
-        On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
-        """
-        found = super()._searched()
-        if self.tuples * len(self.scores.base) > SMALL or found.views.n_rows > MOST_ROWS:
-            return found
-        for k in LOWER:
-            shares = self.shares(k)
-            least = least_rows(shares)
-            if found.views.n_rows > least:
-                found = self._fewer(self.close(shares, least), shares, found, least)
-        return found
-
     def ks(self) -> Iterator[Fraction]:
         for power in range(10, -21, -2):
             yield 1 + Fraction(2) ** -power
 
+    def more_ks(self) -> Iterator[Fraction]:
+        return longer(self.ks())
+
+    def between(self, low: Fraction, high: Fraction) -> Fraction | None:
+        return None  # k only has to leave room for what rounding does to Lambda
+
     def shares(self, k: Fraction) -> Shares:
         return Shares(self.scores, self.limit, k)
 
-    def most(self, shares: Any) -> int:
-        """Largest remainder moves every logarithm of a ratio by less than 2 A / R."""
-        room = Fraction(shares.unit) * shares.scores.gap if shares.unit else Fraction(1)
-        least = Fraction(shares.spread()) * Fraction(9, 4) / room
-        return round_up(max(math.ceil(least), 16 * math.ceil(shares.spread()), least_rows(shares)))
+    def nearest(self, shares: Shares, rows: int) -> Nearest:
+        starts = np.array(shares.starts[:-1], np.int64)
+        sizes = tuple(np.diff(shares.starts).tolist())
+
+        def rows_of(places: I64) -> I64:
+            found: I64 = unravelled(places, sizes) if self.codes is None else self.codes[places]
+            return found + starts
+
+        return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
+
+    def _compared(self, shares: Shares) -> Iterable[tuple[int, int, Floats, Bools]]:
+        """Every pair of classes; of more than two, only where one of them is best if the label is kept."""
+        totals = all_totals(shares.scores, self.codes)
+        best = None
+        if self.preserve == "label" and shares.n_classes > 2:
+            best = shares.n_classes - 1 - np.argmax(totals[:, ::-1], axis=1)
+        for c, d in combinations(range(shares.n_classes), 2):
+            gaps = totals[:, c] - totals[:, d]
+            distance = np.abs(gaps) * shares.unit
+            if best is not None:
+                distance[(best != c) & (best != d)] = np.inf
+            yield c, d, distance, gaps > 0
+
+    def proven(self, shares: Shares) -> Counted:
+        rows = shares.proven_rows()
+        while True:
+            counted = shares.plain(rows)
+            if counted is not None and self.same(viewset(self.views, counted.of_class, counted.rows)).equal:
+                return counted
+            rows = round_up(rows + rows // 8)
+
+    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
+        return None  # nothing is known of counts here before they are compared
 
     def compare(self, views: Viewset) -> Same:
         return self.same(views)
@@ -186,87 +150,59 @@ class Work(_Work):
     def safe(self, views: Viewset) -> bool:
         return safety.at_most(views, self.limit)
 
-    def close(self, shares: Any, rows: int) -> Near:
-        return Near(shares, 2 * shares.spread() / rows, self.codes, self.preserve == "label")
 
-    def _proven(self) -> Rounded:
-        for k in self.ks():
-            found = self._proven_at(k)
-            if found is not None:
-                return Rounded(found, self.method)
-        raise unsafe(self.limit)
-
-    def _proven_at(self, k: Fraction) -> Viewset | None:
-        shares = self.shares(k)
-        rows = self.most(shares)
-        while True:
-            views = self._plain_views(shares, rows)
-            if views is not None and self.same(views).equal:
-                return views if self.safe(views) else None
-            rows = round_up(rows + rows // 8)
-
-    @property
-    def method(self) -> str:
-        return "enumeration" if self.tuples <= SEARCHED else "meet in the middle"
-
-    def _plain_views(self, shares: Shares, rows: int) -> Viewset | None:
-        counted = self._plainly(shares, rows)
-        return None if counted is None else self.viewset(counted)
-
-    def _plainly(self, shares: Any, rows: int) -> Counted | None:
-        """Largest remainder, of exact shares."""
-        of_class = apportioned(shares.of_class, rows)
-        if min(of_class) < shares.least_rows:
-            return None
-        columns: list[tuple[int, ...]] = []
-        for attribute in shares.exact:
-            by_class = [
-                apportioned([row[c] for row in attribute], count, 1) for c, count in enumerate(of_class)
-            ]
-            columns.extend(zip(*by_class, strict=True))
-        return Counted(of_class, columns, np.zeros((0, 0)))
-
-    def _doubled(self) -> Rounded:
-        """As that of SafetyTransform, and then down in steps of an eighth."""
-        for k in self.ks():
-            shares = self.shares(k)
-            most = self.most(shares)
-            rows = max(least_rows(shares), round_up(most >> 10))
-            while rows < most:
-                views = self._fits(shares, rows)
-                if views is not None:
-                    for _ in range(DOWN):
-                        rows -= rows // 8
-                        fewer = self._fits(shares, rows)
-                        if fewer is None:
-                            break
-                        views = fewer
-                    return Rounded(views, self.method)
-                rows = round_up(2 * rows)
-            plain = self._proven_at(k)
-            if plain is not None:
-                return Rounded(plain, self.method)
-        raise unsafe(self.limit)
-
-    def _fits(self, shares: Shares, rows: int) -> Viewset | None:
-        views = self._plain_views(shares, rows)
-        return views if views is not None and self.safe(views) and self.same(views).equal else None
-
-    def _candidate(self, shares: Any, rows: int) -> Rounded | None:
-        if self.searched and rows <= MOST_ROWS:
-            candidate = best_at(self.close(shares, rows), shares, rows, self._safe, anything=True)
-            if candidate is None:
-                return None
-            views = viewset(self.views, candidate.of_class.tolist(), candidate.counts)
-        else:
-            found = self._plain_views(shares, rows)
-            if found is None:
-                return None
-            views = found
-        same = self.same(views)
-        return Rounded(views, self.method if same.differing is not None else "none", same.differing)
+def to_rows(plan: ScorecardPlan, rows: RowsArgument) -> Rounded:
+    """Counts for a scorecard, in as many rows as were asked for; Short or Infeasible where that cannot be."""
+    search = RowSearch(plan)
+    if rows != "smallest":
+        return search.rounded(rows)
+    return _fewest(search) if plan.searched else _doubled(search)
 
 
-def least_rows(shares: Any) -> int:
-    """With fewer some count would be 0."""
-    return int(shares.least_rows * shares.n_classes)
+def _fewest(search: RowSearch[Shares]) -> Rounded:
+    """The fewest rows that a search finds; and where that is cheap, down again with lower Lambdas.
+
+    On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
+    """
+    found, plan = search.fewest(), search.plan
+    if plan.tuples * len(plan.views.classes) > SMALL or found.views.n_rows > MOST_ROWS:
+        return found
+    for k in LOWER:
+        shares = plan.shares(k)
+        least = least_rows(shares)
+        if found.views.n_rows > least:
+            found = search.fewer(plan.nearest(shares, least), shares, found, least)
+    return found
+
+
+def _doubled(search: RowSearch[Shares]) -> Rounded:
+    """Twice the rows until nothing differs, and then down in steps of an eighth."""
+    plan = search.plan
+    for k in plan.ks():
+        shares = plan.shares(k)
+        most = shares.proven_rows()
+        rows = max(least_rows(shares), round_up(most >> 10))
+        while rows < most:
+            views = _fitting(search, shares, rows)
+            if views is not None:
+                for _ in range(DOWN):
+                    rows -= rows // 8
+                    fewer = _fitting(search, shares, rows)
+                    if fewer is None:
+                        break
+                    views = fewer
+                return Rounded(views, plan.proof)
+            rows = round_up(2 * rows)
+        plain = search.proven_at(k)
+        if plain is not None:
+            return Rounded(plain, plan.proof)
+    raise unsafe(plan.limit)
+
+
+def _fitting(search: RowSearch[Shares], shares: Shares, rows: int) -> Viewset | None:
+    """Counts by largest remainder, if they may leave."""
+    counted = shares.plain(rows)
+    if counted is None:
+        return None
+    views = search.viewset(counted)
+    return views if search.plan.safe(views) and search.plan.compare(views).equal else None

@@ -22,6 +22,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._rounding.apportion import Counted, apportioned, round_up
 from nbcfast.canonical.boxes.types import Scorecard
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +90,7 @@ class Scores:
 class Shares:
     """What each class and each value in it would have of the rows, if rows could be split.
 
-    Fields and names are those of `nbcfast.transform.shares.Shares`, as the search for few rows uses them.
+    Fields and names are those that `nbcfast._rounding` searches rows by.
 
     Parameters
     ----------
@@ -141,11 +142,26 @@ class Shares:
             total = total + 1 / (self.floats * array.min(axis=0))
         return float(total.max())
 
-    def logs(self) -> tuple[Floats, list[float]]:
-        """Logarithms whose sums differ between classes as those of the scores do."""
-        rows = [row for attribute in self.scores.points for row in attribute]
-        logs = np.array(rows, np.float64).reshape(len(rows), self.n_classes) * self.unit
-        return logs, [self.unit * number for number in self.scores.base]
+    def proven_rows(self) -> int:
+        """Largest remainder moves every logarithm of a ratio by less than 2 A / R."""
+        room = Fraction(self.unit) * self.scores.gap if self.unit else Fraction(1)
+        least = Fraction(self.spread()) * Fraction(9, 4) / room
+        return round_up(
+            max(math.ceil(least), 16 * math.ceil(self.spread()), self.least_rows * self.n_classes)
+        )
+
+    def plain(self, rows: int) -> Counted | None:
+        """Largest remainder, of exact shares; None where a class is too small for a count of 1 everywhere."""
+        of_class = apportioned(self.of_class, rows)
+        if min(of_class) < self.least_rows:
+            return None
+        columns: list[tuple[int, ...]] = []
+        for attribute in self.exact:
+            by_class = [
+                apportioned([row[c] for row in attribute], count, 1) for c, count in enumerate(of_class)
+            ]
+            columns.extend(zip(*by_class, strict=True))
+        return Counted(of_class, columns, np.zeros((0, 0)))
 
 
 class _Levels:

@@ -11,26 +11,29 @@ from typing import TYPE_CHECKING, Any, Literal
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
-from nbcfast.closeness.program import BITS, Ray, lowest, solved
+from nbcfast._rounding.apportion import Counted
+from nbcfast._rounding.request import Request, checked_options
+from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
+from nbcfast._rounding.search import Nearest
+from nbcfast.closeness.program import solved
+from nbcfast.closeness.region import Region, chosen
 from nbcfast.closeness.scores import Scores
+from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
 from nbcfast.table.values import as_limit, exact
-from nbcfast.transform.publish import SPARE, Rounded, RowsArgument, _Short, _Work, _Wrap, checked_options
-from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, on_grid, scaled_by
-from nbcfast.transform.shares import Shares
+from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
+from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, scaled_by
+from nbcfast.transform.shares import Shares, proven, proven_in
 from nbcfast.transform.zeros import Preserve, fill_zeros
+from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.closeness.results import Best
     from nbcfast.published.release import Release
-    from nbcfast.views import Viewset
 
-WORTH = gmpy2.mpq(17, 16)  # y is used where x can be larger by this factor with it
-HALVINGS = 64  # of an interval for x, and of the share of the margins that y leaves
 LADDER = 12  # candidates for a number of rows that was asked for
-LIKELY = 10  # y stays 2^-LIKELY below 1 where that is no hindrance
 
 
 def est(
@@ -111,7 +114,7 @@ def est(
     numbers = integers(of)
     claims = {"method": "est", "r": demanded, "prior": of}
     amplification = demanded * max(numbers) / min(numbers)
-    wrap = _Wrap(views, amplification, attacker, preserve, gauge, table, class_name, claims)
+    request = Request(views, amplification, attacker, preserve, gauge, table, class_name, claims)
     identity = (
         not gauge
         and not filled.n_zeros
@@ -119,21 +122,14 @@ def est(
         and within(views, of, limit)
     )
     if identity:
-        return wrap.release(Rounded(views, "identity"), identity=True)
+        return request.release(Rounded(views, "identity"), identity=True)
     scores = Scores(filled, numbers, progress, MARGIN_DOMAIN)
     margin = margin_of(filled, gauge, progress)
     region = chosen(scores, limit)
     if region is None:
         raise _infeasible(solved(scores), demanded, limit)
-    work = Work(region, margin, of, limit, gauge, progress)
-    try:
-        return wrap.release(work.rounded(rows, allow_differences))
-    except _Short as short:
-        best: dict[str, object] = dict(short.best)
-        nearest = short.rounded or work.rounded("smallest", False)
-        best["release"] = wrap.release(nearest)
-        best["rows"] = nearest.views.n_rows
-        raise Infeasible(short.why, best) from None
+    plan = RegionPlan(region, margin, of, limit, gauge)
+    return request.answered(RowSearch(plan), rows, allow_differences)
 
 
 def limits(r: Any, attacker: str) -> tuple[Fraction, Fraction]:
@@ -171,175 +167,22 @@ def _infeasible(found: Best, demanded: Fraction, limit: Fraction) -> Infeasible:
     return Infeasible(f"{why}, and none attains that", best)
 
 
-class Region:
-    """The powers x and y with which real numbers keep the order and a limit of ln r.
-
-    For all pairs of classes x D - (1 - y) g <= ln r, with 0 <= y <= m x and y <= top < 1. All numbers are
-    rationals on the safe side of the logarithms that they stand for.
+class RegionPlan:
+    """What EST wants of rows: powers from a region, with ever more room between the odds and r.
 
     Parameters
     ----------
-    scores : Scores
-    log : mpq
-        Ln r.
-    slope : mpq or None
-        m, or less of it; None where nothing limits y.
-
-    Attributes
-    ----------
-    floor : mpq
-        Some ln r that can be kept to, near the least; nothing is possible where it is not below `log`.
-    base : mpq
-        An x with which it is; 0 for the limit of small ones.
+    region : Region
+    margin : Fraction or None
+        See `margin_of`.
+    prior : tuple of Fraction
+    limit : Fraction
+        R, as the odds of the counts must keep to it.
+    gauge : bool
     """
 
-    def __init__(self, scores: Scores, log: Any, slope: Any) -> None:
-        self.scores, self.log, self.slope = scores, log, slope
-        self.lines = [
-            (scores.log_largest(pair, BITS)[1], scores.log_prior(pair, BITS)[0]) for pair in scores.pairs
-        ]
-        self.top = 1 - gmpy2.mpq(1, 1 << LIKELY)
-        if not self.lines:
-            self.base, self.floor = gmpy2.mpq(1), gmpy2.mpq(0)
-        elif slope is None:
-            self._unlimited()
-        elif slope == 0:
-            self.top = gmpy2.mpq(0)
-            along = [Ray(-g, steep, pair) for (steep, g), pair in zip(self.lines, scores.pairs, strict=True)]
-            self.floor, self.base, _ = lowest(along, None)
-        else:
-            self._limited()
-
-    def _unlimited(self) -> None:
-        """A prior nearly taken over, and scores so flat that they hardly count."""
-        widest = max(-g for _, g in self.lines)
-        while (1 - self.top) * widest > self.log / 8:
-            self.top = (1 + self.top) / 2
-        steepest = max(steep for steep, _ in self.lines)
-        self.base = gmpy2.mpq(1) if steepest <= 0 else min(gmpy2.mpq(1), self.log / (8 * steepest))
-        self.floor = self.height(self.base, self.top)
-
-    def _limited(self) -> None:
-        along = [
-            Ray(-g, steep / self.slope + g, pair)
-            for (steep, g), pair in zip(self.lines, self.scores.pairs, strict=True)
-        ]
-        self.floor, y, _ = lowest(along, gmpy2.mpq(1))
-        if y < 1:
-            self.top = max(self.top, (1 + y) / 2)
-        elif self.floor < self.log:
-            enough = (self.floor + self.log) / 2
-            while max(line.at(self.top) for line in along) > enough:
-                self.top = (1 + self.top) / 2
-            y = self.top
-            self.floor = max(line.at(y) for line in along)
-        self.base = y / self.slope
-
-    @property
-    def possible(self) -> bool:
-        return bool(self.floor < self.log)
-
-    def height(self, x: Any, y: Any) -> Any:
-        """The least ln r that these powers keep to."""
-        return max((x * steep - (1 - y) * g for steep, g in self.lines), default=gmpy2.mpq(0))
-
-    def ends(self, x: Any, log: Any) -> tuple[Any, Any]:
-        """The least and the largest y with this x; there is none where the first is above the second."""
-        low = gmpy2.mpq(0)
-        high = self.top if self.slope is None else min(self.top, self.slope * x)
-        for steep, g in self.lines:
-            over = x * steep - log  # at most (1 - y) g
-            if g > 0:
-                high = min(high, 1 - over / g)
-            elif g < 0:
-                low = max(low, 1 - over / g)
-            elif over > 0:
-                return gmpy2.mpq(1), gmpy2.mpq(0)
-        return low, high
-
-    def has(self, x: Any, log: Any) -> bool:
-        low, high = self.ends(x, log)
-        return bool(low <= high)
-
-    def nearest(self, log: Any) -> Any:
-        """The x nearest to 1; `log` has to be above the floor."""
-        x = gmpy2.mpq(1)
-        if self.has(x, log):
-            return x
-        inner, outer = self.base, x
-        if inner == 0:
-            while not self.has(x, log):
-                outer, x = x, x / 2
-            inner = x
-        for _ in range(HALVINGS):
-            middle = (inner + outer) / 2
-            if self.has(middle, log):
-                inner = middle
-            else:
-                outer = middle
-        return inner
-
-    def powers(self, log: Any) -> tuple[Fraction, Fraction]:
-        """K = 1 / x and y: on the grid of SafetyTransform if that will do, else short fractions."""
-        x = self.nearest(log)
-        if x <= 1:
-            k = on_grid(_fraction(1 / x))
-            if self.has(1 / gmpy2.mpq(k), log):
-                return k, self._y(k, log)
-        # All between the base and the nearest will do.
-        other = x + (self.base - x) / 4
-        k = simplest(*sorted((_fraction(1 / x), _fraction(1 / other))))
-        return k, self._y(k, log)
-
-    def _y(self, k: Fraction, log: Any) -> Fraction:
-        low, high = self.ends(1 / gmpy2.mpq(k), log)
-        if low <= 0:
-            return Fraction(0)
-        return simplest(_fraction(low), _fraction(low + (high - low) / 4))
-
-    def room(self, k: Fraction, y: Fraction, margin: Fraction | None) -> tuple[Fraction | None, Fraction]:
-        """Bounds of what is left between scores that differ, and between the odds and r."""
-        x = 1 / gmpy2.mpq(k)
-        rooms = [] if margin is None else [x * gmpy2.mpq(margin)]
-        if y:
-            for c, d in self.scores.inversions:
-                least, g = self.scores.log_least((c, d), BITS)[0], self.scores.log_prior((d, c), BITS)[1]
-                rooms.append(x * least - gmpy2.mpq(y) * g)
-        between = None if not rooms else _fraction(min(rooms))
-        return between, _fraction(self.log - self.height(x, gmpy2.mpq(y)))
-
-
-def chosen(scores: Scores, limit: Fraction) -> Region | None:
-    """Where to look for powers: y = 0 unless x gains by more; None where nothing keeps to r."""
-    with gmpy2.context(precision=BITS + 64, round=gmpy2.RoundDown):
-        log = gmpy2.mpq(gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1))))
-    log *= 1 - gmpy2.mpq(1, 1 << BITS)
-    plain = Region(scores, log, gmpy2.mpq(0))
-    size = _size(plain)
-    if plain.possible and (size == 1 or len(set(scores.numbers)) == 1):
-        return plain
-    slope = scores.slope(BITS)
-    if slope is None or slope[0] > 0:
-        for step in range(1, HALVINGS + 1):
-            share = 1 - gmpy2.mpq(1, 1 << step)
-            region = Region(scores, log, None if slope is None else share * slope[0])
-            if region.possible:
-                if not plain.possible or _size(region) > WORTH * size:
-                    return region
-                break
-    return plain if plain.possible else None
-
-
-def _size(region: Region) -> Any:
-    """How near to 1 x can come, as a ratio up to 1."""
-    if not region.possible:
-        return gmpy2.mpq(0)
-    x = region.nearest(region.log)
-    return min(x, 1 / x)
-
-
-class Work(_Work):
-    """What all ways to round share, with powers from a region in place of a ladder of k."""
+    proof = "interval"
+    fixed = False
 
     def __init__(
         self,
@@ -348,13 +191,20 @@ class Work(_Work):
         prior: tuple[Fraction, ...],
         limit: Fraction,
         gauge: bool,
-        progress: Progress | None,
     ) -> None:
-        super().__init__(region.scores.filled, limit, gauge, margin, progress, [])
-        self.fixed = None
-        self.region, self.prior = region, prior
+        self.region, self.margin, self.prior, self.gauge = region, margin, prior, gauge
+        self.filled = region.scores.filled
+        self.views, self.preserve = self.filled.views, self.filled.preserve
+        self.limit = min(limit, MOST_LIMIT)
+        self.tuples = math.prod(len(array) for array in self.views.counts.values())
         self.promise = f"r up to {limit_text(limit)}"
-        self._plans: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        self.last = False
+        self.decisions = Decisions(self.filled)
+        self._powers: dict[Fraction, tuple[Fraction, Fraction]] = {}  # from k to y and a margin
+
+    @property
+    def searched(self) -> bool:
+        return self.tuples <= SEARCHED
 
     def ks(self) -> Iterator[Fraction]:
         """Ever more room between the odds and r: at first about as much as between scores."""
@@ -372,34 +222,32 @@ class Work(_Work):
             self.last = bool(room == most)
             if (k, y) != last or self.last:
                 between, above = region.room(k, y, self.margin)
-                self._plans[k] = y, k * (above if between is None else min(between, above))
+                self._powers[k] = y, k * (above if between is None else min(between, above))
                 yield k
             last, room = (k, y), min(2 * room, most)
 
-    def _halfway(self, low: Fraction, high: Fraction) -> Fraction | None:
+    def more_ks(self) -> Iterator[Fraction]:
+        return islice(self.ks(), LADDER)
+
+    def between(self, low: Fraction, high: Fraction) -> Fraction | None:
         return None  # each k has a y of its own
 
     def shares(self, k: Fraction) -> Shares:
-        y, margin = self._plans[k]
+        y, margin = self._powers[k]
         weighting = Weighting(self.region.scores.numbers, y)
         return Shares(scaled_by(self.filled, self.limit, k, self.gauge, margin, None, SPARE, weighting))
 
+    def nearest(self, shares: Shares, rows: int) -> Nearest:
+        return self.decisions.nearest(shares, rows)
+
+    def proven(self, shares: Shares) -> Counted:
+        return proven(shares)
+
+    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
+        return proven_in(shares, rows)
+
+    def compare(self, views: Viewset) -> Comparison:
+        return self.decisions.compare(views)
+
     def safe(self, views: Viewset) -> bool:
         return within(views, self.prior, self.limit)
-
-    def _more_ks(self) -> Iterator[Fraction]:
-        return islice(self.ks(), LADDER)
-
-
-def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator in [low, high], 0 < low."""
-    whole = math.floor(low)
-    if whole == low:
-        return low
-    if whole + 1 <= high:
-        return Fraction(whole + 1)
-    return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def _fraction(number: Any) -> Fraction:
-    return Fraction(int(number.numerator), int(number.denominator))

@@ -16,9 +16,9 @@ from nbcfast._core.errors import Infeasible
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value, exact, number_text
+from nbcfast.templates.distinct_rows import Longs, Part, distinct_rows, numbered
 from nbcfast.templates.inferences import at_most
 from nbcfast.templates.results import Disclosure, Step, _frozen
-from nbcfast.templates.rows import Longs, Part, distinct_rows, numbered
 from nbcfast.templates.template import Template, checked, merged, position
 from nbcfast.views.counting import tally
 

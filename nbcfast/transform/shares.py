@@ -77,6 +77,23 @@ class Shares:
         rows = list(zip(*(chain.from_iterable(parts) for parts in columns), strict=True))
         return Counted(of_class, rows, excess)
 
+    def proven_rows(self) -> int:
+        """R from 2C (sum_i 1/p + 1/pi) k / delta, three digits: docs/mathematics/safety.md, section f."""
+        scaled = self.scaled
+        margin = scaled.margin if scaled.margin is not None else Fraction(1)
+        spread = Fraction(self.spread()) * Fraction(65, 64)
+        least = 2 * self.n_classes * spread * scaled.k / margin
+        return round_up(max(math.ceil(least), math.ceil(16 * spread), self.least_rows * self.n_classes))
+
+    def plain(self, rows: int) -> Counted | None:
+        """Largest remainder, with the tilt that ties need as far as the margin has room for it."""
+        tilt = tilt_at(self, rows) if self.n_classes > 1 else Fraction(0)
+        scaled = self.scaled
+        room = None if scaled.margin is None else scaled.margin / scaled.k
+        if room is not None:
+            tilt = min(tilt, room / (4 * self.n_classes))
+        return self.rounded(self.classes_at(rows, tilt))
+
 
 def proves_order(shares: Shares, counted: Counted) -> bool:
     """Whether no tuple can have changed: what ties has gone down, and nothing else has moved by the margin.
@@ -128,29 +145,24 @@ def _float(number: Fraction) -> float:
         return math.inf
 
 
-def proven_rows(shares: Shares) -> int:
-    """R from 2C (sum_i 1/p + 1/pi) k / delta, up to three digits: docs/mathematics/safety.md, section f."""
-    scaled = shares.scaled
-    margin = scaled.margin if scaled.margin is not None else Fraction(1)
-    spread = Fraction(shares.spread()) * Fraction(65, 64)
-    least = 2 * shares.n_classes * spread * scaled.k / margin
-    return round_up(max(math.ceil(least), math.ceil(16 * spread), shares.least_rows * shares.n_classes))
-
-
 def tilt_at(shares: Shares, rows: int) -> Fraction:
     """The tilt that puts ties right whatever the rounding to so many rows does."""
     error = shares.scaled.error + Fraction(shares.spread()) * Fraction(65, 64) / rows
     return tilt_for(error, shares.n_classes)
 
 
-def proven(shares: Shares, rows: int | None = None) -> Counted | None:
-    """Counts whose order is proven; None if this number of rows does not do."""
-    wanted = proven_rows(shares) if rows is None else rows
+def proven(shares: Shares) -> Counted:
+    """Counts whose order is proven, in as many rows as that takes."""
+    rows = shares.proven_rows()
     while True:
-        tilt = tilt_at(shares, wanted) if shares.n_classes > 1 else Fraction(0)
-        counted = shares.rounded(shares.classes_at(wanted, tilt))
-        if counted is not None and proves_order(shares, counted):
+        counted = proven_in(shares, rows)
+        if counted is not None:
             return counted
-        if rows is not None:
-            return None
-        wanted = round_up(wanted + wanted // 8)
+        rows = round_up(rows + rows // 8)
+
+
+def proven_in(shares: Shares, rows: int) -> Counted | None:
+    """Counts of so many rows whose order is proven; None if this number of rows does not do."""
+    tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
+    counted = shares.rounded(shares.classes_at(rows, tilt))
+    return counted if counted is not None and proves_order(shares, counted) else None

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible
+from nbcfast._rounding.rows import MOST_ASKED
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.types import Scorecard
@@ -21,7 +22,6 @@ from nbcfast.canonical.publish import release as publish
 from nbcfast.canonical.weights.solve import unknowns
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Release
-from nbcfast.transform.publish import MOST_ROWS
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[tuple[A
 
 def _rows(release: Release) -> tuple[Any, ...]:
     """The ways of choosing rows by which it may have been made."""
-    asked = [release.views.n_rows] if release.views.n_rows <= MOST_ROWS else []
+    asked = [release.views.n_rows] if release.views.n_rows <= MOST_ASKED else []
     return "smallest", "proven", *asked
 
 

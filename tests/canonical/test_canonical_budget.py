@@ -17,7 +17,7 @@ from nbcfast.canonical import box, integers, solve
 from nbcfast.canonical.boxes.types import Scorecard
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.publish import difference, nameless_counts
-from nbcfast.canonical.rounding import Same, Work
+from nbcfast.canonical.rounding import Same, ScorecardPlan, to_rows
 from nbcfast.canonical.row_shares import Scores
 
 VIEWS = Viewset(
@@ -154,7 +154,7 @@ def carrying(views, scale, stated=1):
     def same(published):
         return Same(*difference(target, box(published)))
 
-    work = Work(Scores.of(card), nameless_counts(views), Fraction(4), same, None, "label", None)
+    plan = ScorecardPlan(Scores.of(card), nameless_counts(views), Fraction(4), same, None, "label")
     bits = max(2, most.bit_length())
     made = canonical.release(VIEWS, 4, bits=1).certificate
     found = replace(
@@ -164,7 +164,7 @@ def carrying(views, scale, stated=1):
         bits=bits,
     )
     certificate = replace(made, differing_tuples=stated, canonical=found, warnings=None)
-    return Release(work.rounded("smallest", False).views, certificate, None)
+    return Release(to_rows(plan, "smallest").views, certificate, None)
 
 
 def doubled(fields):

@@ -21,6 +21,7 @@ from nbcfast.closeness import bounds as bounds_module
 from nbcfast.closeness import program as program_module
 from nbcfast.closeness import publish as publish_module
 from nbcfast.closeness import reached as reached_module
+from nbcfast.closeness import region as region_module
 from nbcfast.closeness import scores as margins_module
 from nbcfast.closeness.scores import Scores
 from nbcfast.published.release import Certificate, Release
@@ -532,7 +533,7 @@ def test_the_prior_pulls_where_it_may():
     views = Viewset([900, 600], [[[500, 350], [400, 250]]])
     prior = {0: "0.75", 1: "0.25"}
     scores = Scores(fill_zeros(views), integers(prior_of(views, prior)))
-    region = publish_module.chosen(scores, Fraction(5, 4))
+    region = region_module.chosen(scores, Fraction(5, 4))
     assert region.slope is None
     assert region.powers(region.log)[1] > 0
     kept(views, {0: Fraction(3, 4), 1: Fraction(1, 4)}, est(views, prior, "1.25"), "1.25")
@@ -540,7 +541,7 @@ def test_the_prior_pulls_where_it_may():
     many = {0: "0.3", 1: "0.6", 2: "0.1"}
     scores = Scores(fill_zeros(three), integers(prior_of(three, many)))
     near = 1 + (best(three, many).r - 1) * 1.02
-    region = publish_module.chosen(scores, Fraction(near))
+    region = region_module.chosen(scores, Fraction(near))
     assert region.slope > 0
     assert region.powers(region.log - (region.log - region.floor) / 4)[1] > 0
     exact = {label: Fraction(number) for label, number in many.items()}
@@ -553,7 +554,7 @@ def test_powers_are_inside_their_region():
         found = best(views, prior)
         r = Fraction(found.r).limit_denominator(10**9) * Fraction(rng.choice(["1.01", "1.3", "5"]))
         scores = Scores(fill_zeros(views), integers(prior_of(views, prior)))
-        region = publish_module.chosen(scores, r)
+        region = region_module.chosen(scores, r)
         margin = publish_module.margin_of(fill_zeros(views), True)
         k, y = region.powers(region.log - (region.log - region.floor) / 8)
         assert 0 <= y < 1
@@ -569,11 +570,11 @@ def test_powers_are_inside_their_region():
 
 
 def test_simplest_fractions():
-    assert publish_module.simplest(Fraction(314, 100), Fraction(315, 100)) == Fraction(22, 7)
-    assert publish_module.simplest(Fraction(5, 2), Fraction(7, 2)) == 3
-    assert publish_module.simplest(Fraction(1, 3), Fraction(1, 3)) == Fraction(1, 3)
+    assert region_module.simplest(Fraction(314, 100), Fraction(315, 100)) == Fraction(22, 7)
+    assert region_module.simplest(Fraction(5, 2), Fraction(7, 2)) == 3
+    assert region_module.simplest(Fraction(1, 3), Fraction(1, 3)) == Fraction(1, 3)
     for low, high in [(Fraction(7, 19), Fraction(8, 19)), (Fraction(101, 100), Fraction(102, 100))]:
-        found = publish_module.simplest(low, high)
+        found = region_module.simplest(low, high)
         assert low <= found <= high
         for q in range(1, found.denominator):
             assert math.ceil(low * q) > high * q

@@ -33,7 +33,6 @@ EXTRAS = {"nbcfast.published.fitted"}  # import an extra at their top, and are i
 
 # Imports that break the rules today.
 STAIRS = {
-    ("_rounding.search", "transform.shares.Shares"),
     ("cli.verbs", "cli.adversaries.Adversaries"),
     ("cli.verbs", "cli.adversaries.others_in"),
     ("cli.verbs", "cli.answers.Choice"),
@@ -50,14 +49,7 @@ STAIRS = {
 }
 
 # Private names that leave their room today.
-PRIVATE = {
-    ("canonical.publish", "transform.publish._Short"),
-    ("canonical.publish", "transform.publish._rows"),
-    ("canonical.rounding", "transform.publish._Work"),
-    ("closeness.publish", "transform.publish._Short"),
-    ("closeness.publish", "transform.publish._Work"),
-    ("closeness.publish", "transform.publish._Wrap"),
-}
+PRIVATE: set[tuple[str, str]] = set()
 
 # Names of modules that stand for two today.
 TWICE = {"streams"}

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import SUPPRESSED, Infeasible, Interval, _disclose, verify_release
 from nbcfast.reference import templates as reference
-from nbcfast.templates import Template, disclose, rows, templates_for, violations
+from nbcfast.templates import Template, disclose, templates_for, violations
+from nbcfast.templates import distinct_rows as rows
 
 LIMITS = [Fraction(1), Fraction(9, 10), Fraction(3, 4), Fraction(2, 3), Fraction(1, 2), Fraction(1, 3)]
 

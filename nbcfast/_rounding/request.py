@@ -1,0 +1,91 @@
+"""What a publisher asks for, and the release that answers it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from nbcfast._core.errors import Infeasible, expect
+from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows
+from nbcfast.equivalence.comparing import differing_rows
+from nbcfast.published.release import Certificate, Release
+from nbcfast.table import Table
+from nbcfast.views import Viewset
+
+
+def checked_options(
+    rows: Any, table: Any, gauge: Any, allow_differences: Any
+) -> tuple[Table | None, RowsArgument]:
+    """The table and the rows asked for; TypeError or ValueError where an option is not as described."""
+    expect(allow_differences, bool, "allow_differences")
+    expect(gauge, bool, "gauge")
+    asked = checked_rows(rows)
+    if allow_differences and isinstance(asked, str):
+        raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
+    return (table if table is None or isinstance(table, Table) else Table(table)), asked
+
+
+@dataclass(frozen=True)
+class Request:
+    """Private views and what was asked of their release.
+
+    Parameters
+    ----------
+    views : Viewset
+    amplification : Fraction
+        As demanded, whoever the attacker.
+    attacker : {"row", "worlds"}
+    preserve : {"order", "label"}
+    gauge : bool
+    table : Table or None
+        Rows of it that differ are counted.
+    class_name : str or None
+    claims : mapping
+        What else the certificate says: the method at the least.
+    """
+
+    views: Viewset
+    amplification: Fraction
+    attacker: Literal["row", "worlds"]
+    preserve: Literal["order", "label"]
+    gauge: bool
+    table: Table | None
+    class_name: str | None
+    claims: Mapping[str, Any]
+
+    def release(self, rounded: Rounded, identity: bool = False) -> Release:
+        """Published views with their certificate."""
+        differing = None
+        if self.table is not None:
+            differing = 0 if rounded.differing == 0 else self._differing_rows(rounded.views, self.table)
+        certificate = Certificate(
+            **self.claims,
+            amplification=self.amplification,
+            attacker=self.attacker,
+            preserve=self.preserve,
+            equivalence=rounded.equivalence,
+            tuples=math.prod(len(array) for array in self.views.counts.values()),
+            differing_tuples=rounded.differing,
+            differing_rows=differing,
+            gauge=self.gauge,
+            identity=identity,
+        )
+        return Release(rounded.views, certificate, self.class_name)
+
+    def answered(self, search: RowSearch[Any], rows: RowsArgument, allow_differences: bool) -> Release:
+        """A release in so many rows; Infeasible where that cannot be, with the best that can."""
+        try:
+            return self.release(search.rounded(rows, allow_differences))
+        except Short as short:
+            best: dict[str, object] = dict(short.best)
+            nearest = short.rounded or search.rounded("smallest", False)
+            best["release"] = self.release(nearest)
+            best["rows"] = nearest.views.n_rows
+            raise Infeasible(short.why, best) from None
+
+    def _differing_rows(self, published: Viewset, table: Table) -> int:
+        rows = differing_rows(self.views, published, table, self.preserve, None)
+        return int(len(rows) if table.weights is None else table.weights[rows].sum())

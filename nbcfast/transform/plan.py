@@ -1,0 +1,152 @@
+"""What SafetyTransform wants of rows: roots on a ladder, decisions that stay, Lambda within its limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from nbcfast import safety
+from nbcfast._halves.lines import unravelled
+from nbcfast._rounding.apportion import Counted
+from nbcfast._rounding.rows import longer
+from nbcfast._rounding.search import Bools, Floats, Nearest, Rows
+from nbcfast.equivalence import Comparer, Comparison, Enumerated
+from nbcfast.table.values import exact, number_text
+from nbcfast.transform.scaling import Ladder, between, scaled_by
+from nbcfast.transform.shares import Shares, proven, proven_in
+from nbcfast.transform.zeros import Filled
+from nbcfast.views import Viewset
+
+SPARE = 16  # bits by which roots are better than they must be: rounding to rows has the margin to itself
+SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
+MOST_LIMIT = Fraction(1 << 256)  # of Lambda: beyond, shares of rows would leave the range of doubles
+
+
+class Decisions:
+    """What views without zeros decide, for candidates to be compared with.
+
+    Parameters
+    ----------
+    filled : Filled
+    """
+
+    def __init__(self, filled: Filled) -> None:
+        self.filled = filled
+
+    @cached_property
+    def _comparer(self) -> Comparer:
+        return Comparer(self.filled.views, self.filled.preserve)
+
+    @cached_property
+    def _enumerated(self) -> Enumerated:
+        return Enumerated(self.filled.views, self.filled.preserve)
+
+    def compare(self, views: Viewset) -> Comparison:
+        return self._comparer.compare(views)
+
+    def nearest(self, shares: Shares, rows: int) -> Nearest:
+        """The comparisons that rounding to so many rows may turn."""
+        flat = self.filled._flat
+        starts, sizes = flat.starts[:-1], np.diff(flat.starts).tolist()
+
+        def rows_of(places: Rows) -> Rows:
+            found: Rows = unravelled(places, sizes) + starts
+            return found
+
+        return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
+
+    def _compared(self, shares: Shares) -> Iterable[tuple[int, int, Floats, Bools]]:
+        # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios.
+        logs, of_class = shares.scaled.logs()
+        starts = self.filled._flat.starts.tolist()
+        for number, (c, d) in enumerate(self._enumerated.pairs):
+            ratios = np.full(1, of_class[c] - of_class[d])
+            difference = logs[:, c] - logs[:, d]
+            for start, stop in pairwise(starts):
+                ratios = (ratios[:, np.newaxis] + difference[start:stop]).reshape(-1)
+            above, matters = self._asked(number)
+            distance = np.abs(ratios)
+            if matters is not None:
+                distance[~matters] = np.inf
+            yield c, d, distance, above
+
+    def _asked(self, number: int) -> tuple[Bools, Bools | None]:
+        """Whether X_c > X_d has to hold, and for which tuples a pair matters (None: all)."""
+        enumerated = self._enumerated
+        if enumerated.truth is not None:
+            return enumerated.truth[number].reshape(-1), None
+        assert enumerated.labels is not None
+        c, d = enumerated.pairs[number]
+        labels = enumerated.labels.reshape(-1)
+        return labels == c, (labels == c) | (labels == d)
+
+
+class LadderPlan:
+    """Powers 1/k of the counts, with k up a ladder or the one that is given.
+
+    Parameters
+    ----------
+    filled : Filled
+    limit : Fraction
+        Of Lambda.
+    gauge : bool
+    margin : Fraction or None
+        See `margin_of`.
+    k : Fraction, optional
+    """
+
+    proof = "interval"
+    last = False
+
+    def __init__(
+        self, filled: Filled, limit: Fraction, gauge: bool, margin: Fraction | None, k: Fraction | None = None
+    ) -> None:
+        self.filled, self.gauge, self.margin, self.k = filled, gauge, margin, k
+        self.views, self.preserve = filled.views, filled.preserve
+        self.limit = min(limit, MOST_LIMIT)
+        self.tuples = math.prod(len(array) for array in self.views.counts.values())
+        self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
+        self.fixed = k is not None
+        self.decisions = Decisions(filled)
+
+    @property
+    def searched(self) -> bool:
+        return self.tuples <= SEARCHED
+
+    def ks(self) -> Iterator[Fraction]:
+        if self.k is not None:
+            yield self.k
+            return
+        ladder = Ladder(self.filled, self.limit)
+        while True:
+            yield ladder.k
+            ladder.up()
+
+    def more_ks(self) -> Iterator[Fraction]:
+        return self.ks() if self.fixed else longer(self.ks())
+
+    def between(self, low: Fraction, high: Fraction) -> Fraction | None:
+        return between(low, high)
+
+    def shares(self, k: Fraction) -> Shares:
+        return Shares(scaled_by(self.filled, self.limit, k, self.gauge, self.margin, None, SPARE))
+
+    def nearest(self, shares: Shares, rows: int) -> Nearest:
+        return self.decisions.nearest(shares, rows)
+
+    def proven(self, shares: Shares) -> Counted:
+        return proven(shares)
+
+    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
+        return proven_in(shares, rows)
+
+    def compare(self, views: Viewset) -> Comparison:
+        return self.decisions.compare(views)
+
+    def safe(self, views: Viewset) -> bool:
+        return safety.at_most(views, self.limit)
