@@ -8,7 +8,7 @@ import pytest
 import skyline_dp
 from peers_skyline import POINT, SENSITIVE, answer, release, rows
 
-from nbcfast.groups.groups import Groups, group
+from nbcfast.groups import Groups, group
 from nbcfast.reference import skyline as reference
 from nbcfast.skyline import Statistics, check, find
 

@@ -16,7 +16,7 @@ from clock import Form, Peers, Row, medians, power, race, shown
 from conftest import census
 
 import nbcfast
-from nbcfast.groups.groups import Groups, group
+from nbcfast.groups import Groups, group
 from nbcfast.reference import skyline as reference
 from nbcfast.skyline import check, find
 

@@ -1,4 +1,6 @@
-"""Tables from CSV and Parquet files, batch by batch; pyarrow reads."""
+"""CSV files: the one reader, batch by batch, and tables made of what it reads; pyarrow reads."""
+
+from __future__ import annotations
 
 import atexit
 import codecs
@@ -8,15 +10,15 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import Progress
+from nbcfast._reading.endings import COMPRESSED, delimiter_of
 from nbcfast.table import arrow
-from nbcfast.table.domain import Domain
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.table import Table, declared_domains, split_weights
 from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
@@ -24,7 +26,7 @@ from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
 BLOCK_BYTES = 1 << 20
 LARGEST_BLOCK = 1 << 30
 
-COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+Result = TypeVar("Result")
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
@@ -37,7 +39,7 @@ def read_csv(
     types: Mapping[str, str] | None = None,
     domains: Mapping[str, Iterable[Any]] | None = None,
     weights: str | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     encoding: str = "utf8",
     progress: Progress | None = None,
 ) -> Table:
@@ -64,8 +66,8 @@ def read_csv(
         Declared domains, as of Table; they decide the types of their columns.
     weights : str, optional
         The column of weights.
-    delimiter : str
-        One character.
+    delimiter : str, optional
+        One character; by default a tab for a file of .tsv (also compressed), else a comma.
     encoding : str
         As Python names it.
     progress : callable, optional
@@ -95,59 +97,34 @@ def read_csv(
     """
     where = os.fsdecode(path)
     _check_types(types)
-    if isinstance(null_values, (str, bytes)):
-        raise TypeError(f"null_values: expected a sequence of texts, got {null_values!r}")
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
-    if not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
-    if not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
-    if not isinstance(encoding, str):
-        raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
-    pa = arrow.load_readers()
-    # Either may be an iterator, and reading may start again.
+    form = CsvForm.of(where, delimiter, null_values, encoding)
+    arrow.load_readers()
+    # It may be an iterator, and reading may start again.
     columns = columns if columns is None or isinstance(columns, str) else list(columns)
-    declared, nulls = declared_domains(domains), list(null_values)
+    declared = declared_domains(domains)
     size = os.stat(where).st_size
-    block, threads = BLOCK_BYTES, True
-    while True:
-        try:
-            builders = _read_fields(
-                where,
-                columns,
-                nulls,
-                types,
-                declared,
-                weights,
-                delimiter,
-                encoding,
-                progress,
-                block,
-                threads,
-            )
-            break
-        except UnicodeError as error:
-            raise ValueError(f"{where}: {arrow.one_line(error)}") from None
-        except LookupError as error:
-            if isinstance(error, (KeyError, IndexError)):
-                raise ValueError(f"{where}: {arrow.one_line(error)}") from None
-            raise ValueError(f"encoding: {error}") from None
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-            message = arrow.one_line(error)
-            if block < min(size, LARGEST_BLOCK) and ("straddling" in message or "or block" in message):
-                block = min(block * 8, LARGEST_BLOCK)  # a row is longer than a block
-                continue
-            if threads and "Expected" in message and "Row #" not in message:
-                threads = False  # one thread knows the number of the row
-                continue
-            raise ValueError(f"{where}: {message}") from None
-        except pa.ArrowException as error:
-            raise OSError(f"{where}: {arrow.one_line(error)}") from None
-        except OSError as error:
-            if error.filename is not None:
-                raise
-            raise OSError(f"{where}: {arrow.one_line(error)}") from None
+
+    def read(file: CsvFile) -> dict[str, ColumnBuilder]:
+        """All fields as text, dictionary-encoded block by block."""
+        wanted = arrow.chosen_names(file.names, columns)
+        if not wanted:
+            raise ValueError("columns: expected at least one name, got none")
+        if weights is not None and weights not in wanted:
+            wanted += arrow.chosen_names(file.names, [weights])
+        for name in types or ():
+            if name not in wanted:
+                raise NoColumnError(name, wanted, "types")
+        declared_domains(declared, [name for name in wanted if name != weights])
+        builders = {name: ColumnBuilder(name) for name in wanted}
+        with closing(file.batches(wanted)) as batches:
+            for _ in arrow.add_batches(builders, batches):
+                if progress is not None:
+                    progress(min(file.done, size), size)
+        return builders
+
+    builders = read_whole(where, form, read)
     finished = {}
     for name in list(builders):
         rule = (types or {}).get(name)
@@ -178,65 +155,163 @@ def _rule_of(kind: str | None, name: str) -> str:
     return kind or "text"
 
 
-def _read_fields(
-    path: str,
-    columns: Iterable[str] | None,
-    null_values: list[str],
-    types: Mapping[str, str] | None,
-    declared: Mapping[str, Domain],
-    weights: str | None,
-    delimiter: str,
-    encoding: str,
-    progress: Progress | None,
-    block: int,
-    threads: bool,
-) -> dict[str, ColumnBuilder]:
-    """All fields as text, dictionary-encoded block by block."""
-    from pyarrow import csv
+@dataclass(frozen=True)
+class CsvForm:
+    """How a CSV file is written."""
 
-    pa = arrow.load_pyarrow()
-    read = csv.ReadOptions(block_size=block, use_threads=threads)
-    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    size = os.stat(path).st_size
-    with open_file(path, encoding) as (_, stream):
-        # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
-        any_types = csv.ConvertOptions(check_utf8=False)
-        with csv.open_csv(stream, read, parse, any_types) as batches:
-            header = list(batches.schema.names)
-    # With one column an empty line is a row, and no row is dropped.
-    parse.ignore_empty_lines = len(header) > 1
-    wanted = arrow.chosen_names(header, columns)
-    if not wanted:
-        raise ValueError("columns: expected at least one name, got none")
-    if weights is not None and weights not in wanted:
-        wanted += arrow.chosen_names(header, [weights])
-    for name in types or ():
-        if name not in wanted:
-            raise NoColumnError(name, wanted, "types")
-    declared_domains(declared, [name for name in wanted if name != weights])
-    text = pa.dictionary(pa.int32(), pa.string())
-    convert = csv.ConvertOptions(
-        include_columns=wanted,
-        column_types=dict.fromkeys(wanted, text),
-        null_values=null_values,
-        strings_can_be_null=True,
-    )
-    builders = {name: ColumnBuilder(name) for name in wanted}
-    readers = {name: arrow.ColumnReader(name, text) for name in wanted}
-    with open_file(path, encoding) as (source, stream), csv.open_csv(stream, read, parse, convert) as batches:
-        for batch in batches:
-            for name in wanted:
-                arrow.add_batch(builders[name], readers[name], batch.column(name))
-            if progress is not None:
-                progress(min(source.done, size), size)
-    return builders
+    delimiter: str = ","
+    null_values: tuple[str, ...] = ("",)
+    encoding: str = "utf8"
+
+    @classmethod
+    def of(
+        cls,
+        path: str,
+        delimiter: str | None = None,
+        null_values: Sequence[str] = ("",),
+        encoding: str = "utf8",
+    ) -> CsvForm:
+        """The form that was asked for, checked; the delimiter is by default that of the file's ending."""
+        if isinstance(null_values, (str, bytes)):
+            raise TypeError(f"null_values: expected a sequence of texts, got {null_values!r}")
+        if delimiter is None:
+            delimiter = delimiter_of(path)
+        if not isinstance(delimiter, str) or len(delimiter) != 1:
+            raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+        if not delimiter.isascii() or delimiter in '"\r\n\0':
+            raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
+        if not isinstance(encoding, str):
+            raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
+        return cls(delimiter, tuple(null_values), encoding)
+
+
+class CsvFile:
+    """A CSV file whose fields are read as text, batch by batch, as often as need be.
+
+    Attributes
+    ----------
+    done : int
+        Bytes of the file that were read for the last batch and those before it.
+    """
+
+    def __init__(self, path: str, form: CsvForm, *, block: int = BLOCK_BYTES, threads: bool = True) -> None:
+        self.path, self.form, self.block, self.threads = path, form, block, threads
+        self.done = 0
+        self._names: list[str] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns: the fields of the first line."""
+        if self._names is None:
+            from pyarrow import csv
+
+            # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
+            with self._errors(), open_file(self.path, self.form.encoding) as (_, stream):
+                any_types = csv.ConvertOptions(check_utf8=False)
+                with csv.open_csv(stream, *self._options(), any_types) as batches:
+                    self._names = list(batches.schema.names)
+        return list(self._names)
+
+    def batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+        """Record batches of these columns, each a dictionary of texts."""
+        from pyarrow import csv
+
+        present = self.names
+        pa = arrow.load_pyarrow()
+        read, parse = self._options()
+        # With one column an empty line is a row, and no row is dropped.
+        parse.ignore_empty_lines = len(present) > 1
+        convert = csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+            null_values=list(self.form.null_values),
+            strings_can_be_null=True,
+        )
+        with (
+            self._errors(),
+            open_file(self.path, self.form.encoding) as (source, stream),
+            csv.open_csv(stream, read, parse, convert) as batches,
+        ):
+            for batch in batches:
+                self.done = source.done
+                yield batch
+
+    def _options(self) -> tuple[Any, Any]:
+        from pyarrow import csv
+
+        read = csv.ReadOptions(block_size=self.block, use_threads=self.threads)
+        return read, csv.ParseOptions(delimiter=self.form.delimiter, newlines_in_values=True)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What is wrong with the file, in one line that names it."""
+        pa = arrow.load_pyarrow()
+        try:
+            yield
+        except UnicodeError as error:
+            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
+            message = arrow.one_line(error)
+            cls: type[ValueError] = ValueError
+            if "straddling" in message or "or block" in message:
+                cls = LongRowError
+            elif self.threads and "Expected" in message and "Row #" not in message:
+                cls = LostRowError
+            raise cls(f"{self.path}: {message}") from None
+        except pa.ArrowException as error:
+            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
+        except LookupError as error:
+            if isinstance(error, (KeyError, IndexError)):
+                raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+            raise ValueError(f"encoding: {error}") from None
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
+
+
+class LongRowError(ValueError):
+    """A row is longer than a block."""
+
+
+class LostRowError(ValueError):
+    """A row has too many or too few fields, and only one thread would know its number."""
+
+
+def read_whole(
+    path: str, form: CsvForm, read: Callable[[CsvFile], Result], again: Callable[[], None] | None = None
+) -> Result:
+    """What `read` makes of a file; it is called again for rows that are longer than a block.
+
+    `again` is called before that, so that what the attempt has left can be thrown away.
+    """
+    largest = LARGEST_BLOCK
+    if compression_of(path) is None:  # else there is more in it than its size
+        largest = min(os.stat(path).st_size, LARGEST_BLOCK)
+    block, threads = BLOCK_BYTES, True
+    while True:
+        try:
+            return read(CsvFile(path, form, block=block, threads=threads))
+        except LongRowError as error:
+            if block >= largest:
+                raise ValueError(str(error)) from None
+            block = min(block * 8, LARGEST_BLOCK)
+        except LostRowError:
+            threads = False
+        if again is not None:
+            again()
+
+
+def compression_of(path: str) -> str | None:
+    """How a file is compressed by its name, whatever comes before: "people.data.gz" is as well."""
+    return COMPRESSED.get(os.path.splitext(path)[1].lower())
 
 
 @contextmanager
-def open_file(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
+def open_file(path: str, encoding: str) -> Iterator[tuple[_Source, Any]]:
     """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
     pa = arrow.load_pyarrow()
-    compression = COMPRESSED.get(Path(path).suffix.lower())
+    compression = compression_of(path)
     with open(path, "rb", buffering=0) as file:
         inner = pa.PythonFile(file, mode="r")
         if compression:
@@ -247,7 +322,7 @@ def open_file(path: str, encoding: str) -> Iterator[tuple["_Source", Any]]:
             yield source, pa.PythonFile(source, mode="r")
 
 
-_live: "weakref.WeakSet[_Source]" = weakref.WeakSet()
+_live: weakref.WeakSet[_Source] = weakref.WeakSet()
 
 
 @atexit.register

@@ -1,12 +1,12 @@
 """Tables from Parquet files, row group by row group."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from nbcfast._core.threads import Progress
 from nbcfast.table import arrow
-from nbcfast.table.domain import Domain
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.table import Table, declared_domains, split_weights
 
@@ -52,56 +52,92 @@ def read_parquet(
     where = os.fsdecode(path)
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
-    pa = arrow.load_readers()
-    with open(where, "rb"):  # the usual OSError, with its path
-        pass
+    arrow.load_readers()
     declared = declared_domains(domains)
-    try:
-        builders = _read_groups(where, columns, declared, weights, progress)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{where}: {arrow.one_line(error)}") from None
-    except (pa.ArrowException, OSError) as error:
-        raise OSError(f"{where}: {arrow.one_line(error)}") from None
+    file = ParquetFile(where)
+    present = file.names
+    wanted = arrow.chosen_names(present, columns, file.index_names)
+    if not wanted:
+        raise ValueError(f"{where}: expected at least one column, got none")
+    if weights is not None and weights not in wanted:
+        wanted += arrow.chosen_names(present, [weights])
+    declared_domains(declared, [name for name in wanted if name != weights])
+    file.expect_readable(wanted)
+    size, done = os.stat(where).st_size, 0
+    builders = {name: ColumnBuilder(name) for name in wanted}
+    with closing(file.batches(wanted)) as batches:
+        for batch in arrow.add_batches(builders, batches):
+            done += batch.num_rows
+            if progress is not None:
+                progress(size * done // max(file.n_rows, 1), size)
     finished = {name: builders.pop(name).finish(declared.get(name)) for name in list(builders)}
     n_rows = len(next(iter(finished.values())).codes)
     kept, checked = split_weights(finished, weights, n_rows)
     return Table._of(kept, checked, n_rows)
 
 
-def _read_groups(
-    path: str,
-    columns: Iterable[str] | None,
-    declared: Mapping[str, Domain],
-    weights: str | None,
-    progress: Progress | None,
-) -> dict[str, ColumnBuilder]:
-    import pyarrow.parquet as parquet
+class ParquetFile:
+    """A Parquet file that is read batch by batch, as often as need be; texts stay dictionaries.
 
-    pa = arrow.load_pyarrow()
-    size = os.stat(path).st_size
-    with parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        wanted = arrow.chosen_names(list(schema.names), columns, arrow.index_columns(schema))
-        if not wanted:
-            raise ValueError(f"{path}: expected at least one column, got none")
-        if weights is not None and weights not in wanted:
-            wanted += arrow.chosen_names(list(schema.names), [weights])
-    declared_domains(declared, [name for name in wanted if name != weights])
-    for name in wanted:
-        arrow.ColumnReader(name, schema.field(name).type)  # refuses what cannot be read before reading
-    texts = [name for name in wanted if pa.types.is_string(schema.field(name).type)]
-    texts += [name for name in wanted if pa.types.is_large_string(schema.field(name).type)]
-    builders = {name: ColumnBuilder(name) for name in wanted}
-    readers: dict[str, arrow.ColumnReader] = {}
-    with parquet.ParquetFile(path, read_dictionary=texts) as file:
-        total, done = max(file.metadata.num_rows, 1), 0
-        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=wanted):
-            for name in wanted:
-                array = batch.column(batch.schema.get_field_index(name))
-                if name not in readers:
-                    readers[name] = arrow.ColumnReader(name, array.type)
-                arrow.add_batch(builders[name], readers[name], array)
-            done += batch.num_rows
-            if progress is not None:
-                progress(size * done // total, size)
-    return builders
+    Parameters
+    ----------
+    path : str
+    eager : bool
+        Whether pyarrow may read ahead, on several threads and in more memory.
+    """
+
+    def __init__(self, path: str, *, eager: bool = True) -> None:
+        self.path, self.eager = path, eager
+        with open(path, "rb"):  # the usual OSError, with its path
+            pass
+        with self._errors():
+            import pyarrow.parquet as parquet
+
+            with parquet.ParquetFile(path) as file:
+                self._schema = file.schema_arrow
+                self.n_rows = int(file.metadata.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._schema.names)
+
+    @property
+    def index_names(self) -> set[str]:
+        """The columns that are a pandas index."""
+        return arrow.index_columns(self._schema)
+
+    def expect_readable(self, names: Iterable[str]) -> None:
+        """TypeError for a column of a type that cannot be read, before anything is."""
+        for name in names:
+            arrow.ColumnReader(name, self._schema.field(name).type)
+
+    def batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+        """Record batches of these columns; at least one, so that they have types."""
+        import pyarrow.parquet as parquet
+
+        pa = arrow.load_pyarrow()
+        types, fields = pa.types, [self._schema.field(name) for name in names]
+        texts = [
+            field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
+        ]
+        with (
+            self._errors(),
+            parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager) as file,
+        ):
+            empty = True
+            for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=self.eager):
+                empty = False
+                yield batch
+            if empty:
+                yield pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What is wrong with the file, in one line that names it."""
+        pa = arrow.load_pyarrow()
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+        except (pa.ArrowException, OSError) as error:
+            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None

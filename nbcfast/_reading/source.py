@@ -1,25 +1,51 @@
-"""Files that are read batch by batch, as often as need be."""
+"""What a table argument may be, and rows that are read batch by batch."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from nbcfast._reading.csv_files import COMPRESSED, open_file
-from nbcfast._reading.parquet import PARQUET_ROWS
-from nbcfast.table import arrow
+import numpy as np
+
+from nbcfast._codes import check_weights
+from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, read_csv, typed
+from nbcfast._reading.endings import table_ending
+from nbcfast._reading.parquet import ParquetFile, read_parquet
+from nbcfast.table import Table
+from nbcfast.table.arrays import is_arrow
+from nbcfast.table.arrow import (
+    check_codes,
+    chosen_names,
+    encoded_batches,
+    load_pyarrow,
+    load_readers,
+    open_batches,
+)
+from nbcfast.table.encode import used_values
+from nbcfast.table.values import INT64_MAX
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nbcfast._core.threads import Progress
     from nbcfast.table.encode import Codes
     from nbcfast.table.values import Value
 
-Batch = dict[str, tuple["Codes", "list[Value]"]]
+    Longs = npt.NDArray[np.int64]
 
 CSV_BLOCK = 16 << 20  # bytes; a row must fit
+MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+A_TABLE = (
+    "a Table, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of record "
+    "batches, or the path of a file (.csv, .tsv, .parquet ..)"
+)
 
 
 def as_bytes(limit: int | str, where: str) -> int:
@@ -42,8 +68,90 @@ def as_bytes(limit: int | str, where: str) -> int:
     return limit
 
 
-class Source:
-    """Something that gives its rows as often as it is asked: a file.
+def is_path(obj: object) -> bool:
+    return isinstance(obj, (str, bytes, os.PathLike))
+
+
+def table_from(obj: Any, where: str = "table", *, weights: str | None = None) -> Table:
+    """The table that an argument is, or is made into.
+
+    Parameters
+    ----------
+    obj : Table, mapping, Arrow data, iterable of record batches, or path
+        A file is read as `read_csv` and `read_parquet` do, by its ending.
+    where : str
+        The name of the argument, for errors.
+    weights : str, optional
+        The column of the weights; a Table has its own.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    ValueError
+        If it is the path of a file with another ending, or no table can be made of it.
+
+    Examples
+    --------
+    >>> table_from({"age": [30, 40]}).n_rows
+    2
+    """
+    if isinstance(obj, Table):
+        _expect_own_weights(weights)
+        return obj
+    if is_path(obj):
+        path = os.fsdecode(obj)
+        if table_ending(path, where).kind == "csv":
+            return read_csv(path, weights=weights)
+        return read_parquet(path, weights=weights)
+    if isinstance(obj, Mapping) or is_arrow(obj):
+        return Table(obj, weights=weights)
+    schema, batches = open_batches(_record_batches(obj, where))
+    return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
+
+
+def batches_from(obj: Any, where: str = "table", *, weights: str | None = None) -> Table | Source:
+    """The table that an argument is, or rows of it batch by batch for whoever needs them once.
+
+    As of `table_from`, but files, Arrow data and record batches are not read yet; `weights` is then left to
+    whoever reads them.
+    """
+    if isinstance(obj, Table) or (isinstance(obj, Mapping) and not is_path(obj)):
+        return table_from(obj, where, weights=weights)
+    if is_path(obj):
+        return File(obj, where)
+    return Stream(obj if is_arrow(obj) else _record_batches(obj, where))
+
+
+def _expect_own_weights(weights: str | None) -> None:
+    if weights is not None:
+        raise ValueError("weights: a Table has its own weights; name a column when making it")
+
+
+def _record_batches(obj: Any, where: str) -> Iterator[Any]:
+    """The batches of an iterable, of which there is at least one."""
+    if not isinstance(obj, Iterable):
+        raise TypeError(f"{where}: expected {A_TABLE}, got {type(obj).__name__}")
+    batches = iter(obj)
+    first = next(batches, None)
+    if first is None:
+        raise ValueError(f"{where}: expected at least one record batch, got none")
+    if not hasattr(first, "schema") or not isinstance(first, load_pyarrow().RecordBatch):
+        raise TypeError(f"{where}: expected {A_TABLE}, got {type(obj).__name__} of {type(first).__name__}")
+    return chain([first], batches)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: name -> (codes, values), and the weights of the rows where they have some."""
+
+    columns: dict[str, tuple[Codes, list[Value]]]
+    n_rows: int
+    weights: Longs | None
+
+
+class Source(ABC):
+    """Something that gives its rows batch by batch.
 
     Attributes
     ----------
@@ -53,83 +161,150 @@ class Source:
         0 where it is not known.
     """
 
-    def __init__(self, path: Any) -> None:
+    texts = False
+    n_rows = 0
+
+    def batches(
+        self,
+        names: Iterable[str] | None,
+        weights: str | None = None,
+        progress: Progress | None = None,
+        *,
+        check: bool = True,
+    ) -> Iterator[Batch]:
+        """The rows from the first one on; no batch is empty.
+
+        Parameters
+        ----------
+        names : iterable of str or None
+            The columns; by default all, that of the weights too.
+        weights : str, optional
+            The column of the weights.
+        progress : callable, optional
+            Called after each batch.
+        check : bool
+            Whether codes are positions in the values beside them; without it that is left to the caller.
+        """
+        wanted = None if names is None else [*names, *([] if weights is None else [weights])]
+        done = total = 0
+        for columns in self.encoded(wanted, check=check):
+            n_rows = weight = len(next(iter(columns.values()))[0])
+            weighted = None
+            if weights is not None:
+                if weights not in columns:
+                    raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {weights!r}")
+                codes, values = columns[weights]
+                if not check:
+                    check_codes(weights, codes, len(values))
+                if self.texts:
+                    values = typed(values, "int", weights) or values
+                weighted, weight = weights_of(codes, values)
+            total += weight
+            if total > INT64_MAX:
+                raise ValueError("weights must add up to less than 2^63")
+            yield Batch(columns, n_rows, weighted)
+            done += n_rows
+            if progress is not None:
+                progress(done, self.n_rows)
+
+    @abstractmethod
+    def encoded(
+        self, names: list[str] | None, *, check: bool = True
+    ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
+        """Batches of name -> (codes, values), from the first row on."""
+
+
+def weights_of(codes: npt.NDArray[Any], values: list[Value]) -> tuple[Longs, int]:
+    """The weights of a batch, and their sum: 2^63 where it is that or more."""
+    weights = np.zeros(len(values), np.int64)
+    for position in np.flatnonzero(used_values(codes, len(values))).tolist():
+        value = values[position]
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"weights must be integers, got {value!r}")
+        if not 1 <= value <= INT64_MAX:
+            raise ValueError(f"weights must be 1..2^63-1, got {value}")
+        weights[position] = value
+    result: Longs = weights[codes]
+    _, total = check_weights(result)
+    return result, total if total >= 0 else INT64_MAX + 1
+
+
+class Stream(Source):
+    """Arrow data, or record batches; those of an iterator can be read once."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def encoded(
+        self, names: list[str] | None, *, check: bool = True
+    ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
+        return encoded_batches(self._stream, names, check=check)
+
+
+class InMemory(Source):
+    """A Table, with its own weights."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.n_rows = table, table.n_rows
+
+    def batches(
+        self,
+        names: Iterable[str] | None,
+        weights: str | None = None,
+        progress: Progress | None = None,
+        *,
+        check: bool = True,
+    ) -> Iterator[Batch]:
+        _expect_own_weights(weights)
+        own, start = self.table.weights, 0
+        if own is not None and int(check_weights(own)[1]) < 0:
+            raise ValueError("weights must add up to less than 2^63")
+        for columns in self.encoded(None if names is None else list(names)):
+            stop = min(start + MEMORY_ROWS, self.n_rows)
+            yield Batch(columns, stop - start, None if own is None else own[start:stop])
+            start = stop
+            if progress is not None:
+                progress(stop, self.n_rows)
+
+    def encoded(
+        self, names: list[str] | None, *, check: bool = True
+    ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
+        columns = {name: self.table.column(name) for name in (self.table.names if names is None else names)}
+        values = {name: list(column.domain.values) for name, column in columns.items()}
+        for start in range(0, self.n_rows, MEMORY_ROWS):
+            yield {
+                name: (column.codes[start : start + MEMORY_ROWS], values[name])
+                for name, column in columns.items()
+            }
+
+
+class File(Source):
+    """A file, which can be read as often as need be."""
+
+    def __init__(self, path: Any, where: str = "table") -> None:
         self.path = os.fsdecode(path)
-        suffixes = [suffix.lower() for suffix in Path(self.path).suffixes]
-        if suffixes and suffixes[-1] in COMPRESSED:
-            suffixes.pop()
-        kind = suffixes[-1] if suffixes else ""
-        if kind not in (".csv", ".parquet"):
-            raise ValueError(f"expected a file of .csv or .parquet, got {self.path!r}")
+        self.texts = table_ending(self.path, where).kind == "csv"
         with open(self.path, "rb"):  # the usual OSError, with its path
             pass
-        self.texts = kind == ".csv"
-        self.n_rows = 0 if self.texts else self._parquet_rows()
+        load_readers()
+        self._file: CsvFile | ParquetFile
+        if self.texts:
+            self._file = CsvFile(self.path, CsvForm.of(self.path), block=CSV_BLOCK)
+        else:
+            self._file = ParquetFile(self.path)
+            self.n_rows = self._file.n_rows
 
-    def _parquet_rows(self) -> int:
-        def read() -> Iterator[int]:
-            from pyarrow import parquet
+    def expect(self, names: Iterable[str]) -> None:
+        """Refuse columns that are not there."""
+        chosen_names(self._file.names, names)
 
-            with parquet.ParquetFile(self.path) as file:
-                yield int(file.metadata.num_rows)
-
-        return int(next(self._wrapped(read)))
-
-    def batches(self, names: Iterable[str]) -> Iterator[Batch]:
-        """The rows from the first one on: name -> (codes, values)."""
-        wanted = list(names)
-        read = self._csv if self.texts else self._parquet
-        return arrow.encoded_batches(self._wrapped(lambda: read(wanted)), wanted)
-
-    def _wrapped(self, read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-        pa = arrow.load_readers()
+    def encoded(
+        self, names: list[str] | None, *, check: bool = True
+    ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
         try:
-            yield from read()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
-        except pa.ArrowException as error:
-            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
-
-    def _parquet(self, names: list[str]) -> Iterator[Any]:
-        from pyarrow import parquet
-
-        pa = arrow.load_pyarrow()
-        with parquet.ParquetFile(self.path) as file:
-            schema = file.schema_arrow
-        arrow.chosen_names(list(schema.names), names)
-        types = pa.types
-        texts = [
-            name
-            for name in names
-            if types.is_string(schema.field(name).type) or types.is_large_string(schema.field(name).type)
-        ]
-        with parquet.ParquetFile(self.path, read_dictionary=texts) as file:
-            empty = True
-            for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names):
-                empty = False
-                yield batch
-            if empty:
-                yield pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in names]))
-
-    def _csv(self, names: list[str]) -> Iterator[Any]:
-        from pyarrow import csv
-
-        pa = arrow.load_pyarrow()
-        read = csv.ReadOptions(block_size=CSV_BLOCK)
-        parse = csv.ParseOptions(newlines_in_values=True)
-        with open_file(self.path, "utf8") as (_, stream), csv.open_csv(stream, read, parse) as batches:
-            header = list(batches.schema.names)
-        arrow.chosen_names(header, names)
-        parse.ignore_empty_lines = len(header) > 1
-        text = pa.dictionary(pa.int32(), pa.string())
-        convert = csv.ConvertOptions(
-            include_columns=names,
-            column_types=dict.fromkeys(names, text),
-            null_values=[""],
-            strings_can_be_null=True,
-        )
-        with (
-            open_file(self.path, "utf8") as (_, stream),
-            csv.open_csv(stream, read, parse, convert) as batches,
-        ):
-            yield from batches
+            skip = self._file.index_names if isinstance(self._file, ParquetFile) else None
+            wanted = chosen_names(self._file.names, names, skip)
+            with closing(self._file.batches(wanted)) as batches:
+                yield from encoded_batches(batches, wanted, check=check)
+        except (LongRowError, LostRowError) as error:
+            raise ValueError(str(error)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nbcfast._reading.source import Source
+from nbcfast._reading.source import File, batches_from
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
 from nbcfast.associations.compact import Compact
@@ -24,8 +23,7 @@ from nbcfast.associations.projections import Columns, Layout, distinct, layout, 
 from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
 from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
-from nbcfast.associations.streams import read
-from nbcfast.groups.streams import Stream
+from nbcfast.associations.tuples import read
 from nbcfast.table import Table
 from nbcfast.table.values import exact_share
 
@@ -61,10 +59,10 @@ def risk(
 
     Parameters
     ----------
-    table : Table, a stream of Arrow batches, or a path
-        A stream (anything with ``__arrow_c_stream__``, or an iterable of record batches) and a .csv or
-        .parquet file are read batch by batch, in memory of the order of the views. A mapping of columns is
-        made a Table. Weights are ignored: views are sets.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
+        by batch, in memory of the order of the views. Weights are ignored: views are sets.
     views : iterable of iterables of str
         The columns of each published view, at least two.
     identity, attribute : str
@@ -195,18 +193,15 @@ def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
 def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
-    if isinstance(table, (str, bytes, os.PathLike)):
-        file = Source(table)
-        if unread:  # that they are there is all that is asked
-            next(iter(file.batches(unread)), None)
-        return read(file, plan.parts, threads, progress)
-    if not isinstance(table, Table):
-        if not isinstance(table, Mapping):
-            return read(Stream(table), plan.parts, threads, progress, unread)
-        table = Table(table)
+    given = batches_from(table)
+    if isinstance(given, File):
+        given.expect(unread)  # that they are there is all that is asked
+        unread = []
+    if not isinstance(given, Table):
+        return read(given, plan.parts, threads, progress, unread)
     for place, view in enumerate(plan.views):  # also columns that nothing is asked of
-        check_columns(table.names, view, f"views[{place}]")
-    columns = Columns.of(table, plan.names)
+        check_columns(given.names, view, f"views[{place}]")
+    columns = Columns.of(given, plan.names)
     return [columns] * len(plan.parts)
 
 

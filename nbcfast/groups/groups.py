@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast import _groups
-from nbcfast._columns import Columns
-from nbcfast._core.threads import n_threads, over_rows
-from nbcfast._reading.source import Source
+from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast.groups.measures import Measures
 from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain, Table
@@ -26,11 +22,6 @@ if TYPE_CHECKING:
 Longs = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
 
-# A dense table is cleared and read once a cell, 0.8 ns; sorting costs a row 2.5 ns more than counting it.
-CELLS_A_ROW, MOST_CELLS = 3, 1 << 22
-SHORT_BITS = 32  # keys that sort at half the price
-SAMPLE = 4096  # rows that are looked at before long keys are sorted or hashed
-MOST_BITS = 63  # of a group and a value in one key
 INT64_MAX = 2**63 - 1
 
 
@@ -312,23 +303,17 @@ class Groups(Measures):
         if name not in self.by:
             raise ValueError(f"expected a column of {', '.join(map(repr, self.by))}; got {name!r}")
         if self._codes is None:
-            object.__setattr__(self, "_codes", self._unpacked(self._packed))
+            object.__setattr__(self, "_codes", unpacked(self._packed, [len(one) for one in self._domains]))
         assert self._codes is not None
         return self._codes[self.by.index(name)]
-
-    def _unpacked(self, packed: Any) -> list[Codes]:
-        codes: list[Codes] = []
-        for domain in reversed(self._domains):
-            packed, rest = np.divmod(packed, np.uint64(len(domain)))
-            codes.append(rest.astype(code_dtype(len(domain))))
-        return codes[::-1]
 
     def key(self, group: int) -> dict[str, Any]:
         """The label of a group: column -> value."""
         position = _position(group, self.n_groups)
         if self._codes is None:
             assert self._packed is not None
-            codes = self._unpacked(self._packed[position : position + 1])
+            packed = self._packed[position : position + 1]
+            codes = unpacked(packed, [len(one) for one in self._domains])
             return {
                 name: domain.values[int(code[0])]
                 for name, domain, code in zip(self.by, self._domains, codes, strict=True)
@@ -362,102 +347,6 @@ class Groups(Measures):
         return array
 
 
-def group(
-    table: Any,
-    by: Iterable[str],
-    sensitive: str,
-    *,
-    weights: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Groups:
-    """Put the rows with equal values in the columns `by` into one group, and count its sensitive values.
-
-    Parameters
-    ----------
-    table : Table, a stream of Arrow batches, or a path
-        A stream (anything with ``__arrow_c_stream__``, or an iterable of record batches) and a .csv or
-        .parquet file are read batch by batch, in memory of the order of the groups; a group may be spread
-        over batches. See `group_parts` for more groups than memory holds. A mapping of columns is made a
-        Table.
-    by : iterable of str
-        The columns that make the groups; none puts all rows into one.
-    sensitive : str
-        The column of the sensitive values.
-    weights : str, optional
-        For a stream or file, the column of the weights. A Table has its own.
-    threads : int, optional
-        By default all cores the process may use, one for less than about 2 MB of codes. The result does not
-        depend on it.
-    progress : callable, optional
-        Called as progress(done_rows, all_rows); all_rows is 0 where the end is not known.
-
-    Returns
-    -------
-    Groups
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, a column is missing or named twice, or `sensitive` is in `by`.
-
-    Notes
-    -----
-    Nulls are values: people without a known age are a group of their own.
-
-    Examples
-    --------
-    >>> table = Table({"age": [30, 30, 40, 40], "ill": ["flu", "flu", "cold", "flu"]})
-    >>> groups = group(table, by=["age"], sensitive="ill")
-    >>> groups.k, groups.l
-    (2, 1)
-    """
-    names = group_names(by, sensitive, weights)
-    if isinstance(table, (str, bytes, os.PathLike)):
-        from nbcfast.groups.streams import group_stream
-
-        return group_stream(Source(table), names, sensitive, weights, threads, progress)
-    if not isinstance(table, Table):
-        if not isinstance(table, Mapping):
-            from nbcfast.groups.streams import Stream, group_stream
-
-            return group_stream(Stream(table), names, sensitive, weights, threads, progress)
-        table = Table(table, weights=weights)
-    elif weights is not None:
-        raise ValueError("weights: a Table has its own weights; name a column when making it")
-    columns = [table.column(name) for name in names]
-    values = table.column(sensitive)
-    if table.n_rows == 0:
-        raise ValueError("no rows")
-    return grouped(
-        [column.codes for column in columns],
-        [column.domain for column in columns],
-        values.codes,
-        values.domain,
-        tuple(names),
-        sensitive,
-        weights=table.weights,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def group_names(by: Iterable[str], sensitive: str, weights: str | None) -> list[str]:
-    if isinstance(by, str):
-        raise TypeError(f"by must be a sequence of names, got the text {by!r}")
-    if not isinstance(sensitive, str):
-        raise TypeError(f"sensitive must be the name of a column, got {sensitive!r}")
-    names = list(by)
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"by must be distinct names, got {name!r} twice")
-        if name == sensitive:
-            raise ValueError(f"the sensitive column {name!r} cannot make the groups as well")
-    if weights is not None and weights in (sensitive, *names):
-        raise ValueError(f"weights: {weights!r} is the sensitive column or makes the groups as well")
-    return names
-
-
 def grouped(
     columns: list[Codes],
     domains: Sequence[Domain],
@@ -471,107 +360,17 @@ def grouped(
     progress: Progress | None = None,
 ) -> Groups:
     """Groups of rows of codes; a code out of range is an error that names its column."""
-    sizes = [len(domain) for domain in domains]
-    packed = _pair_bits(sizes, len(domain)) <= MOST_BITS
-    rows: Longs | None = None
-    keys, key_sizes = columns, sizes
-    if not packed:
-        for name, codes, size in zip(by, columns, sizes, strict=True):
-            _check_codes(name, codes, size)
-        key, size, rows = _ranked(columns, sizes, len(domain))
-        keys, key_sizes = [key], [size]
-    arrays, found = _pairs(
-        keys, key_sizes, value_codes, len(domain), [*by, sensitive], weights, threads, progress
-    )
-    if rows is None:
-        return Groups._of(by, tuple(domains), sensitive, domain, arrays, found, None)
-    firsts = rows[found.astype(np.int64)]
-    return Groups._of(
-        by, tuple(domains), sensitive, domain, arrays, None, [codes[firsts] for codes in columns]
-    )
-
-
-def _pair_bits(sizes: Sequence[int], n_values: int) -> int:
-    """Bits of a group in mixed radix and a value."""
-    total = 1
-    for size in sizes:
-        total *= max(size, 1)
-    return (total - 1).bit_length() + max(n_values - 1, 0).bit_length()
-
-
-def _ranked(columns: list[Codes], sizes: list[int], n_values: int) -> tuple[Codes, int, Longs]:
-    """Where the columns have too many combinations for one key: a code for each that occurs, in their order.
-
-    Returns the code of each row, the number of codes, and a row of each.
-    """
-    room = (1 << (MOST_BITS - max(n_values - 1, 0).bit_length())) - 1
-    key, size = columns[0].astype(np.int64), sizes[0]
-    for codes, more in zip(columns[1:], sizes[1:], strict=True):
-        if size * more > room:
-            found, key = np.unique(key, return_inverse=True)
-            size = len(found)
-        key = key * more + codes
-        size *= more
-    _, rows, key = np.unique(key, return_index=True, return_inverse=True)
-    return key.astype(np.int64, copy=False), len(rows), rows
-
-
-def _pairs(
-    columns: list[Codes],
-    sizes: list[int],
-    value_codes: Codes,
-    n_values: int,
-    names: Sequence[str],
-    weights: Longs | None,
-    threads: int | None,
-    progress: Progress | None,
-) -> tuple[tuple[Longs, npt.NDArray[np.uint32], Longs, Longs], npt.NDArray[np.uint64]]:
-    """The arrays of a Groups, and the key of each group: its codes in mixed radix."""
-    n_rows = len(value_codes)
-    held = Columns([*columns, value_codes], [*sizes, n_values], n_rows)
-    method = _groups.HASH if weights is not None else _method(columns, sizes, value_codes, n_values, n_rows)
-    n_bytes = sum(column.itemsize for column in (*columns, value_codes)) * n_rows
-
-    def add(part: _groups.Grouper, start: int, stop: int) -> None:
-        bad = part.add(start, stop)
-        if bad >= 0:
-            codes, size = [*columns, value_codes][bad], [*sizes, n_values][bad]
-            _check_codes(names[bad] if len(names) == len(sizes) + 1 else names[-1], codes, size)
-            raise ValueError(f"column {names[bad]!r} changed while it was read")
-
-    first, *others = over_rows(
-        lambda: _groups.Grouper(held, method, weights),
-        add,
-        n_rows,
-        threads=n_threads(threads, n_bytes),
+    pairs = sorted_pairs(
+        columns,
+        [len(domain) for domain in domains],
+        value_codes,
+        len(domain),
+        [*by, sensitive],
+        weights=weights,
+        threads=threads,
         progress=progress,
     )
-    for other in others:
-        first.absorb(other)
-    offsets, values, counts, group_sizes, keys = first.finish()
-    return (offsets, values, counts, group_sizes), keys
-
-
-def _method(columns: list[Codes], sizes: list[int], value_codes: Codes, n_values: int, n_rows: int) -> int:
-    cells = n_values
-    for size in sizes:
-        cells *= size
-    if cells <= min(CELLS_A_ROW * n_rows + 4096, MOST_CELLS):
-        return _groups.DENSE
-    if _pair_bits(sizes, n_values) <= SHORT_BITS or n_rows <= 4 * SAMPLE:
-        return _groups.RADIX
-    step = n_rows // SAMPLE
-    key = value_codes[::step].astype(np.uint64)
-    for codes, size in zip(columns, sizes, strict=True):
-        key = key * np.uint64(size) + codes[::step].astype(np.uint64)
-    # Few pairs that come again and again: their table stays in the cache, and long keys need many passes.
-    return _groups.HASH if len(np.unique(key)) < len(key) // 4 else _groups.RADIX
-
-
-def _check_codes(name: str, codes: Codes, size: int) -> None:
-    bad = np.flatnonzero((codes < 0) | (codes >= size))
-    if len(bad):
-        raise ValueError(f"column {name!r}: codes must be 0..{size - 1}, got {codes[bad[0]]} in row {bad[0]}")
+    return Groups._of(by, tuple(domains), sensitive, domain, pairs.arrays, pairs.packed, pairs.codes)
 
 
 def _union(domains: list[Domain], name: str) -> Domain:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -436,6 +436,18 @@ def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: Any) -> None:
         builder.add_numbers(numbers, nulls)
     else:
         builder.add_coded(*reader.encode(array))
+
+
+def add_batches(builders: Mapping[str, ColumnBuilder], batches: Iterable[Any]) -> Iterator[Any]:
+    """Add record batches to the builders of their columns; each is given back once it is added."""
+    readers: dict[str, ColumnReader] = {}
+    for batch in batches:
+        for name, builder in builders.items():
+            array = batch.column(batch.schema.get_field_index(name))
+            if name not in readers:
+                readers[name] = ColumnReader(name, array.type)
+            add_batch(builder, readers[name], array)
+        yield batch
 
 
 def add_array(builder: ColumnBuilder, data: Any) -> None:

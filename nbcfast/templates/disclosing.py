@@ -20,7 +20,7 @@ from nbcfast.templates.distinct_rows import Longs, Part, distinct_rows, numbered
 from nbcfast.templates.inferences import at_most
 from nbcfast.templates.results import Disclosure, Step, _frozen
 from nbcfast.templates.template import Template, checked, merged, position
-from nbcfast.views.counting import tally
+from nbcfast.views.tallying import tally
 
 Report = Callable[[int, int], object]
 

@@ -13,6 +13,7 @@ from nbcfast.table import Domain
 from nbcfast.table.values import normalise, number_text
 from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
 from nbcfast.views.scoring import order, predict, tied_tuples
+from nbcfast.views.tallying import tally_codes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -181,16 +182,16 @@ class Viewset:
         >>> Viewset.from_codes([[0, 2], [1, 2]], [0, 1]).counts["A2"].tolist()
         [[0, 0], [0, 0], [1, 1]]
         """
-        from nbcfast.views.counting import count_codes
-
-        return count_codes(
-            codes,
-            class_codes,
-            sizes=sizes,
-            n_classes=n_classes,
-            weights=weights,
-            threads=threads,
-            progress=progress,
+        return cls._of(
+            *tally_codes(
+                codes,
+                class_codes,
+                sizes=sizes,
+                n_classes=n_classes,
+                weights=weights,
+                threads=threads,
+                progress=progress,
+            )
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcfast._core.joint import INDEX_LIMIT, TABLE_LIMIT, plan
-from nbcfast.views import counting
+from nbcfast.views import tallying
 
 SIZES = st.lists(
     st.one_of(st.integers(0, 3), st.integers(1, 300), st.sampled_from([65_536, 10**6])), max_size=50
@@ -58,8 +58,8 @@ def test_every_plan_is_valid(sizes, n_rows, per_entry, most_entries, by_four):
 
 def test_the_size_of_the_work_decides():
     def n_groups(n_rows, by_four=False):
-        return len(groups_of(plan(ADULT, n_rows, per_entry=2, most_entries=counting.MOST_ENTRIES,
-                                  row_cost=counting.ROW_COST, entry_cost=counting.ENTRY_COST,
+        return len(groups_of(plan(ADULT, n_rows, per_entry=2, most_entries=tallying.MOST_ENTRIES,
+                                  row_cost=tallying.ROW_COST, entry_cost=tallying.ENTRY_COST,
                                   by_four=by_four)))  # fmt: skip
 
     assert n_groups(100) > n_groups(10**5) >= n_groups(10**7)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcfast import _skyline
-from nbcfast.groups.groups import Groups, group
+from nbcfast.groups import Groups, group
 from nbcfast.reference import skyline as reference
 from nbcfast.skyline import FrontierTable, Statistics, check, deciding, find, frontier_table, plot
 

@@ -855,8 +855,14 @@ def test_masks_are_refused():
         Viewset(masked, [])
 
 
-def test_a_path_is_no_table():
-    with pytest.raises(TypeError, match="got a path: read it with"):
+def test_a_file_is_counted_as_its_table_is(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "people.csv"
+    path.write_text("x,n,ill\n1,3,no\n1.0,2,yes\n2.5,1,no\n1,1,no\n")
+    found = nbcfast.count(path, "ill", weights="n")
+    assert found == nbcfast.count(nbcfast.read_csv(path, weights="n"), "ill")
+    assert found.counts["x"].tolist() == [[4, 2], [1, 0]]  # 1 and 1.0 are one number
+    with pytest.raises(FileNotFoundError):
         nbcfast.count("patients.csv", "diagnosis")
 
 

@@ -1,0 +1,200 @@
+"""Tallies of columns of codes: how many rows each class has, and each value of a column with each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nbcfast import _count
+from nbcfast._columns import Columns
+from nbcfast._core.joint import plan
+from nbcfast._core.threads import n_threads, over_rows
+from nbcfast.table import Domain, Table
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+MAX_VALUES = 65_536
+
+# Nanoseconds: an increment; clearing and summing out a pair of counters. Tables beyond MOST_ENTRIES would
+# leave the second cache, and two threads would take more than a megabyte.
+ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.3, 2.0, 50_000
+
+
+def tally(
+    codes: Sequence[npt.NDArray[Any]],
+    sizes: Sequence[int],
+    class_codes: npt.NDArray[Any],
+    n_classes: int,
+    n_rows: int,
+    *,
+    weights: npt.NDArray[np.int64] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]:
+    """Class counts, and a (values, classes) array an attribute."""
+    if n_rows == 0:
+        return np.zeros(n_classes, np.int64), [np.zeros((size, n_classes), np.int64) for size in sizes]
+    if not codes:
+        # The class is then counted as an attribute beside a class that is always the same.
+        same = np.broadcast_to(np.uint8(0), n_rows)
+        try:
+            _, counts = tally(
+                [class_codes],
+                [n_classes],
+                same,
+                1,
+                n_rows,
+                weights=weights,
+                threads=threads,
+                progress=progress,
+            )
+        except ValueError:
+            row = _count.first_bad(Columns([class_codes], [n_classes], n_rows), 0)
+            if row < 0:
+                raise
+            raise _bad_code("class_codes", n_classes, class_codes, row) from None
+        return counts[0][:, 0].copy(), []
+    columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
+    groups = plan(
+        sizes if weights is None else [0] * len(sizes),
+        n_rows,
+        per_entry=n_classes,
+        most_entries=MOST_ENTRIES,
+        row_cost=ROW_COST,
+        entry_cost=ENTRY_COST,
+        by_four=columns.is_matrix(len(sizes)),
+    )
+    n_bytes = sum(column.itemsize for column in (*codes, class_codes)) * n_rows
+
+    def add(part: _count.Tally, start: int, stop: int) -> None:
+        bad = part.add(start, stop)
+        if bad >= 0:
+            raise _OutOfRangeError(bad)
+
+    try:
+        parts = over_rows(
+            lambda: _count.Tally(columns, groups.first, groups.members, weights),
+            add,
+            n_rows,
+            threads=n_threads(threads, n_bytes),
+            progress=progress,
+        )
+    except _OutOfRangeError as error:
+        raise _describe(columns, error.column, codes, class_codes, sizes, n_classes) from None
+    flat = np.zeros(sum(sizes) * n_classes, np.int64)
+    for part in parts:
+        part.add_to(flat)
+    bounds = np.cumsum([0, *sizes]) * n_classes
+    counts = [
+        flat[start:stop].reshape(size, n_classes)
+        for start, stop, size in zip(bounds[:-1], bounds[1:], sizes, strict=True)
+    ]
+    return counts[0].sum(axis=0), counts
+
+
+class _OutOfRangeError(Exception):
+    def __init__(self, column: int) -> None:
+        self.column = column
+
+
+def _describe(
+    columns: Columns,
+    column: int,
+    codes: Sequence[npt.NDArray[Any]],
+    class_codes: npt.NDArray[Any],
+    sizes: Sequence[int],
+    n_classes: int,
+) -> ValueError:
+    """Which code is out of range; of several, the first of the first such column."""
+    for number in range(len(sizes) + 1):
+        row = _count.first_bad(columns, number)
+        if row >= 0:
+            is_class = number == len(sizes)
+            array, size = (class_codes, n_classes) if is_class else (codes[number], sizes[number])
+            what = "class_codes" if is_class else f"codes of attribute {number}"
+            return _bad_code(what, size, array, row)
+    return ValueError(f"column {column} changed while it was counted")
+
+
+def _bad_code(what: str, size: int, array: npt.NDArray[Any], row: int) -> ValueError:
+    return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
+
+
+def tally_codes(
+    codes: Any,
+    class_codes: npt.ArrayLike,
+    *,
+    sizes: Sequence[int] | None,
+    n_classes: int | None,
+    weights: npt.ArrayLike | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[npt.NDArray[np.int64], dict[str, npt.NDArray[np.int64]], Domain, dict[str, Domain]]:
+    """The parts of the viewset that Viewset.from_codes promises."""
+    y = _as_codes(class_codes, "class_codes")
+    if y.ndim != 1:
+        raise ValueError(f"class_codes must be 1-D, got {y.ndim} dimensions")
+    if isinstance(codes, np.ndarray) or not _is_list_of_arrays(codes):
+        matrix = _as_codes(codes, "codes")
+        if matrix.ndim != 2:
+            raise ValueError(f"codes must be 2-D (rows, attributes), got {matrix.ndim} dimensions")
+        columns = list(matrix.T)
+    else:
+        columns = [_as_codes(column, f"codes of attribute {i}") for i, column in enumerate(codes)]
+    for i, column in enumerate(columns):
+        if column.ndim != 1 or len(column) != len(y):
+            raise ValueError(f"codes of attribute {i} must be {len(y)} rows, got shape {column.shape}")
+    widths = [
+        _size(None if sizes is None else sizes, i, column, len(columns)) for i, column in enumerate(columns)
+    ]
+    many = _size(None if n_classes is None else [n_classes], 0, y, 1, "n_classes")
+    if many < 1:
+        raise ValueError("no rows: n_classes must be given")
+    checked = None
+    if weights is not None:
+        # A Table of one column checks weights as it checks those of any other table.
+        checked = Table({"class": np.zeros(len(y), np.uint8)}, weights=weights).weights
+    class_counts, counts = tally(
+        columns, widths, y, many, len(y), weights=checked, threads=threads, progress=progress
+    )
+    names = [f"A{i + 1}" for i in range(len(columns))]
+    domains = {name: Domain.of(range(size)) for name, size in zip(names, widths, strict=True)}
+    return class_counts, dict(zip(names, counts, strict=True)), Domain.of(range(many)), domains
+
+
+def _is_list_of_arrays(obj: Any) -> bool:
+    return isinstance(obj, (list, tuple)) and all(isinstance(column, np.ndarray) for column in obj)
+
+
+def _as_codes(obj: Any, where: str) -> npt.NDArray[Any]:
+    if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
+        raise ValueError(f"{where} must have no masked entries")
+    array = np.asarray(obj)
+    if array.size == 0 and not isinstance(obj, np.ndarray):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{where} must be integers, got {array.dtype}")
+    if not array.dtype.isnative or not array.flags.aligned:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def _size(given: Any, i: int, column: npt.NDArray[Any], n: int, where: str = "sizes") -> int:
+    if given is None:
+        size = int(column.max()) + 1 if len(column) else 0
+        if size > MAX_VALUES:
+            what = f"attribute {i}" if where == "sizes" else "class_codes"
+            raise ValueError(f"{what} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
+        return max(size, 1 if len(column) else 0)
+    if len(given) != n:
+        raise ValueError(f"{where} must be {n} integers, got {len(given)}")
+    size = given[i]
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise TypeError(f"{where} must be integers, got {size!r}")
+    if not 1 <= size <= MAX_VALUES:
+        raise ValueError(f"{where} must be 1..{MAX_VALUES}, got {size}")
+    return int(size)
