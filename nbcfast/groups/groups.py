@@ -282,16 +282,8 @@ class Groups(Measures):
         return self.n_groups
 
     @property
-    def n_groups(self) -> int:
-        return len(self.sizes)
-
-    @property
     def domain(self) -> tuple[Any, ...]:
         return self._sensitive.values
-
-    @property
-    def n_values(self) -> int:
-        return len(self._sensitive)
 
     @property
     def distinct(self) -> Longs:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _groups
+from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
 from nbcfast.table.values import exact
 
@@ -39,6 +40,14 @@ class Measures:
     n_rows: int
     sensitive: str
     _sensitive: Domain
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def n_values(self) -> int:
+        return len(self._sensitive)
 
     @property
     def k(self) -> int:
@@ -98,10 +107,8 @@ class Measures:
             raise ValueError(f"l must be at least 1, got {l}")
         if l == 1:
             return self.alpha()
-        from nbcfast.skyline.statistics import Statistics
-
         # MO has r_1 and n - r_1 - .. - r_(l-1) of every group that can have the greatest ratio.
-        most, tails, _, _ = Statistics([l - 2]).update(self).mo[l - 2]  # type: ignore[arg-type]
+        _, _, ((most, tails, _, _),), _, _ = scanned(self, (l - 2,), None, None)
         return math.inf if not tails.all() else _greatest(most, tails)
 
     def is_recursive_diverse(self, c: Any, l: int) -> bool:
@@ -245,9 +252,6 @@ def _distance(counts: dict[int, int], totals: list[int], ordered: bool) -> Fract
         running += difference
         distance += abs(running) if ordered else max(difference, 0)
     return Fraction(distance, n * whole * (len(totals) - 1 if ordered else 1))
-
-
-MOST_PEOPLE = 1 << 61  # of a group: sums of knowledge and people stay within 63 bits
 
 
 def as_amount(number: Any, where: str) -> int:

@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._columns import Columns
-from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
-from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import MOST_PEOPLE, check_natural
-from nbcfast.mondrian.demands import Demands
+from nbcfast._reading.source import is_path, table_from
+from nbcfast.groups.measures import check_natural
+from nbcfast.groups.scanning import MOST_PEOPLE
+from nbcfast.mondrian.demands import Demands, refuse
 from nbcfast.mondrian.growing import fill, grow, numbered, problem_of
+from nbcfast.mondrian.ondisk import anonymize_file
 from nbcfast.mondrian.partition import Made, Partition, Source
-from nbcfast.mondrian.quasi import Quasi, describe
-from nbcfast.table import Column, Domain, Table
+from nbcfast.mondrian.quasi import describe, useful_map
+from nbcfast.table import Column, Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.table import value_weights
 
@@ -57,8 +58,10 @@ def anonymize(
 
     Parameters
     ----------
-    table : Table, anything that makes one, or the path of a Parquet or CSV file
-        A file is split on disk, in the memory of `memory_limit`.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). A file is split on disk, in the
+        memory of `memory_limit`.
     quasi : iterable of str
         The columns that an adversary may know.
     sensitive : str
@@ -146,9 +149,7 @@ def anonymize(
     demands = Demands.of(points, k, diversity, closeness)
     names = as_names(quasi, sensitive)
     given = as_hierarchies(hierarchies, names)
-    if isinstance(table, (str, os.PathLike)):
-        from nbcfast.mondrian.ondisk import anonymize_file
-
+    if is_path(table):
         if out is None and memory_limit is None:
             raise ValueError(
                 "out: a file is split on disk, and needs a Parquet file to write, or a memory_limit; got none"
@@ -179,9 +180,7 @@ def anonymize(
     ):
         if value is not None:
             raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
-    if not isinstance(table, Table):
-        table = Table(table)
-    return _in_memory(table, names, sensitive, demands, given, target, threads, progress)
+    return _in_memory(table_from(table), names, sensitive, demands, given, target, threads, progress)
 
 
 def as_names(quasi: Iterable[str], sensitive: str) -> list[str]:
@@ -282,29 +281,3 @@ def _used(column: Column) -> npt.NDArray[np.uint8]:
     if not column.domain.declared:
         return np.ones(len(column.domain), np.uint8)
     return used_values(column.codes, len(column.domain))
-
-
-def useful_map(one: Quasi) -> npt.NDArray[np.uint32] | None:
-    """The codes of a quasi-identifier; None where they are those of the table."""
-    return None if np.array_equal(one.map, np.arange(one.size)) else one.map
-
-
-def refuse(demands: Demands, totals: npt.NDArray[np.int64], domain: Domain, sensitive: str) -> None:
-    """Raise what is wrong with the whole table."""
-    present = np.flatnonzero(totals)
-    whole = Groups._of(
-        (),
-        (),
-        sensitive,
-        domain,
-        (
-            np.array([0, len(present)]),
-            present.astype(np.uint32),
-            totals[present],
-            np.array([int(totals.sum())]),
-        ),
-        None,
-        [],
-    )
-    demands.refuse(whole)
-    raise Infeasible("the whole table as one group is unsafe, and no partition can be safer", {})

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import Infeasible
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import MOST_PEOPLE, as_amount
+from nbcfast.groups.measures import as_amount
+from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import Point, as_points
 from nbcfast.table.values import as_limit, exact, exact_share, fields_text, number_text
 from nbcfast.verify_release import partition_warnings
+
+if TYPE_CHECKING:
+    from nbcfast.table.domain import Domain
 
 Distance = Literal["equal", "ordered"]
 
@@ -188,6 +192,27 @@ def expect_few(amount: int, where: str) -> None:
     """Refuse more than all people there can be: in longer numbers of a certificate texts could be hidden."""
     if amount > MOST_PEOPLE:
         raise ValueError(f"{where} must be at most 2^61, got {number_text(amount)}")
+
+
+def refuse(demands: Demands, totals: npt.NDArray[np.int64], domain: Domain, sensitive: str) -> None:
+    """Raise what is wrong with the whole table."""
+    present = np.flatnonzero(totals)
+    whole = Groups._of(
+        (),
+        (),
+        sensitive,
+        domain,
+        (
+            np.array([0, len(present)]),
+            present.astype(np.uint32),
+            totals[present],
+            np.array([int(totals.sum())]),
+        ),
+        None,
+        [],
+    )
+    demands.refuse(whole)
+    raise Infeasible("the whole table as one group is unsafe, and no partition can be safer", {})
 
 
 def _diversity(given: Any) -> tuple[Fraction, int] | None:

@@ -3,18 +3,12 @@
 Where no demand looks at other groups, a node that fits into memory is finished there. Else every level is one
 scan of the file: nodes are read in their order, decided, split and written. Of a node that does not fit only
 counts are in memory, gathered while its rows were written.
-
-What is spilled are codes of all private rows. The files have no name that would outlive the process, however
-it ends, nobody else may read them, and they never lie in the folder of what is published.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
@@ -25,18 +19,15 @@ import numpy.typing as npt
 from nbcfast._columns import Columns
 from nbcfast._core.files import check_file
 from nbcfast._partition import Joint, Level, Problem, Scratch
-from nbcfast._reading.csv_files import BLOCK_BYTES, LARGEST_BLOCK, open_file, typed
-from nbcfast._reading.parquet import PARQUET_ROWS
+from nbcfast._reading.endings import is_parquet
 from nbcfast._reading.source import as_bytes
-from nbcfast.mondrian.anonymize import refuse, useful_map
-from nbcfast.mondrian.demands import Demands
+from nbcfast._reading.spilled import SHORTER, Spill, SpilledColumn, read_columns, write_all
+from nbcfast.mondrian.demands import Demands, refuse
 from nbcfast.mondrian.growing import decide_shared, over, problem_of, spans_of
 from nbcfast.mondrian.partition import Counts, Made, Partition
-from nbcfast.mondrian.quasi import describe
+from nbcfast.mondrian.quasi import describe, useful_map
 from nbcfast.published.table_lines import write_parquet
-from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_pyarrow, load_readers, one_line
-from nbcfast.table.domain import Domain
-from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder
+from nbcfast.table.arrow import load_pyarrow
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -48,67 +39,11 @@ DEFAULT_LIMIT = "1GiB"
 INTERPRETER = 128 << 20  # bytes that a process takes which has done nothing yet
 LEAST_ROWS = 1 << 12  # of a buffer
 CHUNK = 1 << 17  # rows made into records at a time
-SHORTER = "a spill file is shorter than what was written to it"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def usable(limit: int) -> int:
     """What is left of a limit beside Python, NumPy and pyarrow themselves."""
     return max(limit - INTERPRETER, limit // 2)
-
-
-class SpilledColumn(ColumnBuilder):
-    """A column whose codes, as they were first met, go to a file; only the distinct values are in memory."""
-
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        super().__init__(name)
-        self._file = file
-        self._blocks: list[tuple[int, np.dtype[Any]]] = []
-        self.domain = Domain(None, (), (), False)
-        self.table = np.empty(0, np.int64)  # code as first met -> code in the domain
-
-    def _keep(self, codes: Codes) -> None:
-        _write_all(self._file.write, np.ascontiguousarray(codes))
-        if self._blocks and self._blocks[-1][1] == codes.dtype:
-            self._blocks[-1] = self._blocks[-1][0] + len(codes), codes.dtype
-        else:
-            self._blocks.append((len(codes), codes.dtype))
-        self.n_rows += len(codes)
-
-    def settle(self, values: Sequence[Any] | None) -> None:
-        """Decide the domain. `values` puts others in the place of those of distinct_texts()."""
-        if self._builder is None:
-            self._builder = DomainBuilder(self.name)
-        if values is None:
-            self.domain, self.table = self._builder.finish(None)
-        else:
-            other = DomainBuilder(self.name)
-            first = other.add(values)
-            self.domain, table = other.finish(None)
-            self.table = table[first]
-
-    def chunks(self, n: int) -> Iterator[Codes]:
-        """The codes as they were first met, n rows at a time."""
-        widest = max((dtype for _, dtype in self._blocks), key=lambda dtype: dtype.itemsize)
-        position = 0  # of our own: a column may be read twice at once
-        out, filled = np.empty(n, widest), 0
-        for size, dtype in self._blocks:
-            left = size
-            while left:
-                part = np.empty(min(left, n - filled), dtype)
-                _read_at(self._file.fileno(), part, position)
-                position += part.nbytes
-                out[filled : filled + len(part)] = part
-                filled += len(part)
-                left -= len(part)
-                if filled == n:
-                    yield out
-                    out, filled = np.empty(n, widest), 0
-        if filled:
-            yield out[:filled]
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def anonymize_file(
@@ -130,7 +65,7 @@ def anonymize_file(
     """Split a file; see `anonymize`."""
     limit = as_bytes(DEFAULT_LIMIT if memory_limit is None else memory_limit, "memory_limit")
     if out is not None:
-        if not out.lower().endswith((".parquet", ".pq")):
+        if not is_parquet(out):
             raise ValueError(f"out must be a Parquet file (.parquet or .pq), got {out!r}")
         if is_same_file(path, out):
             raise ValueError(f"out: expected another file than the private one, got {out!r}")
@@ -152,207 +87,12 @@ def anonymize_file(
     return replace(partition, path=out)
 
 
-class Spill:
-    """Files for what does not fit into memory, which are gone when they are closed, or with the process."""
-
-    def __init__(self, folder: str | None) -> None:
-        self.folder = temporary_folder() if folder is None else folder
-        if not os.path.isdir(self.folder):
-            raise ValueError(f"spill: expected a folder, got {self.folder!r}")
-        self._files: list[IO[bytes]] = []
-
-    def new(self) -> IO[bytes]:
-        """A file that has no name, or loses it before anything is in it."""
-        flags = os.O_RDWR | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-        handle = -1
-        if hasattr(os, "O_TMPFILE"):
-            with suppress(OSError):  # not on every file system
-                handle = os.open(self.folder, flags | os.O_TMPFILE, 0o600)
-        if handle < 0:
-            name = os.path.join(self.folder, f".nbcfast-{os.urandom(8).hex()}")
-            try:
-                handle = os.open(name, flags | os.O_CREAT, 0o600)
-            except OSError as error:
-                raise self._about(error) from None  # and not about a name that nobody has seen
-            finally:
-                try:
-                    _remove(name)
-                except BaseException:  # a signal
-                    _remove(name)
-                    raise
-        file = os.fdopen(handle, "w+b", buffering=0)
-        self._files.append(file)
-        return file
-
-    def __enter__(self) -> Spill:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        for file in self._files:
-            file.close()
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            raise self._about(error) from error
-
-    def _about(self, error: OSError) -> OSError:
-        return OSError(
-            error.errno,
-            f"{os.strerror(error.errno or 0)}, and rows are spilled to this folder: --spill DIR (in Python "
-            "spill=) names another one",
-            self.folder,
-        )
-
-
-def temporary_folder() -> str:
-    """Where the system keeps temporary files.
-
-    `tempfile.gettempdir` finds it by writing a file there, and takes the working folder if all else fails,
-    where something may be published.
-    """
-    if tempfile.tempdir is not None:
-        return os.fsdecode(tempfile.tempdir)
-    for name in (*map(os.environ.get, ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp", "/usr/tmp"):
-        if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):
-            return os.path.abspath(name)
-    raise ValueError("spill: no folder for temporary files can be written: --spill DIR (spill=) names one")
-
-
-def _remove(name: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(name)
-
-
 def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether both names are those of one file that there is."""
     try:
         return os.path.samefile(path, other)
     except OSError:
         return False
-
-
-# ---- reading ----
-
-
-def read_columns(
-    path: str, names: list[str], weights: str | None, spill: Spill, options: Mapping[str, Any]
-) -> dict[str, SpilledColumn]:
-    """The columns of a file, their codes spilled."""
-    pa = load_readers()
-    with open(path, "rb"):  # the usual OSError, with its path
-        pass
-    files = [spill.new() for _ in names]
-    if path.lower().endswith((".parquet", ".pq")):
-        if options:
-            raise ValueError(f"csv: options are for CSV files, got {sorted(options)} for {path!r}")
-        try:
-            columns = _read_parquet(path, names, files)
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{path}: {one_line(error)}") from None
-        except pa.ArrowException as error:
-            raise OSError(f"{path}: {one_line(error)}") from None
-        for column in columns.values():
-            column.settle(None)
-    else:
-        columns = _read_csv(path, names, weights, files, options)
-    if next(iter(columns.values())).n_rows == 0:
-        raise ValueError("no rows")
-    return columns
-
-
-def _read_parquet(path: str, names: list[str], files: Sequence[IO[bytes]]) -> dict[str, SpilledColumn]:
-    import pyarrow.parquet as parquet
-
-    pa = load_pyarrow()
-    columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
-    with parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        chosen_names(list(schema.names), names)
-        for name in names:
-            ColumnReader(name, schema.field(name).type)  # refuses what cannot be read before reading
-    texts = [
-        name
-        for name in names
-        if pa.types.is_string(schema.field(name).type) or pa.types.is_large_string(schema.field(name).type)
-    ]
-    readers: dict[str, ColumnReader] = {}
-    with parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
-        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=False):
-            for name in names:
-                array = batch.column(batch.schema.get_field_index(name))
-                if name not in readers:
-                    readers[name] = ColumnReader(name, array.type)
-                add_batch(columns[name], readers[name], array)
-    return columns
-
-
-CSV_OPTIONS = {"delimiter": ",", "null_values": ("",), "types": {}, "encoding": "utf8"}
-
-
-def _read_csv(
-    path: str, names: list[str], weights: str | None, files: Sequence[IO[bytes]], options: Mapping[str, Any]
-) -> dict[str, SpilledColumn]:
-    pa = load_pyarrow()
-    for option in options:
-        if option not in CSV_OPTIONS:
-            raise ValueError(f"csv: expected options of {', '.join(CSV_OPTIONS)}; got {option!r}")
-    chosen = {**CSV_OPTIONS, **options}
-    block = BLOCK_BYTES
-    while True:
-        try:
-            columns = _read_fields(path, names, files, chosen, block)
-            break
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-            message = one_line(error)
-            if block < LARGEST_BLOCK and ("straddling" in message or "or block" in message):
-                block *= 8  # a row is longer than a block
-                for file in files:
-                    file.seek(0)
-                    file.truncate()
-                continue
-            raise ValueError(f"{path}: {message}") from None
-        except UnicodeError as error:
-            raise ValueError(f"{path}: {one_line(error)}") from None
-        except pa.ArrowException as error:
-            raise OSError(f"{path}: {one_line(error)}") from None
-    rules = dict(chosen["types"])
-    for name, column in columns.items():
-        rule = rules.get(name, "int" if name == weights else None)
-        column.settle(typed(column.distinct_texts(), rule, name))
-    return columns
-
-
-def _read_fields(
-    path: str, names: list[str], files: Sequence[IO[bytes]], options: Mapping[str, Any], block: int
-) -> dict[str, SpilledColumn]:
-    from pyarrow import csv
-
-    pa = load_pyarrow()
-    read = csv.ReadOptions(block_size=block)
-    parse = csv.ParseOptions(delimiter=options["delimiter"], newlines_in_values=True)
-    any_types = csv.ConvertOptions(check_utf8=False)
-    with (
-        open_file(path, options["encoding"]) as (_, stream),
-        csv.open_csv(stream, read, parse, any_types) as batches,
-    ):
-        header = list(batches.schema.names)
-    chosen_names(header, names)
-    parse.ignore_empty_lines = len(header) > 1
-    text = pa.dictionary(pa.int32(), pa.string())
-    convert = csv.ConvertOptions(
-        include_columns=names,
-        column_types=dict.fromkeys(names, text),
-        null_values=list(options["null_values"]),
-        strings_can_be_null=True,
-    )
-    columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
-    readers = {name: ColumnReader(name, text) for name in names}
-    with (
-        open_file(path, options["encoding"]) as (_, stream),
-        csv.open_csv(stream, read, parse, convert) as batches,
-    ):
-        for batch in batches:
-            for name in names:
-                add_batch(columns[name], readers[name], batch.column(name))
-    return columns
 
 
 # ---- splitting ----
@@ -511,7 +251,7 @@ class _Split:
         for records in self._records():
             if joints:
                 self.problem.gather(records, joints[0])
-            _write_all(rows.write, records)
+            write_all(rows.write, records)
         for column in self.columns.values():
             column.close()
         size = min(self.room, self.n_rows)
@@ -660,7 +400,7 @@ class _Level:
         return found
 
     def _write(self, rows: Records) -> None:
-        _write_all(lambda view: self.sink.write(view), rows)
+        write_all(lambda view: self.sink.write(view), rows)
         self.written += len(rows)
 
     def _large(self, node: int) -> _Found:
@@ -702,22 +442,6 @@ class _Level:
         return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
 
 
-def _read_at(descriptor: int, into: npt.NDArray[Any], position: int) -> None:
-    view, done = into.data.cast("B"), 0
-    while done < len(view):
-        data = os.pread(descriptor, min(len(view) - done, 1 << 30), position + done)
-        if not data:
-            raise OSError(SHORTER)
-        view[done : done + len(data)] = data
-        done += len(data)
-
-
-def _write_all(write: Callable[[memoryview], int | None], rows: npt.NDArray[Any]) -> None:
-    view, done = rows.data.cast("B"), 0
-    while done < len(view):
-        done += write(view[done : done + (1 << 30)]) or 0
-
-
 def _write_at(descriptor: int, rows: Records, position: int) -> None:
     done = 0
 
@@ -727,4 +451,4 @@ def _write_at(descriptor: int, rows: Records, position: int) -> None:
         done += n
         return n
 
-    _write_all(write, rows)
+    write_all(write, rows)

@@ -192,3 +192,8 @@ def _scaled(number: int | Fraction, low: int | Fraction, high: int | Fraction) -
     if number >= high:
         return FAR
     return FAR * (number - low) // (high - low)
+
+
+def useful_map(one: Quasi) -> npt.NDArray[np.uint32] | None:
+    """The codes of a quasi-identifier; None where they are those of the table."""
+    return None if np.array_equal(one.map, np.arange(one.size)) else one.map

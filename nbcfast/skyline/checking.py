@@ -10,11 +10,12 @@ import numpy as np
 
 from nbcfast import _skyline
 from nbcfast.groups.groups import Groups
+from nbcfast.groups.scanning import histograms
 from nbcfast.groups.sets import SetGroups, bits, check_l
 from nbcfast.skyline.deciding import MOST, Worst, above, verdict, worst
 from nbcfast.skyline.points import Point, as_points
 from nbcfast.skyline.results import Attack, Report, Reports
-from nbcfast.skyline.statistics import Statistics, histograms
+from nbcfast.skyline.statistics import Statistics
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

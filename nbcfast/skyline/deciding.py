@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _skyline
-from nbcfast.groups.measures import MOST_PEOPLE
+from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.verify_release import Least
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _skyline
-from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import MOST_PEOPLE, as_amount
+from nbcfast.groups.measures import as_amount
+from nbcfast.groups.scanning import Scanned, front_modes, scanned
 from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 Longs = npt.NDArray[np.int64]
-# VN and one TW and MO an l, with the fewest people and different values of a group.
-_Tables = tuple[Longs, list[Longs], list[Longs], int, int]
-
-PAIR_BYTES = 12
 
 
 class Statistics:
@@ -74,7 +70,7 @@ class Statistics:
 
     ls: tuple[int, ...]
     _domain: Domain | None
-    _tables: _Tables | None
+    _tables: Scanned | None
     _kernels: dict[int, _skyline.Tables]
 
     def __init__(self, ls: Iterable[int]) -> None:
@@ -110,9 +106,7 @@ class Statistics:
             )
             self._add(groups._sensitive, (vn, tw, mo, groups.k, groups.l))
         elif isinstance(groups, Groups):
-            if int(groups.sizes.max()) >= MOST_PEOPLE:
-                raise ValueError(f"a group must have less than 2^61 people, got {int(groups.sizes.max())}")
-            self._add(groups._sensitive, _scanned(groups, self.ls, threads, progress))
+            self._add(groups._sensitive, scanned(groups, self.ls, threads, progress))
         else:
             raise TypeError(f"groups: expected Groups, got {type(groups).__name__}")
         return self
@@ -134,7 +128,7 @@ class Statistics:
             return NotImplemented
         return Statistics(self.ls).merge(self).merge(other)
 
-    def _add(self, domain: Domain, tables: _Tables) -> None:
+    def _add(self, domain: Domain, tables: Scanned) -> None:
         if self._tables is None or self._domain is None:
             self._domain, self._tables, self._kernels = domain, _frozen(tables), {}
             return
@@ -188,7 +182,7 @@ class Statistics:
         )
 
     @property
-    def _seen(self) -> _Tables:
+    def _seen(self) -> Scanned:
         if self._tables is None:
             raise ValueError("no rows: the statistics have seen no groups")
         return self._tables
@@ -229,61 +223,6 @@ class Statistics:
         return self._kernels[l], vn, tw[place], mo[place]
 
 
-def histograms(groups: Groups) -> _skyline.Histograms:
-    """The groups as kernels read them."""
-    return _skyline.Histograms(groups.offsets, groups.values, groups.counts, groups.sizes)
-
-
-def _scanned(groups: Groups, ls: tuple[int, ...], threads: int | None, progress: Progress | None) -> _Tables:
-    """One scan over the groups."""
-    held = histograms(groups)
-    most = groups.n_values  # from here on every W_l is 0
-    wanted = np.array(sorted({min(l, most) for l in ls}), np.int64)
-    scans = over_rows(
-        lambda: _skyline.Scan(held, groups.n_values, wanted),
-        _skyline.Scan.add,
-        groups.n_groups,
-        threads=n_threads(threads, len(groups.values) * PAIR_BYTES),
-        progress=progress,
-    )
-    found = [scan.found() for scan in scans]
-    keys, minima = _least([pairs for pairs, _ in found])
-    values, counts = keys[:, 0].copy(), keys[:, 1]
-    places = np.searchsorted(wanted, [min(l, most) for l in ls]).tolist()
-    fronts = []
-    for j in range(1 + len(wanted)):
-        x = np.ascontiguousarray(minima[:, j])
-        keep = np.empty(len(values), np.uint8)
-        _skyline.front(values, x, keep)
-        some = keep.view(np.bool_)
-        fronts.append(np.stack([values[some], counts[some], x[some]]))
-    keys, minima = _least([(-modes, least) for _, (modes, least) in found])
-    keys = -keys  # by falling r_1 and rising n - r_1
-    most_frequent = [
-        _front_modes(np.stack([keys[:, 0], minima[:, 1 + j], keys[:, 0], keys[:, 1]]))
-        for j in range(len(wanted))
-    ]
-    return (
-        fronts[0],
-        [fronts[1 + place] for place in places],
-        [most_frequent[place] for place in places],
-        groups.k,
-        groups.l,
-    )
-
-
-def _least(parts: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:
-    """Keys (a, b) by rising a and falling b, each once, with its least values."""
-    keys = np.concatenate([keys for keys, _ in parts])
-    minima = np.concatenate([minima for _, minima in parts])
-    order = np.lexsort((-keys[:, 1], keys[:, 0]))
-    keys, minima = keys[order], minima[order]
-    if len(parts) > 1:
-        first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
-        keys, minima = keys[first], np.minimum.reduceat(minima, first, axis=0)
-    return keys, minima
-
-
 def _pruned(entries: Longs) -> Longs:
     """Entries (value, c, x), without those for which another of the value has at least c and at most x."""
     values, counts, x = entries
@@ -297,18 +236,10 @@ def _pruned(entries: Longs) -> Longs:
 def _pruned_modes(entries: Longs) -> Longs:
     """Entries (a, w, c, n), without those for which another has at least a and c and at most w and n."""
     a, w, c, n = entries
-    return _front_modes(entries[:, np.lexsort((w, n, -a, -c))])
+    return front_modes(entries[:, np.lexsort((w, n, -a, -c))])
 
 
-def _front_modes(entries: Longs) -> Longs:
-    """The same for sorted entries."""
-    entries = np.ascontiguousarray(entries)
-    keep = np.empty(entries.shape[1], np.uint8)
-    _skyline.front_modes(entries[0], entries[1], entries[2], entries[3], keep)
-    return np.ascontiguousarray(entries[:, keep.view(np.bool_)])
-
-
-def _moved(tables: _Tables, domain: Domain, into: Domain) -> _Tables:
+def _moved(tables: Scanned, domain: Domain, into: Domain) -> Scanned:
     if domain == into:
         return tables
     places = domain.positions_in(into)
@@ -319,7 +250,7 @@ def _moved(tables: _Tables, domain: Domain, into: Domain) -> _Tables:
     return moved(tables[0]), [moved(entries) for entries in tables[1]], *tables[2:]
 
 
-def _frozen(tables: _Tables) -> _Tables:
+def _frozen(tables: Scanned) -> Scanned:
     for array in (tables[0], *tables[1], *tables[2]):
         array.flags.writeable = False
     return tables

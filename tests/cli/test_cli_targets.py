@@ -201,7 +201,7 @@ def test_a_full_spill_folder_is_named(refused, place, monkeypatch):
             handle = os.open("/dev/full", os.O_RDWR)
         return fdopen(handle, mode, *arguments, **options)
 
-    monkeypatch.setattr("nbcfast.mondrian.ondisk.os.fdopen", full)
+    monkeypatch.setattr("nbcfast._reading.spilled.os.fdopen", full)
     message = refused(*VERBS["on disk"], "--spill", place / "in", "--out", "made")
     assert message == (
         f"{place / 'in'}: No space left on device, and rows are spilled to this folder: --spill DIR "
@@ -212,7 +212,7 @@ def test_a_full_spill_folder_is_named(refused, place, monkeypatch):
 
 @pytest.mark.parametrize("named", [False, True])
 def test_spilled_rows_have_no_name_and_nobody_else_reads_them(tmp_path, monkeypatch, named):
-    from nbcfast.mondrian.ondisk import Spill
+    from nbcfast._reading.spilled import Spill
 
     if named:
         monkeypatch.delattr(os, "O_TMPFILE")
@@ -228,7 +228,7 @@ def test_spilled_rows_have_no_name_and_nobody_else_reads_them(tmp_path, monkeypa
 def test_where_rows_are_spilled(tmp_path, monkeypatch):
     import tempfile
 
-    from nbcfast.mondrian.ondisk import Spill, temporary_folder
+    from nbcfast._reading.spilled import Spill, temporary_folder
 
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path))

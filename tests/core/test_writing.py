@@ -305,7 +305,7 @@ def denied(request, monkeypatch):
 def test_a_folder_that_takes_nothing_is_said_of_the_target(denied, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     from nbcfast import cli, response
-    from nbcfast.mondrian.ondisk import Spill
+    from nbcfast._reading.spilled import Spill
 
     refused, reason = denied
     monkeypatch.chdir(tmp_path)

@@ -40,8 +40,6 @@ STAIRS = {
     ("cli.verbs", "cli.answers.declared_in"),
     ("cli.verbs", "cli.answers.leaks"),
     ("cli.verbs", "cli.answers.listed_in"),
-    ("groups.measures", "skyline.statistics.Statistics"),
-    ("mondrian.anonymize", "mondrian.ondisk.anonymize_file"),
     ("published.document", "verification.remade.scorecard"),
 }
 
