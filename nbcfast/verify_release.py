@@ -2109,6 +2109,8 @@ class PartitionDocument(TableForm):
             raise Refused(f"{where}: expected one value for each text")
         # One value under two texts would pass for two values, and a group that has no other for a mixed one.
         self.values = _plain([(text, values[0]) for text, values in cells], where)
+        if any(kind == "suppressed" for _, (kind, _) in self.values):
+            raise Refused(f"{where}: {WITHHELD}")
         if self.closeness is not None and self.closeness[1] == "ordered":
             _natural([typed for _, typed in self.values], where)
         return [
@@ -2572,6 +2574,10 @@ def partition_warnings(
         )
 
 
+# A value that is withheld is not counted, and whatever is demanded of its share holds.
+WITHHELD = "expected values that are not suppressed, as what is withheld is in no count"
+
+
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
@@ -2669,6 +2675,9 @@ class DisclosureDocument(TableForm):
         masked = [name for name in columns if name in known and name not in kept]
         if fields["masked"] != masked:
             raise Refused(f"field 'masked': expected {shown(masked)}, got {shown(fields['masked'])}")
+        for name, cells in self.columns:
+            if name not in masked and any(kind == "suppressed" for _, (kind, _) in cells):
+                raise Refused(f"column {named(name)}, which is not one of 'masked': {WITHHELD}")
         return [(name, _texts(cells)) for name, cells in self.columns]
 
     def claims(self, decided: Decided) -> list[str]:

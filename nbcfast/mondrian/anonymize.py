@@ -20,7 +20,7 @@ from nbcfast.mondrian.growing import fill, grow, numbered, problem_of
 from nbcfast.mondrian.ondisk import anonymize_file
 from nbcfast.mondrian.partition import Made, Partition, Source
 from nbcfast.mondrian.quasi import describe, useful_map
-from nbcfast.table import Column, Table
+from nbcfast.table import SUPPRESSED, Column, Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.table import value_weights
 
@@ -228,6 +228,11 @@ def _in_memory(
         raise ValueError("no rows")
     if n_rows > MOST_ROWS:
         raise ValueError(f"a table has at most {MOST_ROWS:,} rows here, got {n_rows:,}: split it on disk")
+    if SUPPRESSED in secret.domain.tail:
+        raise ValueError(
+            f"sensitive: column {sensitive!r} holds SUPPRESSED, and demands would hold because nobody can "
+            "count what is withheld"
+        )
     if demands.closeness is not None and demands.closeness[1] == "ordered":
         check_natural(secret.domain, sensitive)
     quasi = [

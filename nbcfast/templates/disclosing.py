@@ -244,7 +244,18 @@ def _masked(
         table.column(name)
         if name not in names:
             raise ValueError(f"continuous: expected columns that may be suppressed, got {name!r}")
+    expect_known(table, names)
     return [Masked.of(table, name, name in listed) for name in names]
+
+
+def expect_known(table: Table, masked: Iterable[str]) -> None:
+    """Refuse SUPPRESSED in other columns than those: a sensitive value that is withheld is in no count."""
+    for name in table.names:
+        if name not in masked and SUPPRESSED in table.column(name).domain.tail:
+            raise ValueError(
+                f"table: column {name!r} holds SUPPRESSED, and is not to be suppressed: templates would hold "
+                "because nobody can count what is withheld"
+            )
 
 
 def _feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> None:

@@ -12,6 +12,7 @@ from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_value, json_whole
+from nbcfast.templates.disclosing import expect_known
 from nbcfast.templates.inferences import confidences
 from nbcfast.templates.template import Template
 
@@ -32,6 +33,7 @@ def save(
     """Write the folder; see `Disclosure.save`."""
     generator = tables.ordered_by(order, rng)
     # Of the table itself: this must hold, whatever was said to make the object.
+    expect_known(disclosure.table, disclosure.masked)
     found = confidences(disclosure.table, disclosure.templates)
     for template, confidence in found.items():
         if confidence > template.limit:

@@ -2,12 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import nbcfast
-from nbcfast import Certificate, Table, Viewset, canonical, skyline, verify_release
+from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, skyline, verify_release
 from nbcfast.closeness import est
 from nbcfast.templates import Template, disclose
 
@@ -171,3 +172,51 @@ class TestNumbers:
         grouped(tmp_path)
         rewritten(tmp_path, lambda fields: fields.update(k=0))
         refused(tmp_path, capsys, "field 'k': expected at least 1, got 0")
+
+
+HIDDEN = {"job": list("aabb"), "ill": [SUPPRESSED, SUPPRESSED, "n", "y"]}
+OTHER = {**HIDDEN, "ill": list("ynny"), "sex": [SUPPRESSED, "f", "m", "f"]}
+
+
+class TestWithheld:
+    """A sensitive value that is withheld is counted nowhere, and whatever limits its share would hold."""
+
+    @pytest.mark.parametrize(("table", "column"), [(HIDDEN, "ill"), (OTHER, "sex")])
+    def test_the_library_discloses_no_such_table(self, table, column, tmp_path):
+        with pytest.raises(ValueError, match=f"column '{column}' holds SUPPRESSED"):
+            disclose(Table(table), [Template(["job"], ("ill", "y"), "1/2")], utility="distortion")
+        whole = {**table, "ill": list("ynny"), "sex": list("fmff")}
+        made = disclose(Table(whole), [Template(["job"], ("ill", "y"), "1/2")], utility="distortion")
+        with pytest.raises(ValueError, match=f"column '{column}' holds SUPPRESSED"):
+            replace(made, table=Table(table)).save(tmp_path / "made")
+        assert not (tmp_path / "made").exists()
+
+    def test_nor_makes_groups_of_one(self):
+        with pytest.raises(ValueError, match="column 'ill' holds SUPPRESSED"):
+            skyline.anonymize(Table(HIDDEN), ["job"], "ill", k=2)
+
+    def test_a_disclosure(self, tmp_path, capsys):
+        made = disclose(Table(PEOPLE), [Template(["job"], ("ill", "y"), "3/4")], utility="distortion")
+        made.save(tmp_path)
+
+        def withhold(fields):
+            (column,) = (column for column in fields["columns"] if column["name"] == "ill")
+            column["cells"].append(["*", ["suppressed"]])
+            fields["templates"][0].update(confidence="0/1", limit="0/1")
+
+        table = (tmp_path / "table.csv").read_text()
+        with_table(tmp_path, withhold, *table.replace(",y\n", ",*\n").splitlines())
+        refused(tmp_path, capsys, "column ill, which is not one of 'masked': expected values that are not")
+
+    def test_a_partition(self, tmp_path, capsys):
+        skyline.anonymize(Table(PEOPLE), ["job"], "ill", k=2).save(tmp_path)
+
+        def withhold(fields):
+            values = fields["sensitive"]["values"]
+            place = next(place for place, (text, _) in enumerate(values) if text == "y")
+            del values[place]
+            values.append(["*", [["suppressed"]]])
+
+        table = (tmp_path / "table.csv").read_text()
+        with_table(tmp_path, withhold, *table.replace(",y\n", ",*\n").splitlines())
+        refused(tmp_path, capsys, "field 'sensitive': expected values that are not suppressed")
