@@ -17,7 +17,7 @@ from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value, exact, number_text
 from nbcfast.templates.distinct_rows import Longs, Part, distinct_rows, numbered
-from nbcfast.templates.inferences import at_most
+from nbcfast.templates.inferences import at_most, expect_known
 from nbcfast.templates.results import Disclosure, Step, _frozen
 from nbcfast.templates.template import Template, checked, merged, position
 from nbcfast.views.tallying import tally
@@ -246,16 +246,6 @@ def _masked(
             raise ValueError(f"continuous: expected columns that may be suppressed, got {name!r}")
     expect_known(table, names)
     return [Masked.of(table, name, name in listed) for name in names]
-
-
-def expect_known(table: Table, masked: Iterable[str]) -> None:
-    """Refuse SUPPRESSED in other columns than those: a sensitive value that is withheld is in no count."""
-    for name in table.names:
-        if name not in masked and SUPPRESSED in table.column(name).domain.tail:
-            raise ValueError(
-                f"table: column {name!r} holds SUPPRESSED, and is not to be suppressed: templates would hold "
-                "because nobody can count what is withheld"
-            )
 
 
 def _feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> None:

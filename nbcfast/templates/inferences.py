@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.table import Table
+from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template, checked, position
 from nbcfast.verify_release import printable
@@ -199,3 +199,13 @@ def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
             }
             found.append(_violation(template, known, int(shares.totals[i]), int(shares.hits[i])))
     return found
+
+
+def expect_known(table: Table, masked: Iterable[str]) -> None:
+    """Refuse SUPPRESSED in other columns than those: a sensitive value that is withheld is in no count."""
+    for name in table.names:
+        if name not in masked and SUPPRESSED in table.column(name).domain.tail:
+            raise ValueError(
+                f"table: column {name!r} holds SUPPRESSED, and is not to be suppressed: templates would hold "
+                "because nobody can count what is withheld"
+            )

@@ -12,8 +12,7 @@ from nbcfast import __version__
 from nbcfast import verify_release as form
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_value, json_whole
-from nbcfast.templates.disclosing import expect_known
-from nbcfast.templates.inferences import confidences
+from nbcfast.templates.inferences import confidences, expect_known
 from nbcfast.templates.template import Template
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """What `verify` says: what was checked, what was not, and what the publisher claims."""
 
 import json
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
