@@ -67,7 +67,7 @@ plot_rcparams = {
 }
 plot_working_directory = tempfile.mkdtemp(prefix="nbcfast-docs-")
 
-# MathJax comes from a package, and only the part that is needed is copied: nothing is fetched by who reads either.
+# MathJax comes from a package, and only the part that is needed is copied: readers fetch nothing either.
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = ["tex-chtml.js", "output/chtml/fonts/woff-v2"]
 

@@ -138,18 +138,6 @@ class TestNumbers:
         with pytest.raises(ValueError, match=re.escape(f"{name}: exact limits have at most 38 digits")):
             make()
 
-    @pytest.mark.parametrize(
-        ("name", "demands"),
-        [
-            ("k", {"k": 2**61 + 1}),
-            ("diversity: l", {"diversity": (3, 2**61 + 1)}),
-            ("points[0]: m", {"points": [(0, 0, 2**61 + 1, 1)]}),
-        ],
-    )
-    def test_nor_more_people_than_there_can_be(self, name, demands):
-        with pytest.raises(ValueError, match=re.escape(f"{name} must be at most 2^61")):
-            skyline.anonymize(Table(PEOPLE), ["job"], "ill", **demands)
-
     def test_limits_that_the_library_rounds_are_taken(self, tmp_path):
         limit = nbcfast.safety.limit("0.123", "0.456789", n_classes=9, rule="paper")
         nbcfast.safety_transform(VIEWS, limit).save(tmp_path)
