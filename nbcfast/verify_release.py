@@ -129,6 +129,7 @@ POINT = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9]|/[1-9][0-9]*)?"
 LONGEST_POINT = 1024
 VERSIONS = ("0.1.0",)  # that have written certificates; nothing checks what the digits of another say
 VERSION = r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6}){0,3}"
+MOST_SAID = 10_000  # characters of a sentence
 MOST_NAMED = 20  # files that a message names
 SOME_NAMES = 5  # attributes that a warning names
 MOST_BITS = 62  # that points may be rounded to
@@ -148,6 +149,8 @@ MOST_RATIOS = 1 << 22  # quotients of counts, over all pairs of classes
 MOST_LOGARITHMS = 1 << 12  # with these digits
 MOST_MULTIPLIED = 1 << 23  # bits of all products that are taken because logarithms are too near to the limit
 
+MOST_SHOWN_DIGITS = 40  # of a probability, where fewer would show it on the wrong side of its limit
+SURE_DIGITS = 12  # of one that is known to about 2^-50
 FEW = 64  # factors of a product that is taken at once
 FACTORS = 1 << 14  # of all products that are taken because bounds leave a point of the skyline open
 PLACES = 192  # binary digits of those bounds after the point
@@ -267,6 +270,9 @@ def verdict(found: Sequence[bool | None], claims: int, warnings: int = 0, ignore
 class Refused(ValueError):  # noqa: N818
     """The file is not a release as it was written."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(brief(text))
+
 
 class TooLong(Refused):
     """The file would take too long to read: nothing is known of it."""
@@ -302,6 +308,14 @@ def whole(entry: Any, where: str) -> int:
         if number > WHOLE_IN_JSON:
             return number
     raise Refused(f"{where}: expected an integer (as text 0x.. beyond 2^53), got {shown(entry)}")
+
+
+def brief(text: str) -> str:
+    """A sentence that names and values of a file may fill: its middle is left out where it is very long."""
+    if len(text) <= MOST_SAID:
+        return text
+    half = MOST_SAID // 2 - 20  # with room for what is said in between
+    return f"{text[:half]} .. ({len(text) - 2 * half:,} characters) .. {text[-half:]}"
 
 
 def signed(entry: Any, where: str) -> int:
@@ -992,6 +1006,8 @@ def number_text(number: Fraction) -> str:
 
 def location(path: str) -> str:
     """The file that `path`, a folder or the file itself, names. Of a file its folder is checked with it."""
+    if not path:  # which some take for the current folder, and others for nothing
+        raise FileNotFoundError(errno.ENOENT, "expected the name of a folder or a file, got an empty text")
     return os.path.join(path, NAME) if os.path.isdir(path) else path
 
 
@@ -1077,9 +1093,23 @@ def quoted(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
+# Blanks by their numbers: what a certificate says in words must not depend on the tables of one Python.
+PLAIN_NAME = re.compile(r'[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000:;,=>"]+')
+
+
 def named(name: str) -> str:
     """The name of a column as a piece of what a check says: one that could pass for more is in quotes."""
-    return name if re.fullmatch(r'[^\s:;,=>"]+', name) else quoted(name)
+    return name if PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def in_quotes(name: str) -> str:
+    """The name as `repr` has it, but for characters that only newer Pythons know to be printable.
+
+    A certificate that one Python has written is to be the same to all others.
+    """
+    mark = '"' if "'" in name and '"' not in name else "'"
+    text = name.replace("\\", "\\\\").replace(mark, f"\\{mark}")
+    return mark + UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text) + mark
 
 
 def content(path: str) -> bytes:
@@ -1814,9 +1844,10 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
             ("table", fault is None, fault or f"{TABLE} is that of the certificate, value by value")
         )
         if fault is not None:
-            return rows, results
+            return rows, [(name, holds, brief(text)) for name, holds, text in results]
         results += document.beside(folder)
-    return rows, results + KINDS[document.fields["kind"]].judge(document, rows)
+    results += KINDS[document.fields["kind"]].judge(document, rows)
+    return rows, [(name, holds, brief(text)) for name, holds, text in results]
 
 
 def judge_folder(document: Form, path: str, ignore_extra: bool) -> tuple[Judged, list[str]]:
@@ -2299,7 +2330,7 @@ def _close(groups: list[dict[int, int]], n_values: int, t: Fraction, distance: s
             found, steps = sum(gap for gap in gaps if gap > 0), 1
         most = max(most, Fraction(found, n * people * steps))
     sign = "<=" if most <= t else ">"
-    return most <= t, f"t = {number_text(most)} {sign} {number_text(t)}, {distance} distances"
+    return most <= t, f"t = {most} {sign} {number_text(t)}, {distance} distances"
 
 
 class _Line:
@@ -2413,7 +2444,7 @@ class _Statistics:
         if odds.above and odds.close:
             return False, f"not decided: the breach is too close to {number_text(confidence)}"
         said, sign = ("safe", "<") if odds.above else ("unsafe", ">=")
-        return odds.above, f"{said}: breach {odds.breach()} {sign} {number_text(confidence)}"
+        return odds.above, f"{said}: breach {odds.breach(confidence)} {sign} {number_text(confidence)}"
 
 
 def _smallest(rest: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -2488,17 +2519,31 @@ class Least:
             self.exact = odds if self.exact is None else min(odds, self.exact)
             self.above &= odds > self.limit
 
-    def breach(self) -> str:
-        """1 / (1 + odds) as a piece of a message."""
-        assert self.exact is not None or self.about is not None
+    def breach(self, confidence: Fraction) -> str:
+        """1 / (1 + odds) as a piece of a message, which is on that side of the confidence where it is."""
+        odds, digits = self.exact, MOST_SHOWN_DIGITS
         if self.about is not None:
-            whole_part, digits = self.about >> PLACES, self.about & ((1 << PLACES) - 1)
-            odds = ldexp(2.0 ** (digits / (1 << PLACES)), whole_part)
-            if self.exact is None or odds < self.exact:
-                return f"{1 / (1 + odds):.12g}"
-        assert self.exact is not None
-        breach = 1 / (1 + self.exact)
-        return number_text(breach) if breach.denominator < 10**12 else f"{float(breach):.12g}"
+            whole_part, part = self.about >> PLACES, self.about & ((1 << PLACES) - 1)
+            # Odds below that are nearer to 0 than any number of digits shows.
+            mantissa = Fraction(2.0 ** (part / (1 << PLACES)))
+            about = mantissa * Fraction(2) ** max(whole_part, -4 * MOST_SHOWN_DIGITS)
+            if odds is None or about < odds:
+                odds, digits = about, SURE_DIGITS
+        assert odds is not None
+        breach = 1 / (1 + odds)
+        if digits == MOST_SHOWN_DIGITS and breach.denominator < 10**12:
+            return number_text(breach)
+        text = f"{float(breach):.12g}"
+        if (Fraction(text) < confidence) == self.above:
+            return text
+        for places in range(12, MOST_SHOWN_DIGITS + 1):
+            # Up where that is below, and down where it is not: never better than it is.
+            scaled = breach * 10**places
+            near = -(-scaled.numerator // scaled.denominator) if self.above else int(scaled)
+            if (Fraction(near, 10**places) < confidence) == self.above:
+                return decimal_text(Fraction(near, 10**places))
+        side = "below" if self.above else "above"
+        return f"(less than 10^-{digits} {side} {number_text(confidence)})"
 
 
 def falling(above: int, below: int, m: int) -> tuple[int, int]:
@@ -2570,7 +2615,7 @@ def partition_warnings(
     if alike:
         yield (
             f"In {alike:,} of {groups:,} groups, of {people:,} people, all have the same value of "
-            f"{sensitive!r}: who knows that somebody is in one knows the value."
+            f"{in_quotes(sensitive)}: who knows that somebody is in one knows the value."
         )
 
 
@@ -3096,7 +3141,8 @@ def _main(arguments: list[str]) -> int:
         _say(verdict([holds], 0))
         return VERDICTS[holds][1]
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
-        complain(f"{location(paths[0])}: {getattr(error, 'strerror', None) or error}")
+        where = location(paths[0]) if paths[0] else "DIR"
+        complain(f"{where}: {getattr(error, 'strerror', None) or error}")
         return 2
     _say("yes  file           complete, canonical, and its sha256 matches")
     folder = os.path.dirname(path)
@@ -3113,13 +3159,13 @@ def _main(arguments: list[str]) -> int:
     claims = document.claims(decided)
     warnings, notes = document.words(decided)
     for text in claims:
-        _say(f"{CLAIMED} {text}")
+        _say(f"{CLAIMED} {brief(text)}")
     for text in notes:
-        _say(f"{NOTE} {text}")
+        _say(f"{NOTE} {brief(text)}")
     found = [holds for _, holds, _ in results]
     _say(verdict(found, len(claims), len(warnings), len(ignored)))
     for text in warnings:
-        _say(f"{WARNING} {text}")
+        _say(f"{WARNING} {brief(text)}")
     return VERDICTS[outcome(found)][1]
 
 

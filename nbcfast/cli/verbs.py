@@ -1007,8 +1007,17 @@ def same_line(release: Release) -> str:
     return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
 
 
+class Named(click.Path):
+    """A path that is no empty text, which `Path` takes for the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("expected the name of a folder or a file, got an empty text", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @verbs.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=Named(path_type=Path))
 @click.option(
     "--against",
     metavar="FILE",

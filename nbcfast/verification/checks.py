@@ -275,7 +275,7 @@ def verify(
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
         known = None if isinstance(error, form.TooLong) else False
-        return Verification(where, (Check("file", known, str(error)),))
+        return Verification(where, (Check("file", known, form.brief(str(error))),))
     fault = form.unpositive(document)
     checks.append(Check("positive", fault is None, fault or "no count is 0"))
     fault = form.unrealistic(document)
@@ -318,12 +318,12 @@ def _verification(
     warnings, notes = document.words(decided)
     return Verification(
         where,
-        tuple(checks),
+        tuple(Check(check.name, check.passed, form.brief(check.text)) for check in checks),
         document.fields["kind"],
         published,
-        tuple(document.claims(decided)),
-        tuple(warnings),
-        tuple(notes),
+        tuple(map(form.brief, document.claims(decided))),
+        tuple(map(form.brief, warnings)),
+        tuple(map(form.brief, notes)),
         tuple(ignored),
         classifier,
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import nbcfast
-from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, skyline, verify_release
+from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, cli, skyline, verify_release
 from nbcfast.closeness import est
 from nbcfast.templates import Template, disclose
 
@@ -208,3 +208,82 @@ class TestWithheld:
         table = (tmp_path / "table.csv").read_text()
         with_table(tmp_path, withhold, *table.replace(",y\n", ",*\n").splitlines())
         refused(tmp_path, capsys, "field 'sensitive': expected values that are not suppressed")
+
+
+class TestSentences:
+    """What is printed, and what certificates say in words."""
+
+    def test_words_do_not_depend_on_what_a_python_knows_of_unicode(self, tmp_path, capsys):
+        name = "ill \U0001fae8\u2028\\'"  # of Unicode 15: unknown to Python 3.11
+        people = {"job": ["a", "b"], name: ["y", "n"]}
+        skyline.anonymize(Table(people), ["job"], name, k=1).save(tmp_path)
+        fields = json.loads((tmp_path / "certificate.json").read_text())
+        assert 'the same value of "ill \U0001fae8\\u2028\\\\\'": who' in fields["warnings"][1]
+        assert said(tmp_path, capsys)[0] == 0
+        assert nbcfast.verify(tmp_path).ok
+
+    @pytest.mark.parametrize(
+        "name", ["ill", "it's", 'a "b"', "'\"", "a\\b", "gr\u00f6\u00dfe", "x\ny\x1b", "\u2028"]
+    )
+    def test_quoted_names_are_those_that_were_written_before(self, name):
+        assert verify_release.in_quotes(name) == repr(name)
+
+    @pytest.mark.parametrize("m", [0, 500])
+    @pytest.mark.parametrize("gap", [10**15, 10**30])
+    def test_a_breach_is_shown_on_its_side_of_the_limit(self, m, gap):
+        for odds in (Fraction(1, gap), Fraction(1)):
+            for share in (Fraction(99, 100), Fraction(101, 100)):
+                found = verify_release.Least(odds * share, m)
+                found.take(odds, 10**12, 100)
+                confidence = 1 / (1 + odds * share)
+                assert found.above == (share < 1)
+                text = found.breach(confidence)
+                assert (Fraction(text) < confidence) == found.above, text
+
+    def test_what_no_digits_show_is_said(self):
+        found = verify_release.Least(Fraction(0), 500)
+        found.take(Fraction(1, 2), 600, 2**60)
+        assert found.breach(Fraction(1)) == "(less than 10^-12 below 1)"
+
+    def test_an_empty_name_is_no_folder(self, tmp_path, capsys, monkeypatch):
+        released(tmp_path)
+        monkeypatch.chdir(tmp_path)
+        assert verify_release.main([""]) == 2
+        assert "expected the name of a folder or a file, got an empty text" in capsys.readouterr().err
+        with pytest.raises(FileNotFoundError):
+            nbcfast.verify("")
+        with pytest.raises(SystemExit, match="2"):
+            cli.main(["verify", ""])
+        assert "got an empty text" in capsys.readouterr().err
+
+    def test_sentences_are_short_where_names_are_long(self, tmp_path, capsys):
+        grouped(tmp_path)
+        long = "A" * 100_000
+
+        def twice(fields):
+            fields["columns"][0]["cells"] += [[long, [["text", "x"]]], [long, [["text", "y"]]]]
+
+        rewritten(tmp_path, twice)
+        code, printed = said(tmp_path, capsys)
+        found = nbcfast.verify(tmp_path)
+        assert (code, found.exit_code) == (1, 1)
+        assert found.checks[0].text in printed
+        assert "characters) .. AAAA" in printed
+        assert max(len(printed), len(repr(found)), len(json.dumps(found.to_dict()))) < 11_000
+
+    def test_so_are_those_about_rows(self, tmp_path, capsys):
+        disclosed(tmp_path)
+        long = "A" * 100_000
+
+        def renamed(fields):
+            fields["columns"][0]["name"] = long
+            fields["masked"] = [long]
+            fields["templates"][0]["quasi"] = [long]
+
+        lines = (tmp_path / "table.csv").read_text().splitlines()
+        with_table(tmp_path, renamed, lines[0].replace("job", long), *lines[1:])
+        code, printed = said(tmp_path, capsys)
+        found = nbcfast.verify(tmp_path)
+        assert (code, found.exit_code) == (0, 0), printed[-500:]
+        assert {check.text for check in found.checks} <= {line[20:] for line in printed.splitlines()}
+        assert max(len(printed), len(repr(found))) < 30_000
