@@ -35,7 +35,7 @@ from nbcfast.cli.verbs import (
     more,
     pairs,
     plain,
-    private_views,
+    private_table,
     progress,
     read,
     read_otherwise,
@@ -303,16 +303,16 @@ def compared_with(
     hint = None
     passed: bool | None = False
     try:
-        views = private_views(release, against, class_name, weights, nulls, delimiter, texts)
+        table = private_table(release, against, class_name, weights, nulls, delimiter, texts)
     except ValueError as error:
         why = str(error)
     else:
         with progress("comparing") as report:
-            found = verified(folder, views, ignore_extra=True, progress=report)
+            found = verified(folder, table, class_name=class_name, ignore_extra=True, progress=report)
         checks = [check for check in found.checks if check.name == "equivalence"]
         passed = checks[0].passed if checks else None
         why = checks[0].text if checks else found.conclusion
-        hint = read_otherwise(found, release, against, views, weights, nulls, delimiter, texts)
+        hint = read_otherwise(found, release, against, table, weights, nulls, delimiter, texts)
     if passed:
         text = f"its answers are those of the release: {why}"
     elif passed is None:
