@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Longs = npt.NDArray[np.int64]
 
 MOST_ROWS = 1 << 31  # of a table in memory
+MOST_SHOWN = 30  # values in their order
 
 
 class Given:
@@ -339,6 +340,16 @@ class Partition:
                 "Nothing is generalised: these columns of the table are published as they are. That is "
                 f"allowed because the groups of equal rows keep the demands already ({self.demands}), and "
                 "they promise no more."
+            )
+        values = self.groups.domain
+        closeness = self.demands.closeness
+        if closeness is not None and closeness[1] == "ordered" and any(isinstance(v, str) for v in values):
+            shown = " < ".join("null" if value is None else repr(value) for value in values[:MOST_SHOWN])
+            rest = f" < .. ({len(values):,} values)" if len(values) > MOST_SHOWN else ""
+            said.append(
+                f"Ordered distances take {self.sensitive!r} in this order, that of its texts letter by "
+                f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as 1-low and "
+                "2-high, or leave the distances equal: else the closeness that is kept is not the one meant."
             )
         columns: dict[str, list[Any]] = {
             name: [

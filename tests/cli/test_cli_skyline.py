@@ -443,3 +443,21 @@ def test_a_table_that_is_published_as_it_is(run, file, people, tmp_path):
     table = nbcfast.Table({"age": [1.0, 1.0 + 2**-52, 99.0, 99.0], "ill": list("abab")})
     assert not any("as they are" in text for text in skyline.anonymize(table, ["age"], "ill", k=2).remarks)
     assert nbcfast.load(tmp_path / "out0").remarks == ()
+
+
+def test_the_order_of_texts_is_said_where_distances_are_ordered(run, tmp_path):
+    path, out = tmp_path / "stages.csv", tmp_path / "out"
+    rows = "".join(f"{20 + i},{('low', 'medium', 'high')[i % 3]},{i % 3}\n" for i in range(60))
+    path.write_text("age,risk,stage\n" + rows, encoding="utf-8")
+    arguments = ("skyline", "anonymize", path, "--quasi", "age", "--closeness", "0.4", "--out", out)
+    order = "'high' < 'low' < 'medium'"
+    code, said, _ = run(*arguments, "--sensitive", "risk", "--ordered")
+    assert code == 0
+    assert (
+        f"- Ordered distances take 'risk' in this order, that of its texts letter by letter: {order}" in said
+    )
+    again = (*arguments, "--overwrite")
+    _, said, _ = run(*again, "--sensitive", "risk", "--ordered", "--json")
+    assert [text for text in json.loads(said)["warnings"] if order in text]
+    assert "in this order" not in run(*again, "--sensitive", "risk")[1]
+    assert "in this order" not in run(*again, "--sensitive", "stage", "--ordered")[1]
