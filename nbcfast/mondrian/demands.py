@@ -185,54 +185,6 @@ class Demands:
         return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
 
 
-def refuse(self, groups: Groups) -> None:
-        """Raise Infeasible if the whole table, as one group, breaks a demand: no partition keeps it then."""
-        found = self.broken(groups)
-        if found is not None:
-            why, best = found
-            raise Infeasible(
-                f"the whole table as one group is unsafe, and no partition can be safer: {why}", best
-            )
-
-    def is_hopeless(self, totals: npt.NDArray[np.int64]) -> bool:
-        """Whether some point makes a value of the whole table certain, these being the people of each."""
-        falling = sorted(totals[totals > 0].tolist(), reverse=True)
-        return any(
-            point.k >= sum(falling[point.l + 1 :]) or (point.m > 0 and point.k + point.m >= sum(falling[1:]))
-            for point in self.points
-        )
-
-    def arguments(self, n_values: int) -> tuple[Any, ...]:
-        """What the kernel takes: least people, diversity, closeness, points."""
-        diversity = None
-        if self.diversity is not None:
-            c, l = self.diversity
-            diversity = (min(l, n_values + 2), *_limit(c))
-        closeness = None
-        if self.closeness is not None:
-            t, distance = self.closeness
-            closeness = (1 if distance == "equal" else 2, *_limit(t))
-        points = [
-            (
-                min(point.l, n_values),
-                min(point.k, MOST_PEOPLE),
-                min(point.m, MOST_PEOPLE),
-                *_limit((1 - point.confidence) / point.confidence),
-                point.confidence == 1,
-                point.m >= 1 and point.confidence < 1,
-                max(1e-9, (4 * point.m + 16) * 2.0**-53),
-            )
-            for point in self.points
-        ]
-        return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
-
-
-def expect_few(amount: int, where: str) -> None:
-    """Refuse more than all people there can be: in longer numbers of a certificate texts could be hidden."""
-    if amount > MOST_PEOPLE:
-        raise ValueError(f"{where} must be at most 2^61, got {number_text(amount)}")
-
-
 def refuse(demands: Demands, totals: npt.NDArray[np.int64], domain: Domain, sensitive: str) -> None:
     """Raise what is wrong with the whole table."""
     present = np.flatnonzero(totals)

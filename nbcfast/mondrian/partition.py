@@ -348,8 +348,8 @@ class Partition:
             rest = f" < .. ({len(values):,} values)" if len(values) > MOST_SHOWN else ""
             said.append(
                 f"Ordered distances take {self.sensitive!r} in this order, that of its texts letter by "
-                f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as 1-low and "
-                "2-high, or leave the distances equal: else the closeness that is kept is not the one meant."
+                f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as "
+                "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the one meant."
             )
         columns: dict[str, list[Any]] = {
             name: [
