@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from nbcfast._core.errors import expect
 from nbcfast._halves.lines import unravelled
+from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.sides import cubed
 from nbcfast.canonical.boxes.types import Box, Solution
-from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve

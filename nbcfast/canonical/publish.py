@@ -16,13 +16,13 @@ from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.lines import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
+from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.large import MOST_TUPLES, PairsBox, SweptBox
 from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
 from nbcfast.canonical.budget import budgeted
-from nbcfast.canonical.checks import expect_progress, table_of
 from nbcfast.canonical.rounding import SEARCHED, Same, ScorecardPlan, to_rows
 from nbcfast.canonical.row_shares import Scores
 from nbcfast.canonical.weights.scorecard import integers

@@ -271,7 +271,7 @@ AFTER_THE_BOX = {
     "weights.solver": {"_solve.Program"},
     "weights.violated": {"_halves.lines.unravelled"},
 }
-SEE_VIEWS = {"boxes.box", "boxes.ranked", "checks", "leak", "publish"}
+SEE_VIEWS = {"boxes.box", "boxes.ranked", "arguments", "leak", "publish"}
 
 
 def test_nothing_after_the_box_can_see_counts():

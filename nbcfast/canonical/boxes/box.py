@@ -10,10 +10,10 @@ import numpy.typing as npt
 from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
 from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.boxes.large import PairsBox, SweptBox, halves
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
-from nbcfast.canonical.checks import expect_progress
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
