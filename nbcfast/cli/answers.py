@@ -15,6 +15,7 @@ from nbcfast.canonical import Leak
 from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
 from nbcfast.cli.beginnings import PARQUET_ENDINGS
+from nbcfast.cli.naming import no_column
 from nbcfast.cli.verbs import label, listing, progress, read
 
 SHOWN = 20  # attributes of which the meter is printed
@@ -115,7 +116,9 @@ class Declared:
         """
         missing = [name for name in (*self.values, *self.edges) if name not in table.names]
         if missing and every:
-            raise ValueError(f"{self.where}: the table has no column {missing[0]!r}")
+            raise ValueError(
+                f"--domain {self.where}: the table has {no_column(None, missing[0], table.names)}"
+            )
         for name, values in self.values.items():
             if name in table.names:
                 table = self._listed(table, name, values)
@@ -163,7 +166,10 @@ def declared_in(path: Path) -> Declared:
     except RecursionError:
         raise ValueError(f"{path}: not JSON of columns: it is nested too deeply") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
+        raise ValueError(
+            f"--domain: {path}: not JSON: {error}; expected as "
+            '{"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}'
+        ) from None
     except ValueError as error:  # a number of more digits than Python reads, or one of those below
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(found, dict):

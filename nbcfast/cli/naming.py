@@ -13,6 +13,7 @@ import click
 
 from nbcfast._core.errors import NoColumnError
 
+NO_UTF8 = re.compile("invalid UTF8|'utf-8' codec can't decode")
 MOST_NAMED = 20  # columns that an error lists
 
 # Arguments of the library that no option has the name of, and what a verb may have for them.
@@ -51,6 +52,10 @@ class Verb(click.Command):
         given = getattr(error, "file", None)
         own = next((one for p, one in files.items() if isinstance(p, click.Argument)), None)
         file = given or own
+        weights = ctx.params.get("weights") == error.name
+        for param, one in files.items():  # of a file that an option gives, it is the option that is wrong
+            if given is not None and one == given != own and isinstance(param, click.Option) and not weights:
+                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
         for param in self.params:
             value = ctx.params[str(param.name)]
             texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
@@ -91,15 +96,37 @@ def _names(text: str) -> list[str]:
 
 @contextmanager
 def about(file: Path) -> Iterator[None]:
-    """Let an error about a column that is missing know the file."""
+    """Let an error of reading know the file, and say it in words that a steward can act on."""
     try:
         yield
     except NoColumnError as error:
         error.file = file
         raise
+    except ValueError as error:
+        text = str(error)
+        if NO_UTF8.search(text):
+            raise ValueError(
+                f"{file} is not UTF-8: save it as UTF-8 ({text.removeprefix(f'{file}: ')})"
+            ) from error
+        if type(error) is ValueError and text.startswith("expected distinct column names"):
+            raise ValueError(f"{file}: {text}") from error
+        raise
+
+
+def split_otherwise(present: Sequence[str]) -> str:
+    """That fields seem to be split by another character, where a whole header is one column."""
+    if len(present) != 1:
+        return ""
+    for mark, typed in ((";", "';'"), ("\t", r"'\t'"), ("|", "'|'"), (",", "','")):
+        if mark in present[0]:
+            return f": give --delimiter {typed} if that stands between fields"
+    return ""
 
 
 def no_column(file: Path | None, name: object, present: Sequence[str]) -> str:
     """That a file has no such column, and which it has."""
-    more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
-    return f"{file} has no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"
+    more = split_otherwise(present) + (
+        f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
+    )
+    has = "" if file is None else f"{file} has "
+    return f"{has}no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"

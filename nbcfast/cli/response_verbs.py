@@ -5,6 +5,7 @@ import json
 import math
 import os
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +38,7 @@ from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
-from nbcfast.table.values import plain
+from nbcfast.table.values import exact_share, plain
 from nbcfast.verification.load import load
 from nbcfast.verify_release import printable
 
@@ -485,6 +486,16 @@ def error_text(error: float) -> str:
     return f"{error:.5f}" if error < 1 else f"{error:.2g} (useless)"
 
 
+def error_in(text: str | None, option: str) -> Fraction | None:
+    """A standard error above 0 and below 1, as a number or a percentage."""
+    if text is None:
+        return None
+    found = Fraction(exact_share(text, option))
+    if not 0 < found < 1:
+        raise ValueError(f"{option} must be above 0 and below 1, or 100%, got {text}")
+    return found
+
+
 @response_verbs.command(name="plan")
 @click.option("--theta", metavar="P", help="The probability of the truth, or one a group with commas.")
 @click.option("--groups", metavar="A,B;C", help="Columns under one coin; see `disguise`.")
@@ -529,7 +540,13 @@ def plan(
         scheme = scheme_in(theta, groups, each)
     if (respondents is None) == (error is None and accuracy is None):
         raise ValueError("expected either --n, or --error and --accuracy or one of them")
-    found = response.plan(respondents, scheme, class_name=class_name, standard_error=error, accuracy=accuracy)
+    found = response.plan(
+        respondents,
+        scheme,
+        class_name=class_name,
+        standard_error=error_in(error, "--error"),
+        accuracy=error_in(accuracy, "--accuracy"),
+    )
     if as_json:
         print(json.dumps({**found.to_dict(), "privacy": privacy_found(scheme)}, indent=2))
         return int(bool(scheme.exposed))

@@ -18,6 +18,7 @@ import nbcfast
 from nbcfast._core.errors import Infeasible
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.beginnings import uncounted
+from nbcfast.cli.naming import split_otherwise
 from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
@@ -89,6 +90,7 @@ def template_of(text: str, table: nbcfast.Table) -> Template:
         names = ", ".join(table.names)
         raise ValueError(
             f"--template must be {FORM} with NAME one of {names}; got {inferred.partition('=')[0]!r}"
+            f"{split_otherwise(table.names)}"
         )
     name = max(fitting, key=len)
     own = inferred.removeprefix(name).lstrip()[1:]

@@ -112,7 +112,7 @@ CLOSE = ("closeness", "p.csv", "--class", "ill", "--prior")
         (("estimate", "told", "--class", "ill", "--columns", "nope"), "--columns: told has no column 'nope'"),
         (
             ("estimate", "told", "--class", "ill", "--test", "h.csv"),
-            "--class: h.csv has no column 'ill'; it ",
+            "--test: h.csv has no column 'ill'; it ",
         ),
     ],
 )
@@ -130,3 +130,77 @@ def test_of_many_columns_some_are_named(refused, there):
     (there / "wide.csv").write_text(",".join(f"c{number}" for number in range(99)) + "\n" + "1," * 98 + "1\n")
     said = refused("inspect", "wide.csv", "--class", "nope")
     assert said.endswith("'c18', 'c19' and 79 more")
+
+
+@pytest.fixture
+def bad(tmp_path, monkeypatch):
+    """Files that are not as they should be, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    contents = {
+        "ok.csv": b"a,dx\n1,y\n2,n\n",
+        "twice.csv": b"a,a,dx\n1,2,y\n2,1,n\n",
+        "latin.csv": b"a,dx\ncaf\xe9,y\nb,n\n",
+        "head.csv": b"caf\xe9,dx\n1,y\n",
+        "semi.csv": b"a;dx\n1;y\n",
+        "other.csv": b"a,x\n1,2\n",
+        "bad.json": b"nope",
+        "unknown.json": b'{"b": [1]}',
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+
+
+MADE = ("--class", "dx", "--amplification", "4", "--out", "o")
+DELIMITER = "it has 'a;dx': give --delimiter ';' if that stands between fields"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("publish", "twice.csv", *MADE), "twice.csv: expected distinct column names, got 'a' twice"),
+        (("publish", "latin.csv", *MADE), "latin.csv is not UTF-8: save it as UTF-8 (In CSV column #0"),
+        (("check", "head.csv", "--template", "a -> dx=y <= 1"), "head.csv is not UTF-8: save it as UTF-8 ("),
+        (("publish", "semi.csv", *MADE), f"--class: semi.csv has no column 'dx'; {DELIMITER}"),
+        (
+            ("check", "semi.csv", "--template", "a -> dx=y <= 1"),
+            "give --delimiter ';' if that stands between",
+        ),
+        (
+            ("publish", "ok.csv", *MADE, "--domain", "bad.json"),
+            "--domain: bad.json: not JSON: Expecting value",
+        ),
+        (
+            ("publish", "ok.csv", *MADE, "--domain", "bad.json"),
+            'expected as {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}',
+        ),
+        (
+            ("publish", "ok.csv", *MADE, "--domain", "unknown.json"),
+            "--domain unknown.json: the table has no column 'b'; it has 'a', 'dx'",
+        ),
+        (
+            *[
+                (
+                    *("skyline", "anonymize", "ok.csv", "--quasi", "a", "--sensitive", "dx", "--k", "2"),
+                    *("--out", "o", "--holdout", "other.csv"),
+                )
+            ],
+            "--holdout: other.csv has no column 'dx'; it has 'a', 'x'",
+        ),
+        (
+            ("response", "plan", "--theta", "0.8", "--groups", "a", "--error", "2"),
+            "--error must be above 0 and below 1, or 100%, got 2",
+        ),
+        (
+            ("response", "plan", "--theta", "0.8", "--groups", "a", "--accuracy", "100%"),
+            "--accuracy must be above 0 and below 1, or 100%, got 100%",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_or_a_number_is_said_in_words_to_act_on(bad, refused, arguments, message):
+    assert message in refused(*arguments)
+
+
+def test_an_error_may_be_a_percentage(run):
+    plan = ("response", "plan", "--theta", "0.8", "--groups", "a", "--error")
+    assert run(*plan, "2%") == run(*plan, "0.02")
+    assert run(*plan, "2%")[0] == 0
