@@ -349,8 +349,8 @@ class Partition:
             said.append(
                 f"Ordered distances take {self.sensitive!r} in this order, that of its texts letter by "
                 f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as "
-                "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the one "
-                "meant."
+                "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the "
+                "one meant."
             )
         columns: dict[str, list[Any]] = {
             name: [
