@@ -102,7 +102,7 @@ def text_columns(
 def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
     grid = listing("columns under one coin", "theta", "epsilon")
     for group, hidden in zip(scheme.groups, scheme.privacy().groups, strict=True):
-        epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "none"
+        epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "unbounded"
         names = ", ".join(label(name) for name in group.columns)
         grid.add_row(Text(names), number_text(group.theta), epsilon)
     return grid

@@ -178,6 +178,11 @@ def risk(
         Text(printable(str(file)), style="bold"),
         pairs(about(found, level, above)),
         table_of(top, identity, attribute),
+        *(
+            [Text(f"{len(top):,} of {found.n_associations:,} shown: --worst N")]
+            if len(top) < found.n_associations
+            else []
+        ),
         *([Text(HALF)] if model == "unrestricted" else []),
         *([] if warning is None else [Text(f"- {warning}")]),
     )

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -422,3 +423,10 @@ def test_answers_that_hide_nothing_are_not_written(survey, tmp_path, capsys, the
         code, out, err = run(capsys, "response", "plan", *scheme, "--n", 100, *options)
         assert (code, err) == (1, "")
         assert "not hidden at all: theta = " in out
+
+
+def test_what_bounds_nothing_is_called_unbounded(run):
+    plan = ("response", "plan", "--groups", "a,b", "--theta", "0.8", "--n", "100")
+    _, out, _ = run(*plan)
+    assert re.search(r"a, b +0\.8 +unbounded\n", out)
+    assert "unbounded" not in run(*plan, "--each")[1]

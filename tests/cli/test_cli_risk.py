@@ -236,3 +236,15 @@ def test_too_much_work_is_estimated_and_leaves_with_3(run, tmp_path):
     assert err.count("\n") == 1
     some = ("--where", "i=p7", "--model", "restricted")
     assert run("risk", path, *views, *some)[0] == 0
+
+
+def test_how_many_of_all_associations_are_shown_is_said(run, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text(
+        "name,town,ill\n" + "".join(f"p{i},t{i // 4},i{i % 4}\n" for i in range(8)), encoding="utf-8"
+    )
+    arguments = ("risk", path, "--view", "name,town", "--view", "town,ill", "--identity", "name")
+    _, out, _ = run(*arguments, "--attribute", "ill")
+    assert "associations    32 of 8 identities" in out
+    assert "10 of 32 shown: --worst N" in out
+    assert "shown" not in run(*arguments, "--attribute", "ill", "--worst", "32")[1]
