@@ -11,6 +11,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.products import product
 from nbcfast._core.threads import helped
 from nbcfast._margin import NONE, ONLY, REAL, Exact, Lists, outer, settle
 
@@ -37,14 +38,6 @@ def common_factor(*numbers: int) -> int:
     if all(number < SMALL for number in numbers):
         return math.gcd(*numbers)
     return int(gmpy2.gcd(*map(gmpy2.mpz, numbers)))
-
-
-def product(numbers: Iterable[int]) -> gmpy2.mpz:
-    """Of many numbers, as a tree: long factors meet long ones."""
-    factors = [gmpy2.mpz(number) for number in numbers]
-    while len(factors) > 1:
-        factors = [math.prod(factors[k : k + 2]) for k in range(0, len(factors), 2)]
-    return factors[0] if factors else gmpy2.mpz(1)
 
 
 class Term(NamedTuple):

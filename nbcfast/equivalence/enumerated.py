@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, product, unravelled
+from nbcfast._core.products import product
+from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, unravelled
 from nbcfast.equivalence.comparing import LIMITS, Limits, Preserve, Work, arranged, check_preserve
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.views.integers import logarithms

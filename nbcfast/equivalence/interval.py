@@ -12,7 +12,8 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._halves.lines import Plain, product
+from nbcfast._core.products import product
+from nbcfast._halves.lines import Plain
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]  # of Python ints

@@ -11,19 +11,9 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.products import product
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-from nbcfast._halves.lines import (
-    MOST_HALF,
-    MOST_WORK,
-    Line,
-    Logs,
-    Plain,
-    Split,
-    Term,
-    product,
-    split,
-    tuple_of,
-)
+from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Split, Term, split, tuple_of
 from nbcfast.equivalence.results import Margin
 
 if TYPE_CHECKING:

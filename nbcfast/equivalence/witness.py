@@ -15,7 +15,8 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._halves.lines import Plain, codes_of, product
+from nbcfast._core.products import product
+from nbcfast._halves.lines import Plain, codes_of
 from nbcfast.equivalence.interval import as_array
 from nbcfast.views.integers import logarithms
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import expect
+from nbcfast._core.products import product
 from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
@@ -366,8 +367,8 @@ class _Product:
     def exactly(self) -> tuple[Any, Any]:
         """Numerator and denominator, not reduced."""
         return (
-            _tree([gmpy2.mpz(x) for x in self.tops]) * gmpy2.mpz(self.top) ** self.power,
-            _tree([gmpy2.mpz(x) for x in self.bottoms]) * gmpy2.mpz(self.bottom) ** self.power,
+            product(self.tops) * gmpy2.mpz(self.top) ** self.power,
+            product(self.bottoms) * gmpy2.mpz(self.bottom) ** self.power,
         )
 
     def approximately(self, precision: int) -> tuple[Any, Any]:
@@ -657,16 +658,6 @@ def _product(mantissas: Float, exponents: Rows | None) -> tuple[Float, Rows]:
 def _times(a: Float, a_exponents: Rows, b: Float, b_exponents: Rows) -> tuple[Float, Rows]:
     mantissas, shifts = np.frexp(a * b)
     return mantissas, a_exponents + b_exponents + shifts
-
-
-def _tree(numbers: list[Any]) -> Any:
-    """The product of all, of factors of like length."""
-    if not numbers:
-        return gmpy2.mpz(1)
-    while len(numbers) > 1:
-        odd = numbers[-1:] if len(numbers) % 2 else []
-        numbers = [a * b for a, b in zip(numbers[0::2], numbers[1::2], strict=False)] + odd
-    return numbers[0]
 
 
 def log_of(value: Fraction) -> float:

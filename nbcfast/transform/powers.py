@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
+from nbcfast._core.products import product as integer_product
+
 
 class Power(NamedTuple):
     """mantissa * 2^exponent with 1 <= mantissa < 2, so that tuples compare as the numbers do."""
@@ -40,15 +42,6 @@ def product(factors: list[Power]) -> Power:
     """The product, by halves so that numbers of like size meet."""
     if not factors:
         return Power(0, gmpy2.mpq(1))
-    tops = _tree([factor.mantissa.numerator for factor in factors])
-    bottoms = _tree([factor.mantissa.denominator for factor in factors])
+    tops = integer_product([factor.mantissa.numerator for factor in factors])
+    bottoms = integer_product([factor.mantissa.denominator for factor in factors])
     return power(gmpy2.mpq(tops, bottoms), sum(factor.exponent for factor in factors))
-
-
-def _tree(numbers: list[Any]) -> Any:
-    while len(numbers) > 1:
-        numbers = [
-            numbers[i] * numbers[i + 1] if i + 1 < len(numbers) else numbers[i]
-            for i in range(0, len(numbers), 2)
-        ]
-    return numbers[0] if numbers else gmpy2.mpz(1)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from nbcfast import _roots, safety
 from nbcfast._core.errors import expect
+from nbcfast._core.products import product
 from nbcfast.equivalence import margin
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
@@ -368,7 +369,7 @@ def least_ratio(filled: Filled) -> Any:
                 if n:
                     column = np.where(both, flat.counts[:, mine], 0)
                     largest = np.maximum.reduceat(column, flat.starts[:-1]).tolist()
-                    sides.append(_product(largest) * gmpy2.mpz(flat.of_class[theirs] // common) ** (n - 1))
+                    sides.append(product(largest) * gmpy2.mpz(flat.of_class[theirs] // common) ** (n - 1))
                 else:
                     sides.append(gmpy2.mpz(flat.of_class[mine] // common))
             worst = min(sides) if worst is None else max(worst, min(sides))
@@ -391,8 +392,8 @@ def least_of_ratios(filled: Filled) -> Any:
                 own.append(int(x[base]))
                 other.append(int(y[base]))
             classes = gmpy2.mpq(flat.of_class[d], flat.of_class[c]) ** (n - 1)
-            ratio = gmpy2.mpq(_product(own), _product(other)) * classes
-            sides = _product(tops) * ratio.numerator, _product(bottoms) * ratio.denominator
+            ratio = gmpy2.mpq(product(own), product(other)) * classes
+            sides = product(tops) * ratio.numerator, product(bottoms) * ratio.denominator
             worst = max(worst, min(sides))
     return worst
 
@@ -410,13 +411,6 @@ def _changes(x: Any, y: Any) -> tuple[int, int, int]:
     )
     base = min(range(len(most)), key=lambda t: most[t][0] * most[t][1])
     return base, most[base][0], most[base][1]
-
-
-def _product(numbers: list[int]) -> Any:
-    factors = [gmpy2.mpz(number) for number in numbers]
-    while len(factors) > 1:
-        factors = [math.prod(factors[i : i + 2]) for i in range(0, len(factors), 2)]
-    return factors[0] if factors else gmpy2.mpz(1)
 
 
 def precision_for(
@@ -786,8 +780,8 @@ def adjust(scaled: Scaled) -> Adjusted:
     sums = column_sums(scaled)
     counts = []
     for c, weight in enumerate(scaled.weights):
-        product = reduce(mul, (row[c] for row in sums), gmpy2.mpz(1))
-        counts.append(weight * _dyadic(product, scaled._exponent * len(sums)))
+        factors = reduce(mul, (row[c] for row in sums), gmpy2.mpz(1))
+        counts.append(weight * _dyadic(factors, scaled._exponent * len(sums)))
     return Adjusted(scaled, tuple(counts))
 
 

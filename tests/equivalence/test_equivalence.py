@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import SUPPRESSED, Table, Viewset, _margin
-from nbcfast._halves.lines import Line, Logs, Split, Term, product, split
+from nbcfast._core.products import product
+from nbcfast._halves.lines import Line, Logs, Split, Term, split
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
 from nbcfast.equivalence.comparing import Limits, compared
 from nbcfast.equivalence.margins import margin_of
