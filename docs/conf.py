@@ -1,14 +1,18 @@
 """Sphinx builds this documentation: `python -m sphinx -W -b html docs build/docs`. Nothing is fetched."""
 
+import importlib
 import importlib.metadata
-import re
+import pkgutil
 import shutil
-import tempfile
+import sys
 from pathlib import Path
 
 import nbcfast
+import nbcfast.cli
 
-HERE = Path(__file__).parent
+sys.path.insert(0, str(Path(__file__).parent))  # for `drawn`
+for module in pkgutil.iter_modules(nbcfast.cli.__path__, "nbcfast.cli."):
+    importlib.import_module(module.name)  # whose verbs register themselves
 
 project = "nbcfast"
 author = "the nbcfast project"
@@ -16,7 +20,7 @@ copyright = "the nbcfast project, Apache-2.0"
 version = release = nbcfast.__version__
 
 extensions = [
-    "matplotlib.sphinxext.plot_directive",
+    "drawn",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -27,6 +31,7 @@ extensions = [
     "sphinx_design",
 ]
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+exclude_patterns = ["_drawn"]
 myst_heading_anchors = 3
 nitpicky = False
 suppress_warnings = ["config.cache"]
@@ -53,21 +58,7 @@ html_theme_options = {
 }
 copybutton_prompt_text = "$ "
 
-# The tutorial's figures: its blocks are run in order in a folder that has what a clone has.
-plot_include_source = True
-plot_html_show_formats = False
-plot_html_show_source_link = False
-plot_formats = [("png", 144)]
-plot_rcparams = {
-    "figure.figsize": (7, 3.4),
-    "figure.constrained_layout.use": True,
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-plot_working_directory = tempfile.mkdtemp(prefix="nbcfast-docs-")
-
-# MathJax comes from a package, and only the part that is needed is copied: readers fetch nothing either.
+# MathJax comes from a package, and only the part that is needed is copied: nothing is fetched by who reads either.
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = ["tex-chtml.js", "output/chtml/fonts/woff-v2"]
 
@@ -86,21 +77,5 @@ def copy_mathjax(app, error):
             shutil.copyfile(source, target)
 
 
-def lend_examples(app):
-    shutil.copytree(HERE.parent / "examples", Path(plot_working_directory) / "examples", dirs_exist_ok=True)
-
-
-def take_back(app, error):
-    shutil.rmtree(plot_working_directory, ignore_errors=True)
-
-
-def bars_are_bars(app, what, name, obj, options, lines):
-    """|x| in a docstring is an absolute value, and no substitution."""
-    lines[:] = [re.sub(r"(?<![`\w])\|(?=\S)([^|`]*\S)\|(?![`\w])", r"``|\1|``", line) for line in lines]
-
-
 def setup(app):
-    app.connect("builder-inited", lend_examples)
     app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", take_back)
-    app.connect("autodoc-process-docstring", bars_are_bars, priority=600)

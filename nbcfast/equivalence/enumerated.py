@@ -71,7 +71,7 @@ class Enumerated:
         That of all arrays here: the sizes, above 63 attributes without those of one value.
     pairs : list of (c, d)
         The classes that are compared, as positions, c < d.
-    truth : ndarray of bool, shape (pairs, *shape)
+    truth : ndarray of bool, shape (pairs,) + shape
         Whether X_c > X_d, exactly. With preserve="label" and more than two classes it is None, and
     labels : ndarray of uint16, shape `shape`
         the best class, which is None otherwise.

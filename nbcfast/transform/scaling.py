@@ -60,7 +60,7 @@ class Scaled:
     bits : int
     gauge : bool
     margin : Fraction
-        A lower bound of |ln X_c - ln X_d| over the comparisons that count.
+        A lower bound of ``|ln X_c - ln X_d|`` over the comparisons that count.
     error : Fraction
         E: every ln X'_c is within E of (1/k) ln X_c + theta_c and what all classes share.
     tilt : Fraction
