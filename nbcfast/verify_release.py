@@ -68,6 +68,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -127,6 +128,10 @@ METHOD_FIELDS = {"est": CLOSENESS_FIELDS, "canonical": {"canonical"}}  # besides
 CANONICAL_FIELDS = {"bits", "constants", "listed", "points", "reproducible", "undeclared"}
 POINT = r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9]|/[1-9][0-9]*)?"
 LONGEST_POINT = 1024
+MOST_CUT = 8_000  # characters of the values of a column that is cut in two
+# The texts that Arrow's durations, dates and moments become, as the library sorts them.
+DURATION = re.compile(r"(-?)PT([0-9]+(?:\.[0-9]+)?)S")
+DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 VERSIONS = ("0.1.0",)  # that have written certificates; nothing checks what the digits of another say
 VERSION = r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6}){0,3}"
 MOST_SAID = 10_000  # characters of a sentence
@@ -694,6 +699,7 @@ class Document(Form):
         if not fields["identity"] and not again:
             found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
         if made is not None:
+            found.append(self._chosen())
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])
             declared = [name for name in names if name not in others]
             if declared:
@@ -701,6 +707,21 @@ class Document(Form):
                     f"The values of {listing(declared)} were declared, and do not come from the rows."
                 )
         return found
+
+    def _chosen(self) -> str:
+        """What of a canonical release is no answer of the classifier: all that its publisher was free to say.
+
+        The order of values is one of these, as a declared domain has whatever order it was given.
+        """
+        limit, name = self.amplification, self.fields["class_name"]
+        lists = [f"{named(one)}: {in_words(values)}" for one, values, _ in self.attributes]
+        lists.append(
+            f"{'the class' if name is None else f'the class {named(name)}'}: {in_words(self.classes)}"
+        )
+        return (
+            f"The limit {limit}, and these names and values in this order, were chosen by the publisher, and "
+            f"are no answers of the classifier: {'; '.join(lists)}."
+        )
 
     def uncounted(self, decided: Decided) -> list[str]:
         if decided.get("equivalence"):
@@ -784,6 +805,10 @@ class Document(Form):
             raise Refused(f"{where}: expected {', '.join(sorted(CANONICAL_FIELDS))}; got {shown(entry)}")
         if not self.attributes:
             raise Refused(f"{where}: expected at least one attribute, as no points are made of none")
+        for name, values, _ in self.attributes:
+            ends = [end for kind, ends in values if kind == "interval" for end in ends if end is not None]
+            if any(carries_more(end, 16) for end in ends):  # which are printed in full
+                raise Refused(f"attribute {name!r}: beyond what an end of an interval may carry")
         width = len(self.classes) - 1
         constants = signed_list(entry["constants"], width, f"{where}, constants")
         rows = entry["points"]
@@ -960,6 +985,28 @@ def canonical_warnings(
         yield UNKNOWN
     if not reproducible:
         yield "Another machine may find other points that are as good."
+
+
+def in_words(values: Sequence[Typed]) -> str:
+    """All values, of integers that follow each other the first and the last."""
+    found: list[str] = []
+    runs: list[list[Typed]] = []
+    for typed in values:
+        last = runs[-1][-1] if runs else typed
+        if runs and last[0] == typed[0] == "int" and typed[1] == last[1] + 1:
+            runs[-1].append(typed)
+        else:
+            runs.append([typed])
+    for run in runs:
+        texts = list(map(value_text, run))
+        found += texts if len(texts) < 3 else [f"{texts[0]} .. {texts[-1]}"]
+    return ", ".join(found)
+
+
+def value_text(typed: Typed) -> str:
+    """A value in a list of some: quoted where it could pass for more."""
+    text = element(typed)
+    return text if text.startswith('"') else named(text)
 
 
 def listing(names: Sequence[str | None]) -> str:
@@ -1723,6 +1770,7 @@ class TableForm(Form):
 
     flags = ("seeded",)
     hashes = ("sha256", "table_sha256", "parquet_sha256")
+    unused: dict[str, list[str]]  # texts of each column that no row has, once the rows are read
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -1747,6 +1795,23 @@ class TableForm(Form):
             self.header.append(self.weights)
         if len(set(self.header)) < len(self.header):
             raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
+
+    def use(self, rows: Rows) -> str | None:
+        """Keep which values no row has; a sentence about what may not be one of these, or None."""
+        self.unused = {}
+        for i, places in enumerate(self.places):
+            used = {row[i] for row in rows}
+            if len(used) < len(places):
+                self.unused[self.header[i]] = [text for text, place in places.items() if place not in used]
+        return None
+
+    def _unused(self, columns: Iterable[str]) -> list[str]:
+        """That values of these columns are listed though no row has them: whatever they say is a claim."""
+        return [
+            f"{named(name)} may have values that no row has: {', '.join(map(named, self.unused[name]))}."
+            for name in columns
+            if name in getattr(self, "unused", {})
+        ]
 
     def claims(self, decided: Decided) -> list[str]:
         if self.canonical_order:
@@ -1837,7 +1902,7 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
     results: Judged = []
     if isinstance(document, TableForm):
         try:
-            fault = _read_table(document, os.path.join(folder, TABLE), rows)
+            fault = _read_table(document, os.path.join(folder, TABLE), rows) or document.use(rows)
         except TooLong as error:
             return rows, [("table", None, str(error))]
         results.append(
@@ -2156,7 +2221,22 @@ class PartitionDocument(TableForm):
         if ordered and len(self.values) > 2 and kinds & {"text", "bool"}:
             order = _listed_order(self.values)
             found.append(f"The values of {named(self.sensitive)} have this order: {order}.")
+        found += self._unused([self.sensitive])
+        for name, cells in self.columns:
+            free = [text for text, values in cells if len(values) > 1 and text != set_text(values)]
+            if free:
+                names = ", ".join(map(named, free))
+                found.append(f"Sets of values of {named(name)} are called {names}.")
         return found
+
+    def use(self, rows: Rows) -> str | None:
+        fault = super().use(rows)
+        for name, _ in self.columns:
+            if name in self.unused:
+                return (
+                    f"{TABLE}: no row has the cell {self.unused[name][0]!r} of {named(name)}, which is listed"
+                )
+        return fault
 
     def _pair(self, name: str) -> tuple[Any, Any]:
         entry = self.fields[name]
@@ -2177,6 +2257,8 @@ class PartitionDocument(TableForm):
             if not 0 < confidence <= 1:
                 raise Refused(f"field 'points': expected a confidence in (0, 1], got {shown(point[3])}")
             points.append((l, k, m, confidence))
+        if len({f"{l:x} {k:x} {m:x}" for l, k, m, _ in points}) < len(points):
+            raise Refused("field 'points': expected one confidence for each l, k and m, got two")
         return points
 
     @staticmethod
@@ -2202,6 +2284,7 @@ class PartitionDocument(TableForm):
         return found
 
 
+LISTED = 6  # values that the text of a set names
 # What is not seen where it is printed. str.isprintable knows more characters in newer Pythons: one would
 # spell a cell in a way that another refuses.
 UNSEEN = re.compile(
@@ -2225,6 +2308,12 @@ def element(typed: Typed) -> str:
     if quoted or UNSEEN.search(plain) or not re.fullmatch(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", plain):
         return json.dumps(plain, ensure_ascii=False)
     return str(plain)
+
+
+def set_text(values: Sequence[Typed]) -> str:
+    """What a set of values without a name of its own is called: by its values, or by the first and last."""
+    texts = [element(typed) for typed in values]
+    return "{" + (", ".join(texts) if len(texts) <= LISTED else f"{texts[0]} .. {texts[-1]}") + "}"
 
 
 def _natural(values: list[Typed], where: str) -> None:
@@ -2365,9 +2454,7 @@ class _Line:
 
 def _listed_order(values: list[tuple[str, Typed]]) -> str:
     more = ", .." if len(values) > SOME_NAMES else ""
-    texts = (element(typed) for _, typed in values[:SOME_NAMES])
-    # What is quoted already is left so.
-    return ", ".join(text if text.startswith('"') else named(text) for text in texts) + more
+    return ", ".join(value_text(typed) for _, typed in values[:SOME_NAMES]) + more
 
 
 def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) -> str:
@@ -2710,11 +2797,11 @@ class DisclosureDocument(TableForm):
             raise Refused(f"field 'templates': expected a list, got {shown(fields['templates'])}")
         self.templates = [DisclosureTemplate(entry, columns) for entry in fields["templates"]]
         seen = {
-            canonical([entry[name] for name in ("quasi", "attribute", "value", "limit")])
+            canonical([sorted(entry["quasi"]), entry["attribute"], entry["value"]])
             for entry in fields["templates"]
         }
         if len(seen) < len(self.templates):
-            raise Refused("field 'templates': expected distinct templates, got one twice")
+            raise Refused("field 'templates': expected one limit for each inference, got one twice")
         known = {name for template in self.templates for name in template.quasi}
         kept = {fields["target"], *(template.attribute for template in self.templates)}
         masked = [name for name in columns if name in known and name not in kept]
@@ -2726,7 +2813,7 @@ class DisclosureDocument(TableForm):
         return [(name, _texts(cells)) for name, cells in self.columns]
 
     def claims(self, decided: Decided) -> list[str]:
-        found = super().claims(decided)
+        found = super().claims(decided) + self._unused(self.header)
         if any(holds is None for name, holds in decided.items() if name.startswith("template")):
             found.append(DISCLOSURE)
         return found
@@ -2890,12 +2977,24 @@ class DisguisedDocument(TableForm):
             # No middle of two numbers of a table is longer.
             if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
                 raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
+            number = Fraction(point)
+            if carries_more(number):
+                raise Refused(f"{where}: beyond what a limit may carry: the point of {name!r}")
+            if point != decimal_text(number):
+                raise Refused(f"{where}: expected {decimal_text(number)} for {name!r}, got {point}")
             kinds = {type(one) for one in values}
             if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
                 raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
             places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
             if values and point not in places:
                 raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
+            if values != _sorted(values):
+                raise Refused(f"{where}: expected the values of {name!r} in their order, got {shown(values)}")
+            if sum(len(str(one)) + 2 for one in values) > MOST_CUT:
+                raise Refused(
+                    f"{where}: expected values of {name!r} of up to {MOST_CUT:,} characters, as all of them "
+                    "are printed"
+                )
 
     @staticmethod
     def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
@@ -2954,9 +3053,15 @@ class DisguisedDocument(TableForm):
 
     def claims(self, decided: Decided) -> list[str]:
         found = [] if self.fields["seeded"] else [self.told[0], COINS]
-        if "cuts" in self.fields:
-            names = listing(sorted(self.fields["cuts"]))
-            found.append(f"Before they were disguised, {names} were cut in two at the points of {CUTS}.")
+        found += self._unused(name for name in self.untouched)
+        for name, cut in sorted(self.fields.get("cuts", {}).items()):
+            above = f"a number above {cut['point']}"
+            if cut["values"]:
+                first = int(Fraction(cut["point"])) + 1
+                parts = (cut["values"][first:], cut["values"][:first])
+                above, below = (", ".join(named(str(one)) for one in part) or "nothing" for part in parts)
+                above += f", and a 0 for {below}"
+            found.append(f"Before it was disguised, {named(name)} was cut in two: a 1 stands for {above}.")
         return found
 
     def warned(self) -> list[str]:
@@ -3037,6 +3142,25 @@ def _judge_untouched(document: DisguisedDocument) -> tuple[str, bool, str]:
     if said == (list(document.told), document.warned()):
         return "untouched", True, text
     return "untouched", False, f"{text}; the certificate says in words what its scheme does not"
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    """Texts by code point, but years and durations by time; or bools."""
+    found = sorted(values)
+    for pattern, key in ((DURATION, _seconds), (DATE, _years)):
+        if all(type(one) is str and pattern.fullmatch(one) for one in found):
+            found.sort(key=key)
+    return found
+
+
+def _seconds(text: str) -> tuple[Decimal, str]:
+    return Decimal(DURATION.sub(r"\1\2", text)), text
+
+
+def _years(text: str) -> tuple[Decimal, str]:
+    found = DATE.fullmatch(text)
+    assert found is not None
+    return Decimal(found[1]), found[2]
 
 
 class Kind(NamedTuple):

@@ -61,6 +61,11 @@ class Demands:
                 raise ValueError(f"k must be at least 1, got {k}")
         for number, point in enumerate(checked):
             as_limit(point.confidence, f"points[{number}]: confidence")
+        least: dict[tuple[int, ...], Point] = {}  # of the same knowledge the smallest confidence says it all
+        for point in checked:
+            before = least.setdefault(point[:3], point)
+            least[point[:3]] = min(before, point)
+        checked = tuple(least.values())
         made = cls(checked, k, _diversity(diversity), _closeness(closeness))
         if not checked and k is None and made.diversity is None and made.closeness is None:
             raise ValueError("expected a demand: points, k, diversity or closeness; got none")

@@ -15,13 +15,12 @@ from nbcfast.mondrian.hierarchy import Tree, tree_of
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, code_dtype
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, exact
-from nbcfast.verify_release import UNSEEN
+from nbcfast.verify_release import LISTED, UNSEEN
 
 Longs = npt.NDArray[np.int64]
 
 FAR = 1 << 30  # from the first position to the last
 MARKED = 1 << 20  # pairs of ends
-LISTED = 6  # values that the text of a set names; longer ones are named by their ends
 PLAIN = re.compile(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", re.DOTALL)
 
 

@@ -86,13 +86,13 @@ def strange(release: Release) -> str | None:
     return form.strange_words("warnings", made.warned, made.warnings)
 
 
-def at_odds(release: Release) -> str | None:
+def at_odds(release: Release, document: Document) -> str | None:
     """That points and counts of a canonical release decide differently, if that is known."""
     if release.certificate.canonical is None:
         return None
-    from nbcfast.verification.remade import scorecard
+    from nbcfast.verification.remade import as_written, scorecard
 
-    alike, text = scorecard(release)
+    alike, text = as_written(document, scorecard(release))
     return text if alike is False else None
 
 

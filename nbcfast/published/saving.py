@@ -33,7 +33,7 @@ def save(
         document = form.parse(data)
     except form.Refused as error:
         raise ValueError(f"not saved: {error}") from None
-    fault = beyond(release, document) or at_odds(release)
+    fault = beyond(release, document) or at_odds(release, document)
     if fault:
         raise ValueError(f"not saved: {fault}")
     if dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path):

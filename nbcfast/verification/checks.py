@@ -296,7 +296,7 @@ def verify(
             except ValueError as error:
                 private, fault = None, f"these are not the views of the release: {error}"
         if made.canonical is not None or tuples is not None:
-            checks += _canonical(release, tuples, private)
+            checks += _canonical(document, release, tuples, private)
         if private is not None:
             compared, classifier = _compared(release, private, table, tuples, progress)
             checks += compared
@@ -329,7 +329,9 @@ def _verification(
     )
 
 
-def _canonical(release: Release, tuples: Any, private: Viewset | None) -> Iterator[Check]:
+def _canonical(
+    document: form.Document, release: Release, tuples: Any, private: Viewset | None
+) -> Iterator[Check]:
     """The checks of a canonical release that take its answers."""
     codes = None
     if tuples is not None:
@@ -339,7 +341,7 @@ def _canonical(release: Release, tuples: Any, private: Viewset | None) -> Iterat
             yield Check("list", False, str(error))
     if release.certificate.canonical is None:
         return
-    alike = answers.scorecard(release, codes)
+    alike = answers.as_written(document, answers.scorecard(release, codes))
     if alike[0] is not False:
         listed = None if codes is None else tuples
         for result in answers.again(release, codes, listed, private):

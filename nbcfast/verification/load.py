@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
-    fault = fault or beyond(release, document) or at_odds(release)
+    fault = fault or beyond(release, document) or at_odds(release, document)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import nbcfast
-from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, cli, skyline, verify_release
+from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, cli, response, skyline, verify_release
 from nbcfast.closeness import est
 from nbcfast.templates import Template, disclose
 
@@ -287,3 +287,180 @@ class TestSentences:
         assert (code, found.exit_code) == (0, 0), printed[-500:]
         assert {check.text for check in found.checks} <= {line[20:] for line in printed.splitlines()}
         assert max(len(printed), len(repr(found))) < 30_000
+
+
+def claims(folder, capsys):
+    """What both verifiers say is a claim, of what they verify."""
+    _, printed = said(folder, capsys)
+    found = nbcfast.verify(folder)
+    head = f"{verify_release.CLAIMED} "
+    lines = [line[len(head) :] for line in printed.splitlines() if line.startswith(head)]
+    assert "NO " not in printed
+    assert set(found.claims) <= set(lines)
+    return found.claims
+
+
+class TestCanonical:
+    """That a release says nothing but answers does not hold of what its publisher was free to say."""
+
+    def test_names_values_and_their_order_are_claims(self, tmp_path, capsys):
+        views = Viewset(
+            [50, 90],
+            {"age": [[5, 20], [20, 30], [12, 30], [13, 10]], "a b": [[12, 30], [20, 20], [18, 40]]},
+            classes=["ill", "well"],
+            domains={"age": [18, 19, 20, 7], "a b": ["f", "m;", None]},
+        )
+        canonical.release(views, "4.0000001", class_name="y").save(tmp_path)
+        assert claims(tmp_path, capsys)[-2] == (
+            "The limit 40000001/10000000, and these names and values in this order, were chosen by the "
+            'publisher, and are no answers of the classifier: age: 18 .. 20, 7; "a b": f, "m;", null; the '
+            "class y: ill, well."
+        )
+        assert nbcfast.verify(tmp_path).exit_code == 0
+
+    def test_other_releases_are_no_answers_at_all(self, tmp_path, capsys):
+        fewer(tmp_path)
+        assert not [text for text in claims(tmp_path, capsys) if "no answers of the classifier" in text]
+
+    def test_ends_of_intervals_are_short(self, tmp_path, capsys):
+        released(tmp_path)
+        ends = ["0/1", f"1/{hex(2**3000)}", None]
+
+        def as_intervals(fields):
+            low, middle, high = ends
+            fields["attributes"][0]["values"] = [["interval", low, middle], ["interval", middle, high]]
+
+        rewritten(tmp_path, as_intervals)
+        refused(tmp_path, capsys, "attribute 'job': beyond what an end of an interval may carry")
+
+    def test_points_of_too_many_attributes_are_judged_by_the_script(self, tmp_path, capsys):
+        views = Viewset([10, 10], {"a": [[9, 1], [1, 9]]}, domains={"a": [0, 1]})
+        canonical.release(views, 100).save(tmp_path)
+
+        def widen(fields):
+            for number in range(4096):
+                name = f"b{number}"
+                entry = {"name": name, "values": [["int", "0"]], "counts": [fields["class_counts"]]}
+                fields["attributes"].append(entry)
+                fields["canonical"]["points"].append([[0]])
+
+        rewritten(tmp_path, widen)
+        found = nbcfast.verify(tmp_path)
+        assert {check.name: check.passed for check in found.checks}["scorecard"] is True
+        made = found.release
+
+        def swap(fields):
+            fields["canonical"]["points"][0].reverse()
+
+        rewritten(tmp_path, swap)
+        refused(tmp_path, capsys, "points and counts decide differently on the 2 tuples")
+        with pytest.raises(ValueError, match="points and counts decide differently"):
+            nbcfast.load(tmp_path)
+        its = made.certificate.canonical
+        wrong = replace(its, points=(its.points[0][::-1], *its.points[1:]))
+        with pytest.raises(ValueError, match="not saved: points and counts decide differently"):
+            replace(made, certificate=replace(made.certificate, canonical=wrong)).save(tmp_path / "b")
+
+
+class TestTables:
+    """What stands beside the rows of a table."""
+
+    def test_the_same_knowledge_has_one_confidence(self, tmp_path, capsys):
+        grouped(tmp_path)
+        rewritten(tmp_path, lambda fields: fields.update(points=[[0, 0, 0, "1/1"], [0, 0, 0, "9/10"]]))
+        refused(tmp_path, capsys, "field 'points': expected one confidence for each l, k and m, got two")
+
+    def test_of_two_the_library_keeps_the_smaller(self, tmp_path):
+        points = [(0, 0, 0, 1), (0, 1, 0, 1), (0, 0, 0, "9/10")]
+        made = skyline.anonymize(Table(PEOPLE), ["job"], "ill", points)
+        assert made.demands.points == ((0, 0, 0, Fraction(9, 10)), (0, 1, 0, 1))
+        made.save(tmp_path)
+        assert nbcfast.verify(tmp_path).ok
+
+    def test_the_same_inference_has_one_limit(self, tmp_path, capsys):
+        quasi = ["job", "age"]
+        disclose(Table(PEOPLE), [Template(quasi, ("ill", "y"), 1)], utility="distortion").save(tmp_path)
+
+        def again(fields):
+            (template,) = fields["templates"]
+            fields["templates"].append({**template, "quasi": template["quasi"][::-1]})
+
+        rewritten(tmp_path, again)
+        refused(tmp_path, capsys, "field 'templates': expected one limit for each inference, got one twice")
+
+    def test_a_partition_lists_no_cell_that_no_row_has(self, tmp_path, capsys):
+        grouped(tmp_path)
+        text = "Anna is ill"
+        rewritten(tmp_path, lambda fields: fields["columns"][0]["cells"].append([text, [["text", text]]]))
+        refused(tmp_path, capsys, f"no row has the cell '{text}' of job")
+
+    @pytest.mark.parametrize("kind", ["partition", "disclosure", "disguised"])
+    def test_values_that_no_row_has_are_claims(self, kind, tmp_path, capsys):
+        domain = ["n", "y", "a b"]
+        table = Table(PEOPLE, domains={"ill": domain})
+        if kind == "partition":
+            skyline.anonymize(table, ["job"], "ill", k=2).save(tmp_path)
+        elif kind == "disclosure":
+            disclose(table, [Template(["job"], ("ill", "y"), "3/4")], "age").save(tmp_path)
+        else:
+            scheme = response.Scheme.per_attribute("0.8", ["sure"], domains={"sure": [0, 1]})
+            table = Table({"ill": PEOPLE["ill"], "sure": [0, 1] * 4}, domains={"ill": domain})
+            response.disguise(table, scheme).save(tmp_path)
+        sentence = 'ill may have values that no row has: "a b".'
+        assert sentence in claims(tmp_path, capsys)
+
+    def test_names_of_sets_are_claims(self, tmp_path, capsys):
+        tree = {"all of them": ["a", "b", "c"]}
+        made = skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=8, hierarchies={"job": tree})
+        made.save(tmp_path)
+        assert 'Sets of values of job are called "all of them".' in claims(tmp_path, capsys)
+
+    def test_of_sets_without_a_name_there_are_none(self, tmp_path, capsys):
+        skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=8).save(tmp_path)
+        assert claims(tmp_path, capsys) == ()
+
+
+class TestCuts:
+    """Points and values at which answers were cut in two."""
+
+    @pytest.fixture
+    def saved(self, tmp_path):
+        table = {"age": [17, 25, 90], "job": ["b", "a", "c d"]}
+        points = response.cuts(table)
+        scheme = response.Scheme.per_attribute("0.8", ["age", "job"])
+        response.disguise(response.binarise(table, points), scheme).save(tmp_path, cuts=points)
+        return tmp_path
+
+    def test_they_are_printed_in_full(self, saved, capsys):
+        found = claims(saved, capsys)
+        assert "Before it was disguised, age was cut in two: a 1 stands for a number above 53.5." in found
+        sentence = 'job was cut in two: a 1 stands for "c d", and a 0 for a, b.'
+        assert f"Before it was disguised, {sentence}" in found
+
+    @pytest.mark.parametrize(
+        ("name", "cut", "words"),
+        [
+            ("age", {"point": f"{'7' * 39}.5", "values": []}, "beyond what a limit may carry"),
+            ("age", {"point": f"1/1{'0' * 37}1", "values": []}, "beyond what a limit may carry"),
+            ("age", {"point": "107/2", "values": []}, "expected 53.5 for 'age', got 107/2"),
+            (
+                "job",
+                {"point": "1", "values": ["b", "a", "c d"]},
+                "expected the values of 'job' in their order",
+            ),
+            ("job", {"point": "1", "values": ["a" * 5000, "b" * 5000]}, "of up to 8,000 characters"),
+        ],
+    )
+    def test_others_are_refused(self, saved, capsys, name, cut, words):
+        rewritten(saved, lambda fields: fields["cuts"].update({name: cut}))
+        fields = json.loads((saved / "certificate.json").read_text())
+        (saved / "cuts.json").write_bytes(verify_release.copy_of(fields["cuts"]))
+        refused(saved, capsys, words)
+
+    def test_days_stand_in_the_order_of_time(self, tmp_path):
+        table = {"day": ["10000-01-01", "2000-01-01", "-100-01-01"]}
+        points = response.cuts(table)
+        assert points["day"].values == ("-100-01-01", "2000-01-01", "10000-01-01")
+        scheme = response.Scheme.per_attribute("0.8", ["day"])
+        response.disguise(response.binarise(table, points), scheme).save(tmp_path, cuts=points)
+        assert nbcfast.verify(tmp_path).ok
