@@ -628,10 +628,6 @@ class Document(Form):
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
-        if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
-            raise Refused(
-                f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
-            )
         self.classes = domain(fields["classes"], "field 'classes'", in_order=False)
         self.class_counts = self._counts(fields["class_counts"], "field 'class_counts'")
         self.r: Fraction | None = None
@@ -664,6 +660,10 @@ class Document(Form):
                 f"got {shown(fields['tuples'])}"
             )
         self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
+        if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
+            raise Refused(
+                f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
+            )
         if self.differing_tuples is not None and self.differing_tuples > product:
             raise Refused(
                 f"field 'differing_tuples': expected at most 'tuples', got {short(self.differing_tuples)}"

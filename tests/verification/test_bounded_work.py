@@ -281,7 +281,6 @@ class TestCanonical:
         text = "not checked here: 4,097 attributes, and up to 4,096 are looked at"
         assert {(check.name, check.text) for check in found.checks if check.passed is None} == {
             ("canonical", text),
-            ("scorecard", text),
         }
         assert nbcfast.load(tmp_path) == found.release
 
