@@ -418,7 +418,7 @@ class TestScheme:
         found = nbcfast.verify(cut)
         assert found.ok, found
         assert check(found, "cuts").text == "cuts.json is the cuts of the certificate"
-        claim = "Before they were disguised, age and ill were cut in two at the points of cuts.json."
+        claim = "Before it was disguised, age was cut in two: a 1 stands for a number above 41."
         assert claim in found.claims
         assert f"the publisher claims, unchecked: {claim}" in script(cut)[1]
         path = cut / "cuts.json"

@@ -213,6 +213,8 @@ class TestClaims:
                     verify_release.PUBLIC,
                     "The best class is that of the private views on all 2 listed tuples.",
                     verify_release.ARTIFICIAL,
+                    "The limit 4, and these names and values in this order, were chosen by the publisher, and are "
+                    "no answers of the classifier: job: a, b; sex: f, m, x; the class: ill, well.",
                     "The values of job, sex and the class were declared, and do not come from the rows.",
                 ],
             ),
@@ -721,4 +723,4 @@ class TestStrangeShapes:
         rewritten(tmp_path, lambda fields: fields["templates"].extend(fields["templates"]))
         code, printed = said(tmp_path, capsys)
         assert (code, nbcfast.verify(tmp_path).exit_code) == (1, 1)
-        assert "field 'templates': expected distinct templates, got one twice" in printed
+        assert "field 'templates': expected one limit for each inference, got one twice" in printed

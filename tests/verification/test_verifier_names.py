@@ -115,7 +115,7 @@ class TestWords:
         cuts = response.cuts(table, [CALM])
         scheme = response.Scheme.per_attribute("0.8", [CALM], domains={CALM: [0, 1]})
         response.disguise(response.binarise(table, cuts), scheme).save(tmp_path / "told", cuts=cuts)
-        sentence = f"Before they were disguised, {form.quoted(CALM)} were cut in two"
+        sentence = f"Before it was disguised, {form.quoted(CALM)} was cut in two"
         assert any(claim.startswith(sentence) for claim in verify(tmp_path / "told").claims)
         assert form.main([str(tmp_path / "told")]) == 0
         assert f"{form.CLAIMED} {sentence}" in capsys.readouterr().out
