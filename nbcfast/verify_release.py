@@ -2618,7 +2618,7 @@ class Least:
                 odds, digits = about, SURE_DIGITS
         assert odds is not None
         breach = 1 / (1 + odds)
-        if digits == MOST_SHOWN_DIGITS and breach.denominator < 10**12:
+        if digits == MOST_SHOWN_DIGITS and (breach.denominator < 10**12 or breach == confidence):
             return number_text(breach)
         text = f"{float(breach):.12g}"
         if (Fraction(text) < confidence) == self.above:

@@ -213,8 +213,8 @@ class TestClaims:
                     verify_release.PUBLIC,
                     "The best class is that of the private views on all 2 listed tuples.",
                     verify_release.ARTIFICIAL,
-                    "The limit 4, and these names and values in this order, were chosen by the publisher, and are "
-                    "no answers of the classifier: job: a, b; sex: f, m, x; the class: ill, well.",
+                    "The limit 4, and these names and values in this order, were chosen by the publisher, "
+                    "and are no answers of the classifier: job: a, b; sex: f, m, x; the class: ill, well.",
                     "The values of job, sex and the class were declared, and do not come from the rows.",
                 ],
             ),
