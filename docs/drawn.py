@@ -40,7 +40,9 @@ class Plot(SphinxDirective):
         block = nodes.literal_block(code, code, language="python")
         self.set_source_info(block)
         if page not in namespaces:
-            shutil.copytree(Path(self.env.srcdir).parent / "examples", Path(place.name) / "examples", dirs_exist_ok=True)
+            shutil.copytree(
+                Path(self.env.srcdir).parent / "examples", Path(place.name) / "examples", dirs_exist_ok=True
+            )
             namespaces[page] = {"__name__": "__main__"}, []
         names, drawn = namespaces[page]
         plt.close("all")

@@ -20,16 +20,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, cast
 
-from nbcfast import verify_release as form
+from nbcfast._wire.regular_files import CUTS, NAME, PARQUET, SCHEME, TABLE, read_whole
 
 ASK = "overwrite=True"  # how Python is asked to replace what is there
 
 # What a folder of ours may hold, by the kind of its certificate.
 OURS = {
-    "release": (form.NAME,),
-    "partition": (form.NAME, form.TABLE, form.PARQUET),
-    "disclosure": (form.NAME, form.TABLE, form.PARQUET),
-    "disguised": (form.NAME, form.TABLE, form.SCHEME, form.CUTS),
+    "release": (NAME,),
+    "partition": (NAME, TABLE, PARQUET),
+    "disclosure": (NAME, TABLE, PARQUET),
+    "disguised": (NAME, TABLE, SCHEME, CUTS),
 }
 
 # Of a file system on which a file has one name.
@@ -77,7 +77,7 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool = False, ask: str
     strange = _strange(target, names)
     if strange is not None:
         inside = os.path.join(target, strange)
-        if strange == form.NAME and os.path.isdir(inside):
+        if strange == NAME and os.path.isdir(inside):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), inside)
         raise _exists(f"exists; {ask} replaces it only if all in it is ours, and {strange!r} is not", path)
     if names and not overwrite:
@@ -102,7 +102,7 @@ def _exists(text: str, path: str | os.PathLike[str]) -> FileExistsError:
 
 def _strange(folder: str, names: Iterable[str]) -> str | None:
     """The first entry of a folder that is not ours, or None: where it has no certificate, none is."""
-    ours = OURS.get(_kind(os.path.join(folder, form.NAME)), ())
+    ours = OURS.get(_kind(os.path.join(folder, NAME)), ())
     for name in names:
         found = _found(os.path.join(folder, name))
         if name not in ours or found is None or not stat.S_ISREG(found.st_mode):
@@ -117,7 +117,7 @@ def _kind(path: str) -> str:
         return ""
     try:
         with open(path, "rb") as file:
-            fields = json.loads(form.read_whole(file, form.NAME))
+            fields = json.loads(read_whole(file, NAME))
     except (ValueError, RecursionError):
         return ""
     if not isinstance(fields, dict) or not {"format", "kind", "sha256", "version"} <= fields.keys():

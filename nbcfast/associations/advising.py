@@ -8,11 +8,11 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._wire.messages import printable
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
 from nbcfast.table import Table
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

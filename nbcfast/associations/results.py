@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import NoColumnError
+from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
 from nbcfast.table.values import exact_share
-from nbcfast.verify_release import printable
 
 Value = Any
 Codes = npt.NDArray[Any]

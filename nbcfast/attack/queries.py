@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from nbcfast._wire.messages import printable
 from nbcfast.published.release import Release
 from nbcfast.safety.amplification import check_realistic
 from nbcfast.table.domain import Domain
-from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 
 CONVENTIONS = ("worlds", "row")

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
-from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.lines import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
+from nbcfast._wire.json_entries import canonical_json
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
@@ -346,7 +346,7 @@ def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
     total = hashlib.sha256()
     for row in codes.tolist():
         listed = [of_attribute[code] for of_attribute, code in zip(values, row, strict=True)]
-        total.update((form.canonical(listed) + "\n").encode("ascii"))
+        total.update((canonical_json(listed) + "\n").encode("ascii"))
     return total.hexdigest()
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from nbcfast._wire.messages import printable
+from nbcfast._wire.standard_streams import complain, let_go, silence
 from nbcfast.cli.writings import forget, noted
-from nbcfast.verify_release import complain, let_go, printable, silence
 
 __all__ = ["main", "printable"]
 

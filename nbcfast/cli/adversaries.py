@@ -20,6 +20,8 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
+from nbcfast._wire.messages import printable
+from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
@@ -54,7 +56,6 @@ from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
-from nbcfast.verify_release import printable, undeclared_text
 from nbcfast.views.quality import evaluate
 
 CONVENTIONS: tuple[Literal["row", "worlds"], ...] = ("row", "worlds")

@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from nbcfast._wire.messages import printable
 from nbcfast.table.arrow import load_readers
-from nbcfast.verify_release import printable
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 LONGEST_HEADER = 1 << 24  # bytes

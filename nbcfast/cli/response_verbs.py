@@ -16,7 +16,8 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
-from nbcfast import verify_release as form
+from nbcfast._wire.messages import printable
+from nbcfast._wire.regular_files import CUTS, TABLE
 from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import REPLACES, check_targets
@@ -40,7 +41,6 @@ from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.table.values import exact_share, plain
 from nbcfast.verification.load import load
-from nbcfast.verify_release import printable
 
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
 
@@ -310,7 +310,7 @@ def cut_text(cut: Cut) -> str:
 
 def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
     """The cuts of these columns in a cuts.json; that of published answers must be their own."""
-    data = published_copy(file, form.CUTS)
+    data = published_copy(file, CUTS)
     try:
         found = json.loads((own_file(file) if data is None else data).decode())
         cuts = {name: Cut.from_dict(cut) for name, cut in found.items() if name in columns}
@@ -447,7 +447,7 @@ def estimate(
 
 def keep_other(learned: Path, tested: Path) -> None:
     """Refuse to test on the answers that the classifier learned from: the accuracy would be of no use."""
-    one, other = (path / form.TABLE if path.is_dir() else path for path in (learned, tested))
+    one, other = (path / TABLE if path.is_dir() else path for path in (learned, tested))
     same = os.path.samefile(one, other)
     if not same and one.stat().st_size == other.stat().st_size:
         same = one.read_bytes() == other.read_bytes()

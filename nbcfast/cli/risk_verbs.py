@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from rich.text import Text
 
 from nbcfast import associations
+from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
@@ -22,7 +23,6 @@ from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.table_files import names_of, read
 from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.verify_release import printable
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 IN_BATCHES = (".csv", ".csv.gz", ".parquet")

@@ -17,6 +17,7 @@ import nbcfast
 from nbcfast import skyline
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import written
+from nbcfast._wire.messages import printable
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.beginnings import uncounted
@@ -49,7 +50,6 @@ from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import exact_share, plainly
-from nbcfast.verify_release import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

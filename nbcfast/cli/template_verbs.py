@@ -16,6 +16,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast._core.errors import Infeasible
+from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.beginnings import uncounted
 from nbcfast.cli.naming import split_otherwise
@@ -39,7 +40,6 @@ from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.table.values import exact, exact_share, number_text
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 from nbcfast.verification.load import load
-from nbcfast.verify_release import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -25,6 +25,10 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
+from nbcfast._wire.folder import ignored_text
+from nbcfast._wire.messages import printable
+from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
+from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.beginnings import PARQUET_ENDINGS, header_of, uncounted
@@ -40,7 +44,6 @@ from nbcfast.transform import safety_transform
 from nbcfast.verification.checks import Verification
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
-from nbcfast.verify_release import CLAIMED, NOTE, WARNING, ignored_text, printable, undeclared_text
 from nbcfast.views.quality import Posterior, Quality, evaluate, worst_posteriors
 
 if TYPE_CHECKING:

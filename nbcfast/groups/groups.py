@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._reading.pairs import sorted_pairs, unpacked
+from nbcfast._wire.messages import printable
 from nbcfast.groups.measures import Measures
 from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

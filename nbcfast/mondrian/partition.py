@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
@@ -23,7 +24,6 @@ from nbcfast.skyline.finding import find
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.table import value_weights
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.skyline.results import Reports

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._wire.messages import UNSEEN
+from nbcfast._wire.typed_values import LISTED
 from nbcfast.mondrian.hierarchy import Tree, tree_of
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, code_dtype
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, exact
-from nbcfast.verify_release import LISTED, UNSEEN
 
 Longs = npt.NDArray[np.int64]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast import __version__
-from nbcfast import verify_release as form
+from nbcfast._wire.json_entries import FORMAT, digest
+from nbcfast._wire.partition_form import PARTITION
 from nbcfast.mondrian.quasi import Cell
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_value, json_whole
@@ -37,7 +38,7 @@ def save(
     tables.save(
         path,
         lines,
-        lambda digest: _document(partition, digest, order, rng is not None, weights),
+        lambda table_digest: _document(partition, table_digest, order, rng is not None, weights),
         generator=generator,
         parquet=parquet,
         overwrite=overwrite,
@@ -47,7 +48,7 @@ def save(
 def document_of(partition: Partition) -> dict[str, Any]:
     """The certificate of a partition in canonical order, a row for each person."""
     document = _document(partition, tables.Lines(partition.counted).sha256(), "canonical", False, None)
-    document["sha256"] = form.digest(document)
+    document["sha256"] = digest(document)
     return document
 
 
@@ -69,12 +70,12 @@ def _document(
         "diversity": None
         if demands.diversity is None
         else [json_rational(demands.diversity[0]), json_whole(demands.diversity[1])],
-        "format": form.FORMAT,
+        "format": FORMAT,
         "groups": partition.n_groups,
         "k": None if demands.k is None else json_whole(demands.k),
         "kind": "partition",
         "method": "mondrian",
-        "notes": [form.PARTITION],
+        "notes": [PARTITION],
         "order": order,
         "points": [
             [*(json_whole(number) for number in point[:3]), json_rational(point.confidence)]

@@ -6,7 +6,13 @@ import os
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from nbcfast import verify_release as form
+from nbcfast._wire.disguised import DisguisedDocument
+from nbcfast._wire.form import Form, strange_words
+from nbcfast._wire.json_entries import FORMAT, Refused, TooLong, canonical_json, digest
+from nbcfast._wire.kinds import parse_any
+from nbcfast._wire.messages import short
+from nbcfast._wire.regular_files import NAME, content, copy_of, location, read_whole, regular
+from nbcfast._wire.release_checks import NOT_COMPARED
 from nbcfast.published.limits import lambda_kept, odds_kept
 from nbcfast.published.typed import (
     json_counts,
@@ -19,8 +25,8 @@ from nbcfast.published.typed import (
 )
 
 if TYPE_CHECKING:
+    from nbcfast._wire.release_form import Document
     from nbcfast.published.release import Canonical, Release
-    from nbcfast.verify_release import Document
 
 
 def expect_fit(name: str, size: int, most: int) -> None:
@@ -56,7 +62,7 @@ def unfit(release: Release) -> str | None:
     for array in views.counts.values():
         tuples *= len(array)
     if certificate.tuples != tuples:
-        stated, found = form.short(certificate.tuples), form.short(tuples)
+        stated, found = short(certificate.tuples), short(tuples)
         return f"the certificate says {stated} tuples, the domain has {found}"
     return None
 
@@ -66,12 +72,12 @@ def beyond(release: Release, document: Document) -> str | None:
     certificate = release.certificate
     kept = lambda_kept(document, release)
     if kept is None:
-        return f"Lambda of the counts: {form.NOT_COMPARED}"
+        return f"Lambda of the counts: {NOT_COMPARED}"
     if not kept:
         return f"Lambda of the counts exceeds the limit {limit_text(certificate.limit)}"
     kept = odds_kept(document, release)
     if kept is None:
-        return f"the odds of the counts to those of the prior: {form.NOT_COMPARED}"
+        return f"the odds of the counts to those of the prior: {NOT_COMPARED}"
     if not kept:
         limit = limit_text(certificate.r_limit or Fraction(0))
         return f"the odds of some tuple are off those of the prior by more than r = {limit}"
@@ -83,7 +89,7 @@ def strange(release: Release) -> str | None:
     made = release.certificate
     if made.warnings == made.warned:
         return None
-    return form.strange_words("warnings", made.warned, made.warnings)
+    return strange_words("warnings", made.warned, made.warnings)
 
 
 def at_odds(release: Release, document: Document) -> str | None:
@@ -116,7 +122,7 @@ def text_of(release: Release) -> str:
         "differing_rows": json_optional(certificate.differing_rows),
         "differing_tuples": json_optional(certificate.differing_tuples),
         "equivalence": certificate.equivalence,
-        "format": form.FORMAT,
+        "format": FORMAT,
         "gauge": certificate.gauge,
         "identity": certificate.identity,
         "kind": "release",
@@ -132,8 +138,8 @@ def text_of(release: Release) -> str:
         document["prior"] = [json_rational(number) for number in certificate.prior]
     if certificate.canonical is not None:
         document["canonical"] = _of_canonical(certificate.canonical)
-    document["sha256"] = form.digest(document)
-    return form.canonical(document) + "\n"
+    document["sha256"] = digest(document)
+    return canonical_json(document) + "\n"
 
 
 def _of_canonical(made: Canonical) -> dict[str, Any]:
@@ -147,12 +153,12 @@ def _of_canonical(made: Canonical) -> dict[str, Any]:
     }
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, form.Form]:
+def read(path: str | os.PathLike[str]) -> tuple[str, Form]:
     """The file, and what it says; ValueError if it is not as it was written."""
-    where = form.location(os.fsdecode(path))
+    where = location(os.fsdecode(path))
     try:
-        return where, form.parse_any(form.content(where))
-    except form.Refused as error:
+        return where, parse_any(content(where))
+    except Refused as error:
         raise ValueError(f"{where}: {error}") from None
 
 
@@ -163,18 +169,18 @@ def published_copy(path: str | os.PathLike[str], name: str) -> bytes | None:
     """
     place = os.fsdecode(path)
     folder = os.path.dirname(place)
-    if os.path.basename(place) != name or not os.path.lexists(os.path.join(folder, form.NAME)):
+    if os.path.basename(place) != name or not os.path.lexists(os.path.join(folder, NAME)):
         return None
-    where, document = read(os.path.join(folder, form.NAME))
-    if not isinstance(document, form.DisguisedDocument):
+    where, document = read(os.path.join(folder, NAME))
+    if not isinstance(document, DisguisedDocument):
         return None
     if name not in document.files:
         raise ValueError(f"{place}: the certificate beside it, {where}, names no {name}")
-    expected = form.copy_of(document.fields[name.partition(".")[0]])
+    expected = copy_of(document.fields[name.partition(".")[0]])
     try:
-        with form.regular(place) as file:
+        with regular(place) as file:
             data = file.read(len(expected) + 1)
-    except form.Refused as error:
+    except Refused as error:
         raise ValueError(f"{place}: {error}") from None
     if data != expected:
         raise ValueError(f"{place}: expected the {name} of the certificate beside it, byte for byte")
@@ -185,6 +191,6 @@ def own_file(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file of small things that somebody names; ValueError where it is large."""
     with open(path, "rb") as file:
         try:
-            return form.read_whole(file, os.path.basename(os.fsdecode(path)))
-        except form.TooLong as error:
+            return read_whole(file, os.path.basename(os.fsdecode(path)))
+        except TooLong as error:
             raise ValueError(str(error)) from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nbcfast import verify_release as form
+from nbcfast._wire.excess import excess
+from nbcfast._wire.release_form import Document
 from nbcfast.safety.amplification import at_most
 from nbcfast.safety.prior import within
 
@@ -17,13 +18,13 @@ MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
 MOST_FACTORS = 1 << 21  # of intervals
 
 
-def lambda_kept(document: form.Document, release: Release) -> bool | None:
+def lambda_kept(document: Document, release: Release) -> bool | None:
     """Whether Lambda keeps the limit of the certificate; None where that would take too long."""
     limit = release.certificate.limit
-    return _kept(document, form.excess(document), lambda: at_most(release.views, limit))
+    return _kept(document, excess(document), lambda: at_most(release.views, limit))
 
 
-def odds_kept(document: form.Document, release: Release) -> bool | None:
+def odds_kept(document: Document, release: Release) -> bool | None:
     """Whether odds are those of the prior up to r, in the form of Statement 11; None as above.
 
     So they are where the certificate has no prior.
@@ -31,12 +32,12 @@ def odds_kept(document: form.Document, release: Release) -> bool | None:
     prior, r = release.certificate.prior, release.certificate.r_limit
     if prior is None or r is None:
         return True
-    found = form.excess(document, document.odds)
+    found = excess(document, document.odds)
     return _kept(document, found, lambda: within(release.views, prior, r))
 
 
 def _kept(
-    document: form.Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
+    document: Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
 ) -> bool | None:
     """Whether a limit is kept, where the counted work of the script decides it, or kernels can do more."""
     if found != (None, None):
@@ -48,7 +49,7 @@ def _kept(
     return exactly() if bits(document) <= MOST_MULTIPLIED else None
 
 
-def bits(document: form.Document) -> int:
+def bits(document: Document) -> int:
     """Of the products of all pairs of classes, about."""
     of_class = [number.bit_length() for number in document.class_counts]
     attributes = document.attributes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbcfast._core.files import written
-from nbcfast.verify_release import printable
+from nbcfast._wire.messages import printable
 
 if TYPE_CHECKING:
     from nbcfast.published.release import Release

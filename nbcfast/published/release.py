@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import __version__
-from nbcfast import verify_release as form
+from nbcfast._wire.chosen_numbers import MOST_PEOPLE
+from nbcfast._wire.release_form import MOST_BITS, contradiction
+from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
 from nbcfast.published.dataset import codes, dataset, to_probabilities, to_sklearn, write_dataset
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
@@ -20,7 +22,6 @@ from nbcfast.published.saving import save
 from nbcfast.published.typed import limit_text
 from nbcfast.table import Table
 from nbcfast.table.values import amount_text, as_limit, exact, fields_text, number_text
-from nbcfast.verify_release import MOST_BITS, MOST_PEOPLE, canonical_notes, contradiction
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
 
@@ -310,17 +311,17 @@ class Certificate:
         if self.canonical is not None:
             found = self.canonical
             return canonical_notes(found.listed is not None, self.equal, found.bits)
-        return form.release_notes(self.identity, self.gauge)
+        return release_notes(self.identity, self.gauge)
 
     @property
     def warned(self) -> tuple[str, ...]:
         """The warnings that go with the other fields."""
         found = self.canonical
         if found is None:
-            return tuple(form.release_warnings(self.identity, self.differing_tuples, self.preserve))
+            return tuple(release_warnings(self.identity, self.differing_tuples, self.preserve))
         listed = None if found.listed is None else (found.listed.tuples, found.listed.differing)
         return tuple(
-            form.canonical_warnings(
+            canonical_warnings(
                 found.undeclared, listed, self.differing_tuples, self.preserve, found.reproducible
             )
         )

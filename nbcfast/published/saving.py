@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from nbcfast import verify_release as form
 from nbcfast._core.files import place_of, together
+from nbcfast._wire.json_entries import Refused
+from nbcfast._wire.kinds import parse
+from nbcfast._wire.regular_files import MOST_BYTES, NAME
 from nbcfast.published.dataset import stream
 from nbcfast.published.document import at_odds, beyond, expect_fit, strange, text_of, unfit
 
@@ -28,10 +30,10 @@ def save(
     if fault:
         raise ValueError(f"not saved: {fault}")
     data = text_of(release).encode("ascii")
-    expect_fit(form.NAME, len(data), form.MOST_BYTES)
+    expect_fit(NAME, len(data), MOST_BYTES)
     try:
-        document = form.parse(data)
-    except form.Refused as error:
+        document = parse(data)
+    except Refused as error:
         raise ValueError(f"not saved: {error}") from None
     fault = beyond(release, document) or at_odds(release, document)
     if fault:
@@ -42,8 +44,8 @@ def save(
             f"{os.fsdecode(dataset)!r}"
         )
     with together() as writing:
-        files = writing.folder(path, (form.NAME,), overwrite)
+        files = writing.folder(path, (NAME,), overwrite)
         if dataset is not None:
             # Before the counts, because it may be too large, and then nothing is written.
             stream(release, os.fsdecode(dataset), writing.file(dataset, overwrite), None, progress)
-        files[form.NAME].write(data)
+        files[NAME].write(data)

@@ -12,8 +12,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from nbcfast import verify_release as form
 from nbcfast._core.files import together, written
+from nbcfast._wire.json_entries import TooLong, canonical_json, digest
+from nbcfast._wire.regular_files import MOST_BYTES, MOST_OF_TABLE, NAME, PARQUET, TABLE, copy_of, regular
+from nbcfast._wire.table_csv import MOST_LINES, copy_hash
+from nbcfast._wire.table_form import TableForm
 from nbcfast.published.dataset import SUPPRESSED_TEXT, _field, _generator, _texts
 from nbcfast.published.document import expect_fit
 from nbcfast.published.typed import json_value
@@ -43,23 +46,23 @@ def save(
     `copies` are names of other files, and what of the certificate they repeat.
     """
     lines.check()
-    names = [form.TABLE, *([form.PARQUET] if parquet else []), *(copies or {}), form.NAME]
+    names = [TABLE, *([PARQUET] if parquet else []), *(copies or {}), NAME]
     with together() as writing:
         files = writing.folder(path, names, overwrite)
-        digest = lines.write(files[form.TABLE], generator)
-        expect_fit(form.TABLE, files[form.TABLE].tell(), form.MOST_OF_TABLE)
-        fields = document(digest)
+        table_digest = lines.write(files[TABLE], generator)
+        expect_fit(TABLE, files[TABLE].tell(), MOST_OF_TABLE)
+        fields = document(table_digest)
         if parquet:
-            hashed = Hashed(files[form.PARQUET])
+            hashed = Hashed(files[PARQUET])
             _write_parquet(lines.table, hashed, lines.weights)
-            expect_fit(form.PARQUET, files[form.PARQUET].tell(), form.MOST_OF_TABLE)
+            expect_fit(PARQUET, files[PARQUET].tell(), MOST_OF_TABLE)
             fields["parquet_sha256"] = hashed.total.hexdigest()
         for name, entry in (copies or {}).items():
-            files[name].write(form.copy_of(entry))
-        fields["sha256"] = form.digest(fields)
-        data = (form.canonical(fields) + "\n").encode("ascii")
-        expect_fit(form.NAME, len(data), form.MOST_BYTES)
-        files[form.NAME].write(data)
+            files[name].write(copy_of(entry))
+        fields["sha256"] = digest(fields)
+        data = (canonical_json(fields) + "\n").encode("ascii")
+        expect_fit(NAME, len(data), MOST_BYTES)
+        files[NAME].write(data)
 
 
 def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generator | None:
@@ -151,9 +154,9 @@ class Lines:
 
 def check_lines(rows: int) -> None:
     """Refuse that many lines."""
-    if rows > form.MOST_LINES:
+    if rows > MOST_LINES:
         raise ValueError(
-            f"not saved: a line for each person would be {rows:,} lines, more than {form.MOST_LINES:,}; with "
+            f"not saved: a line for each person would be {rows:,} lines, more than {MOST_LINES:,}; with "
             "weights='people' (--counts people) each distinct row is written once, with its number of people"
         )
 
@@ -326,23 +329,23 @@ def written_by(data: bytes | bytearray) -> re.Match[bytes] | None:
     return names[-1] if names else None
 
 
-def parquet_check(folder: str, document: form.TableForm, published: Any) -> tuple[bool | None, str]:
+def parquet_check(folder: str, document: TableForm, published: Any) -> tuple[bool | None, str]:
     """Whether a table.parquet is what is written for the table.csv beside it (None: not decided), and a
     sentence.
 
     That is decided by its bytes alone, of which the version of the pyarrow that wrote it may be another.
     pyarrow does not read it: some files abort it, and the interpreter with it.
     """
-    name = form.PARQUET
+    name = PARQUET
     try:
         pyarrow = import_module("pyarrow")
     except ImportError:
         return None, f"the sha256 of {name} matches; more takes pyarrow: pip install pyarrow"
     table = published.counted if document.fields["kind"] == "partition" else published.collapsed
-    with form.regular(os.path.join(folder, name)) as file:
+    with regular(os.path.join(folder, name)) as file:
         try:
-            holds, text = form.copy_hash(document, file)  # of what is compared
-        except form.TooLong as error:
+            holds, text = copy_hash(document, file)  # of what is compared
+        except TooLong as error:
             return None, str(error)
         if holds is False:
             return holds, text
@@ -352,14 +355,14 @@ def parquet_check(folder: str, document: form.TableForm, published: Any) -> tupl
         version = compared.version()
         if version is not None:
             by = f", by pyarrow {version}" if version else ""
-            return True, f"{name} is what is written for {form.TABLE}, byte for byte{by}"
+            return True, f"{name} is what is written for {TABLE}, byte for byte{by}"
         file.seek(max(0, file.seek(0, os.SEEK_END) - LONGEST_TAIL))
         writer = written_by(file.read())
     here = pyarrow.__version__
     if writer is None or writer[1].decode() == here:
-        return False, f"{name} is not what is written for {form.TABLE}"
+        return False, f"{name} is not what is written for {TABLE}"
     other = writer[1].decode()
     return None, (
         f"the sha256 of {name} matches; pyarrow {other} wrote it, and {here} writes other bytes for "
-        f"{form.TABLE}: pip install pyarrow=={other} to compare it, or delete it and rely on {form.TABLE}"
+        f"{TABLE}: pip install pyarrow=={other} to compare it, or delete it and rely on {TABLE}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from nbcfast import verify_release as form
+from nbcfast._wire.json_entries import WHOLE_IN_JSON
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value, exact, number_text
@@ -13,11 +13,11 @@ from nbcfast.views.integers import Counts
 
 
 def json_signed(number: int) -> int | str:
-    return number if abs(number) <= form.WHOLE_IN_JSON else hex(number)
+    return number if abs(number) <= WHOLE_IN_JSON else hex(number)
 
 
 def json_whole(number: int) -> int | str:
-    return number if number <= form.WHOLE_IN_JSON else hex(number)
+    return number if number <= WHOLE_IN_JSON else hex(number)
 
 
 def json_optional(number: int | None) -> int | str | None:
@@ -25,7 +25,7 @@ def json_optional(number: int | None) -> int | str | None:
 
 
 def json_counts(array: Counts) -> Any:
-    if array.dtype.kind != "O" and (not array.size or int(array.max()) <= form.WHOLE_IN_JSON):
+    if array.dtype.kind != "O" and (not array.size or int(array.max()) <= WHOLE_IN_JSON):
         return array.tolist()
     if array.ndim == 1:
         return [json_whole(number) for number in array.tolist()]

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast._wire.messages import printable
 from nbcfast.response.schemes import AnyScheme, _sequence, _two
 from nbcfast.table import Column, Domain, Table
-from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 
 Words = npt.NDArray[np.uint64]

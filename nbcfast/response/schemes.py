@@ -14,15 +14,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nbcfast import verify_release as form
 from nbcfast._core.files import written
+from nbcfast._wire.json_entries import rational
+from nbcfast._wire.messages import printable
+from nbcfast._wire.regular_files import SCHEME
+from nbcfast._wire.scheme import NOTHING_TOLD as CLOSEST
+from nbcfast._wire.scheme import exposed, unbounded
+from nbcfast._wire.typed_values import domain as domain_of_entry
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.published.typed import domain_of_json, json_rational, json_value
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import exact, exact_share
 from nbcfast.table.values import number_text as decimal_text
-from nbcfast.verify_release import NOTHING_TOLD as CLOSEST
-from nbcfast.verify_release import exposed, printable, unbounded
 
 Lie = Literal["each", "tuple"]
 
@@ -600,14 +603,14 @@ def from_dict(fields: Any, where: str = "scheme") -> Scheme | KaryScheme:
     try:
         groups = [(group["theta"], group["columns"]) for group in fields["groups"]]
         domains = {
-            name: domain_of_json(form.domain(values, f"domain of {name!r}"), where).values
+            name: domain_of_json(domain_of_entry(values, f"domain of {name!r}"), where).values
             for name, values in fields["domains"].items()
         }
         columns = [names for _, names in groups]
         if not all(isinstance(theta, str) for theta, _ in groups):
             raise ValueError(f"{where}: expected thetas as texts, such as '4/5'")
         # Long whole numbers are written as hexadecimal texts, which people need not type.
-        thetas = [form.rational(theta, "theta") if "0x" in theta else theta for theta, _ in groups]
+        thetas = [rational(theta, "theta") if "0x" in theta else theta for theta, _ in groups]
         if fields["kind"] == "binary":
             return Scheme(thetas, columns, domains=domains)
         return KaryScheme(thetas, domains, groups=columns, lie=fields["lie"])
@@ -650,8 +653,8 @@ def load_scheme(path: str | os.PathLike[str]) -> Scheme | KaryScheme:
     """
     name = os.fsdecode(path)
     if os.path.isdir(name):
-        name = os.path.join(name, form.SCHEME)
-    data = published_copy(name, form.SCHEME)
+        name = os.path.join(name, SCHEME)
+    data = published_copy(name, SCHEME)
     if data is None:
         data = own_file(name)
     try:

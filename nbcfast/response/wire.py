@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nbcfast import __version__
-from nbcfast import verify_release as form
+from nbcfast._wire.disguised import DisguisedDocument
+from nbcfast._wire.json_entries import FORMAT, Refused
+from nbcfast._wire.regular_files import CUTS, SCHEME
+from nbcfast._wire.scheme import disguised_warnings
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_whole
 from nbcfast.response.binary import Cut
@@ -30,13 +33,13 @@ def save(
             raise TypeError(f"cuts: expected a Cut for {name!r}, got {type(cut).__name__}")
     lines = tables.Lines(disguised.collapse())
     fields = _document(disguised)
-    copies = {form.SCHEME: fields["scheme"]}
+    copies = {SCHEME: fields["scheme"]}
     if cuts:
         fields["cuts"] = {name: cut.to_dict() for name, cut in cuts.items()}
-        copies[form.CUTS] = fields["cuts"]
+        copies[CUTS] = fields["cuts"]
         try:
-            form.DisguisedDocument({**fields, "sha256": "0" * 64, "table_sha256": "0" * 64})
-        except form.Refused as error:
+            DisguisedDocument({**fields, "sha256": "0" * 64, "table_sha256": "0" * 64})
+        except Refused as error:
             raise ValueError(f"not saved: {error}") from None
     tables.save(
         path,
@@ -50,15 +53,15 @@ def save(
 def _document(disguised: Disguised) -> dict[str, Any]:
     privacy = disguised.scheme.privacy()
     groups = [(group.columns, None if group.is_ldp else group.text) for group in privacy.groups]
-    warnings = form.disguised_warnings(disguised.untouched, groups)
+    warnings = disguised_warnings(disguised.untouched, groups)
     return {
         "columns": [
             {"cells": tables.cells(disguised.column(name).domain), "name": name} for name in disguised.names
         ],
-        "format": form.FORMAT,
+        "format": FORMAT,
         "kind": "disguised",
         "method": "randomised response",
-        "notes": list(form.DisguisedDocument.told),
+        "notes": list(DisguisedDocument.told),
         "privacy": [None if group.odds is None else json_rational(group.odds) for group in privacy.groups],
         "rows": json_whole(disguised.n_rows),
         "scheme": disguised.scheme.to_dict(),

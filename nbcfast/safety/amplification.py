@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from nbcfast._core.errors import expect
 from nbcfast._core.products import product
+from nbcfast._wire.messages import printable
 from nbcfast.table.values import exact, exact_share, number_text
-from nbcfast.verify_release import printable
 from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
 

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _skyline
+from nbcfast._wire.falling_products import Least
 from nbcfast.groups.scanning import MOST_PEOPLE
-from nbcfast.verify_release import Least
 
 if TYPE_CHECKING:
     from nbcfast.skyline.statistics import Statistics

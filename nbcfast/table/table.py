@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from nbcfast import _codes
 from nbcfast._core.errors import NoColumnError
+from nbcfast._wire.messages import printable
 from nbcfast.table import arrow
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Codes, Column, ColumnBuilder, recode, used_values
 from nbcfast.table.values import INT64_MAX, SUPPRESSED, Value
-from nbcfast.verify_release import printable
 
 Weights = npt.NDArray[np.int64]
 

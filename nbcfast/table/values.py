@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nbcfast.verify_release import MOST_DIGITS, carries_more
+from nbcfast._wire.chosen_numbers import MOST_DIGITS, carries_more
 
 Kind = Literal["bool", "int", "float", "text", "interval"]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template, checked, position
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.table.domain import Domain

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._wire.messages import printable
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, exact, number_text, plain
 from nbcfast.templates.wire import save
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.templates.template import Template

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED
 from nbcfast.table.values import Value, as_limit, exact, exact_share, normalise, number_text, plain
-from nbcfast.verify_release import printable
 
 if TYPE_CHECKING:
     from nbcfast.table import Table

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast import __version__
-from nbcfast import verify_release as form
+from nbcfast._wire.disclosure import DISCLOSURE
+from nbcfast._wire.json_entries import FORMAT
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.templates.inferences import confidences, expect_known
@@ -66,11 +67,11 @@ def _document(
             }
             for name, domain in domains.items()
         ],
-        "format": form.FORMAT,
+        "format": FORMAT,
         "kind": "disclosure",
         "masked": list(disclosure.masked),
         "method": "top-down disclosure",
-        "notes": [form.DISCLOSURE],
+        "notes": [DISCLOSURE],
         "order": order,
         "rows": json_whole(disclosure.n_rows),
         "seeded": seeded,

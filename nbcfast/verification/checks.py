@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible
+from nbcfast._wire.count_faults import unpositive, unrealistic
+from nbcfast._wire.folder import ignored_text, judge_folder
+from nbcfast._wire.form import Form, judge_version
+from nbcfast._wire.json_entries import TooLong
+from nbcfast._wire.kinds import judge_any, parse_any
+from nbcfast._wire.messages import brief, printable
+from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, decisions, outcome, verdict
+from nbcfast._wire.regular_files import content, location
+from nbcfast._wire.release_checks import NOT_COMPARED
+from nbcfast._wire.release_form import Document
+from nbcfast._wire.table_csv import judge_parquet
+from nbcfast._wire.table_form import TableForm
 from nbcfast.canonical import box
 from nbcfast.canonical.publish import difference
 from nbcfast.closeness import est
@@ -29,7 +40,6 @@ from nbcfast.transform import safety_transform
 from nbcfast.verification import remade as answers
 from nbcfast.verification.load import published, release_of
 from nbcfast.verification.remade import codes_of
-from nbcfast.verify_release import printable
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import Counts, zeros
 
@@ -137,7 +147,7 @@ class Verification:
 
     @property
     def _outcome(self) -> bool | None:
-        return form.outcome(check.passed for check in self.checks)
+        return outcome(check.passed for check in self.checks)
 
     @property
     def verdict(self) -> str:
@@ -145,12 +155,12 @@ class Verification:
 
         The last where no check fails, but some could not be made.
         """
-        return form.VERDICTS[self._outcome][0]
+        return VERDICTS[self._outcome][0]
 
     @property
     def exit_code(self) -> int:
         """0, 1 or 3: what `nbcfast verify` leaves with at these three verdicts."""
-        return form.VERDICTS[self._outcome][1]
+        return VERDICTS[self._outcome][1]
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -161,7 +171,7 @@ class Verification:
     def conclusion(self) -> str:
         """The verdict, and what it does not cover."""
         found = [check.passed for check in self.checks]
-        return form.verdict(found, len(self.claims), len(self.warnings), len(self.ignored))
+        return verdict(found, len(self.claims), len(self.warnings), len(self.ignored))
 
     def __bool__(self) -> bool:
         return self.ok
@@ -182,10 +192,10 @@ class Verification:
         said = {True: "yes", False: "NO", None: "?"}
         lines = [f"  {said[check.passed]:<4} {check.name:<13} {check.text}" for check in self.checks]
         if self.ignored:
-            lines.append(f"  {'--':<4} {'folder':<13} {form.ignored_text(list(self.ignored))}")
-        lines += [f"  {form.CLAIMED} {text}" for text in self.claims]
-        lines += [f"  {form.NOTE} {text}" for text in self.notes]
-        lines += [f"  {form.WARNING} {text}" for text in self.warnings]
+            lines.append(f"  {'--':<4} {'folder':<13} {ignored_text(list(self.ignored))}")
+        lines += [f"  {CLAIMED} {text}" for text in self.claims]
+        lines += [f"  {NOTE} {text}" for text in self.notes]
+        lines += [f"  {WARNING} {text}" for text in self.warnings]
         head = f"Verification({self.path}: {self.conclusion})"
         return "\n".join(map(printable, [head, *lines]))
 
@@ -263,22 +273,22 @@ def verify(
         )
     if not isinstance(ignore_extra, bool):
         raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
-    where = form.location(os.fsdecode(path))
+    where = location(os.fsdecode(path))
     try:
-        document = form.parse_any(form.content(where))
+        document = parse_any(content(where))
         checks = [Check("file", True, "complete, canonical, and its sha256 matches")]
-        results, ignored = form.judge_folder(document, where, ignore_extra)
+        results, ignored = judge_folder(document, where, ignore_extra)
         checks += [Check(*result) for result in results]
-        checks += [Check(*result) for result in form.judge_version(document)]
-        if not isinstance(document, form.Document):
+        checks += [Check(*result) for result in judge_version(document)]
+        if not isinstance(document, Document):
             return _table(document, where, against, checks, ignored)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
-        known = None if isinstance(error, form.TooLong) else False
-        return Verification(where, (Check("file", known, form.brief(str(error))),))
-    fault = form.unpositive(document)
+        known = None if isinstance(error, TooLong) else False
+        return Verification(where, (Check("file", known, brief(str(error))),))
+    fault = unpositive(document)
     checks.append(Check("positive", fault is None, fault or "no count is 0"))
-    fault = form.unrealistic(document)
+    fault = unrealistic(document)
     checks.append(
         Check("realistic", fault is None, fault or "for every attribute they add up to the class counts")
     )
@@ -306,7 +316,7 @@ def verify(
 
 
 def _verification(
-    document: form.Form,
+    document: Form,
     where: str,
     checks: list[Check],
     published: Any,
@@ -314,24 +324,22 @@ def _verification(
     classifier: str | None = None,
 ) -> Verification:
     """The checks, and what may be said beside them."""
-    decided = form.decisions([(check.name, check.passed, check.text) for check in checks])
+    decided = decisions([(check.name, check.passed, check.text) for check in checks])
     warnings, notes = document.words(decided)
     return Verification(
         where,
-        tuple(Check(check.name, check.passed, form.brief(check.text)) for check in checks),
+        tuple(Check(check.name, check.passed, brief(check.text)) for check in checks),
         document.fields["kind"],
         published,
-        tuple(map(form.brief, document.claims(decided))),
-        tuple(map(form.brief, warnings)),
-        tuple(map(form.brief, notes)),
+        tuple(map(brief, document.claims(decided))),
+        tuple(map(brief, warnings)),
+        tuple(map(brief, notes)),
         tuple(ignored),
         classifier,
     )
 
 
-def _canonical(
-    document: form.Document, release: Release, tuples: Any, private: Viewset | None
-) -> Iterator[Check]:
+def _canonical(document: Document, release: Release, tuples: Any, private: Viewset | None) -> Iterator[Check]:
     """The checks of a canonical release that take its answers."""
     codes = None
     if tuples is not None:
@@ -351,7 +359,7 @@ def _canonical(
 
 
 def _table(
-    document: form.Form,
+    document: Form,
     where: str,
     against: Viewset | Table | None,
     checks: list[Check],
@@ -364,7 +372,7 @@ def _table(
             f"against is for releases: kind {kind!r} is checked from its own files alone, got a private table"
         )
     folder = os.path.dirname(where)
-    rows, results = form.judge_any(document, folder)
+    rows, results = judge_any(document, folder)
     checks += [Check(*result) for result in results]
     read = None
     if results[0][1]:
@@ -372,20 +380,20 @@ def _table(
             read = published(document, rows, where)
         except (ValueError, TypeError) as error:  # a demand of so many people that no Partition takes it, say
             checks.append(Check("read", False, str(error)))
-    assert isinstance(document, form.TableForm)
-    copy = form.judge_parquet(document, folder)
+    assert isinstance(document, TableForm)
+    copy = judge_parquet(document, folder)
     if copy and copy[0][1] is None and read is not None:
         copy = [("parquet", *parquet_check(folder, document, read))]
     checks += [Check(*result) for result in copy]
     return _verification(document, where, checks, read, ignored)
 
 
-def _amplified(document: form.Document, release: Release) -> Check:
+def _amplified(document: Document, release: Release) -> Check:
     """The check of Lambda."""
     made = release.certificate
     kept = lambda_kept(document, release)
     if kept is None:
-        return Check("amplification", None, form.NOT_COMPARED)
+        return Check("amplification", None, NOT_COMPARED)
     found = f" = {amplification(release.views).text}" if _shown(document) else ""
     half = ", half of the amplification for attacker 'worlds'" if made.attacker == "worlds" else ""
     return Check(
@@ -393,17 +401,17 @@ def _amplified(document: form.Document, release: Release) -> Check:
     )
 
 
-def _close(document: form.Document, release: Release, prior: tuple[Fraction, ...], r: Fraction) -> Check:
+def _close(document: Document, release: Release, prior: tuple[Fraction, ...], r: Fraction) -> Check:
     """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
     kept = odds_kept(document, release)
     if kept is None:
-        return Check("closeness", None, form.NOT_COMPARED)
+        return Check("closeness", None, NOT_COMPARED)
     found = f" = {statement11(release.views, prior).text}" if _shown(document) else ""
     text = f"r{found} {'<=' if kept else '>'} {limit_text(r)}, of the odds to those of the prior"
     return Check("closeness", kept, text)
 
 
-def _shown(document: form.Document) -> bool:
+def _shown(document: Document) -> bool:
     """Whether Lambda itself is worked out: that it is compared with the limit takes less."""
     pairs = len(document.classes) ** 2
     return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= MOST_SHOWN

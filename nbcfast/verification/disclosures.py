@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast import verify_release as form
 from nbcfast.published.typed import domain_of_json
 from nbcfast.table import Column, Interval, Table
 from nbcfast.table.encode import code_dtype
@@ -17,10 +16,12 @@ from nbcfast.templates.results import Disclosure
 from nbcfast.templates.template import Template
 
 if TYPE_CHECKING:
-    from nbcfast.verify_release import DisclosureDocument
+    from nbcfast._wire.disclosure import DisclosureDocument
+    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.typed_values import Typed
 
 
-def disclosure_of(document: DisclosureDocument, rows: form.Rows, where: str) -> Disclosure:
+def disclosure_of(document: DisclosureDocument, rows: Rows, where: str) -> Disclosure:
     """The disclosure that a document of checked form describes, with these rows of its table.
 
     Its table has each distinct row once, in canonical order, with a weight.
@@ -55,6 +56,6 @@ def disclosure_of(document: DisclosureDocument, rows: form.Rows, where: str) -> 
     )
 
 
-def _value(typed: form.Typed) -> Value:
+def _value(typed: Typed) -> Value:
     kind, plain = typed
     return Interval(*plain) if kind == "interval" else plain

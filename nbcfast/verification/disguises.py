@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast import verify_release as form
 from nbcfast.published.typed import domain_of_json
 from nbcfast.response.binary import Cut
 from nbcfast.response.disguising import Disguised
@@ -15,10 +14,11 @@ from nbcfast.table import Column, Table
 from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
-    from nbcfast.verify_release import DisguisedDocument
+    from nbcfast._wire.disguised import DisguisedDocument
+    from nbcfast._wire.table_form import Rows
 
 
-def disguised_of(document: DisguisedDocument, rows: form.Rows, where: str) -> Disguised:
+def disguised_of(document: DisguisedDocument, rows: Rows, where: str) -> Disguised:
     """The answers that a document of checked form describes, with these rows of its table, in their order."""
     scheme = from_dict(document.fields["scheme"], f"{where}: scheme")
     distinct = np.array(list(rows), np.int64).reshape(len(rows), len(document.columns))

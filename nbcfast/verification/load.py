@@ -6,7 +6,11 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nbcfast import verify_release as form
+from nbcfast._wire.count_faults import unpositive, unrealistic
+from nbcfast._wire.form import Form
+from nbcfast._wire.json_entries import rational
+from nbcfast._wire.kinds import judge_any
+from nbcfast._wire.release_form import Document
 from nbcfast.published.document import at_odds, beyond, read, unfit
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 from nbcfast.published.typed import domain_of_json
@@ -18,7 +22,7 @@ from nbcfast.views import Viewset
 from nbcfast.views.integers import Counts, as_counts
 
 if TYPE_CHECKING:
-    from nbcfast.verify_release import Document
+    from nbcfast._wire.table_form import Rows
 
 
 READERS: dict[str, Callable[..., Any]] = {
@@ -74,21 +78,21 @@ def load(path: str | os.PathLike[str]) -> Any:
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
-    if not isinstance(document, form.Document):
-        rows, results = form.judge_any(document, os.path.dirname(where))
+    if not isinstance(document, Document):
+        rows, results = judge_any(document, os.path.dirname(where))
         for name, holds, text in results:
             if not holds and name not in document.admitted:
                 raise ValueError(f"{where}: {name}: {text}")
         return published(document, rows, where)
     release = release_of(document, where)
-    fault = form.unpositive(document) or form.unrealistic(document) or unfit(release)
+    fault = unpositive(document) or unrealistic(document) or unfit(release)
     fault = fault or beyond(release, document) or at_odds(release, document)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
 
 
-def published(document: form.Form, rows: form.Rows, where: str) -> Any:
+def published(document: Form, rows: Rows, where: str) -> Any:
     """What a certificate of checked form and the rows of its table describe, where it has one."""
     return READERS[document.fields["kind"]](document, rows, where)
 
@@ -110,7 +114,7 @@ def release_of(document: Document, where: str) -> Release:
         differing_tuples=document.differing_tuples,
         differing_rows=document.differing_rows,
         warnings=tuple(fields["warnings"]),
-        r=None if "r" not in fields else form.rational(fields["r"], "field 'r'"),
+        r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),
         canonical=None if found is None else _canonical(found),
         **{

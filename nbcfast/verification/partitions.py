@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast import verify_release as form
+from nbcfast._wire.partition_checks import histograms
 from nbcfast.groups.groups import Groups
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.partition import Given, Partition
@@ -17,24 +17,26 @@ from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
-    from nbcfast.verify_release import PartitionDocument
+    from nbcfast._wire.partition_form import PartitionDocument
+    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.typed_values import Typed
 
 
-def _value(typed: form.Typed) -> Value:
+def _value(typed: Typed) -> Value:
     kind, plain = typed
     if kind == "interval":
         return Interval(*plain)
     return SUPPRESSED if kind == "suppressed" else plain
 
 
-def partition_of(document: PartitionDocument, rows: form.Rows, where: str) -> Partition:
+def partition_of(document: PartitionDocument, rows: Rows, where: str) -> Partition:
     """The partition that a document of checked form describes, with these rows of its table."""
     domain = domain_of_json([typed for _, typed in document.values], f"{where}: sensitive")
     cells = {
         name: tuple(Cell(text, tuple(map(_value, typed))) for text, typed in listed)
         for name, listed in document.columns
     }
-    counts = form.histograms(rows)
+    counts = histograms(rows)
     keys = sorted(counts)
     ordered = [counts[key] for key in keys]
     codes = np.array(keys, np.uint32).reshape(len(keys), len(cells))

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import __version__
-from nbcfast import verify_release as form
 from nbcfast._core.errors import Infeasible
 from nbcfast._rounding.rows import MOST_ASKED
+from nbcfast._wire.messages import short
+from nbcfast._wire.points_and_counts import scorecard as judged_by_script
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.types import Scorecard
@@ -25,6 +26,7 @@ from nbcfast.published.release import Canonical, Release
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
+    from nbcfast._wire.release_form import Document
     from nbcfast.canonical.boxes.types import Scorecard
 
     Codes = npt.NDArray[np.int64]
@@ -74,17 +76,15 @@ def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
     except Infeasible as error:
         return None, f"not checked here: {error.why}"
     same = found == answers(card, found)
-    which = (
-        f"{form.short(release.certificate.tuples)} tuples" if codes is None else f"{len(codes)} listed tuples"
-    )
+    which = f"{short(release.certificate.tuples)} tuples" if codes is None else f"{len(codes)} listed tuples"
     return same, f"points and counts decide {'alike' if same else 'differently'} on the {which}"
 
 
-def as_written(document: form.Document, found: Judgement) -> Judgement:
+def as_written(document: Document, found: Judgement) -> Judgement:
     """The same of points and counts, by the script's own judgement where kernels have given up."""
     if found[0] is not None:
         return found
-    return next(((holds, text) for _, holds, text in form.scorecard(document) if holds is not None), found)
+    return next(((holds, text) for _, holds, text in judged_by_script(document) if holds is not None), found)
 
 
 def _too_many(release: Release, codes: Codes | None) -> str | None:
@@ -177,7 +177,7 @@ def _another(release: Release, text: str) -> Judgement:
 
 def _how_many(rows: Any) -> str:
     """That a number of rows is one more thing that a publisher chose."""
-    return f" with {form.short(rows)} rows, as the publisher chose" if isinstance(rows, int) else ""
+    return f" with {short(rows)} rows, as the publisher chose" if isinstance(rows, int) else ""
 
 
 def _releases(release: Release, views: Viewset, tuples: Any) -> Iterator[tuple[Any, Release]]:

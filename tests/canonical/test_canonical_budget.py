@@ -122,7 +122,7 @@ def rewritten(folder, change):
     fields = fields_of(folder)
     change(fields)
     fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def said(folder, capsys):

@@ -530,7 +530,7 @@ class TestCertificate:
         fields = json.loads(path.read_text())
         fields["canonical"].update(changes)
         fields["sha256"] = verify_release.digest(fields)
-        path.write_text(verify_release.canonical(fields) + "\n")
+        path.write_text(verify_release.canonical_json(fields) + "\n")
 
     def script(self, folder):
         command = [sys.executable, "-I", "-S", verify_release.__file__, str(folder)]

@@ -1,6 +1,7 @@
 """The command line of randomised response."""
 
 import csv
+import hashlib
 import json
 import re
 import subprocess
@@ -286,7 +287,7 @@ def changed(folder, **fields):
     document = json.loads(file.read_text())
     document.update(fields)
     document["sha256"] = verify_release.digest(document)
-    file.write_text(verify_release.canonical(document) + "\n")
+    file.write_text(verify_release.canonical_json(document) + "\n")
 
 
 def test_what_verification_finds(told, capsys):
@@ -342,7 +343,6 @@ def test_what_verification_finds(told, capsys):
             path.write_bytes(data)
     table = folder / "table.csv"
     lines = original[table].decode().splitlines()
-    import hashlib
 
     for text, message in [
         ("\n".join([lines[0], *lines[:0:-1]]) + "\n", "is not in order"),

@@ -834,7 +834,7 @@ def resealed(folder, target, **changes):
             fields[name] = entry
     fields["sha256"] = verify_release.digest(fields)
     target.mkdir()
-    (target / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (target / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
     return target
 
 
@@ -905,7 +905,7 @@ def test_swapped_precedence_is_named(tmp_path):
         fields[name] = fields[name][::-1]
     for entry in fields["attributes"]:
         entry["counts"] = [row[::-1] for row in entry["counts"]]
-    path.write_text(verify_release.canonical(fields) + "\n")
+    path.write_text(verify_release.canonical_json(fields) + "\n")
     found = repr(nbcfast.verify(tmp_path / "out"))
     assert "the precedence of the classes 'well' and 'ill' is swapped" in found
 

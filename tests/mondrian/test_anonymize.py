@@ -530,9 +530,9 @@ def resigned(folder, change):
     lines = (folder / "table.csv").read_text().splitlines(keepends=True)
     lines = change(fields, lines) or lines
     (folder / "table.csv").write_text("".join(lines))
-    fields["table_sha256"] = verify_release.hashlib.sha256("".join(lines).encode()).hexdigest()
+    fields["table_sha256"] = hashlib.sha256("".join(lines).encode()).hexdigest()
     fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def failed(folder):
@@ -622,7 +622,7 @@ def test_each_field_is_checked(saved, change, text):
     fields = json.loads(path.read_text())
     change(fields)
     fields["sha256"] = verify_release.digest(fields)
-    path.write_text(verify_release.canonical(fields) + "\n")
+    path.write_text(verify_release.canonical_json(fields) + "\n")
     with pytest.raises(verify_release.Refused) as refused:
         verify_release.parse_any(path.read_bytes())
     assert text in str(refused.value)
@@ -735,7 +735,7 @@ def test_zero_bytes_are_not_saved(tmp_path, where, capsys):
     fields["table_sha256"] = hashlib.sha256(b"job,ill\na,c\nb,d\0\n").hexdigest()
     fields["sensitive"]["values"][1] = ["d\0", [["text", "d\0"]]]
     fields["sha256"] = verify_release.digest(fields)
-    (tmp_path / "out" / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (tmp_path / "out" / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
     assert "table.csv: line contains NUL" in repr(nbcfast.verify(tmp_path / "out"))
     assert verify_release.main([str(tmp_path / "out")]) == 1
     assert "table.csv: line contains NUL" in capsys.readouterr().out
@@ -817,9 +817,9 @@ def test_a_table_has_one_spelling(partition, tmp_path, change, order):
     assert change(data) != data
     (tmp_path / "table.csv").write_bytes(change(data))
     fields = json.loads((tmp_path / "certificate.json").read_text())
-    fields["table_sha256"] = verify_release.hashlib.sha256(change(data)).hexdigest()
+    fields["table_sha256"] = hashlib.sha256(change(data)).hexdigest()
     fields["sha256"] = verify_release.digest(fields)
-    (tmp_path / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (tmp_path / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
     assert verify_release.main([str(tmp_path)]) == 1
     assert failed(tmp_path)[0] == ["table"]
 

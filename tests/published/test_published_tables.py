@@ -59,7 +59,7 @@ def resigned(folder, change=None, table=None):
     if change is not None:
         change(fields)
     fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def test_each_kind_has_its_own_place(kind, folder):

@@ -250,7 +250,7 @@ def corpus():
 def signed(fields):
     """The text of a certificate with the sha256 that belongs to it."""
     fields = {**fields, "sha256": form.digest(fields)}
-    return form.canonical(fields) + "\n"
+    return form.canonical_json(fields) + "\n"
 
 
 class Mutant:
@@ -1143,7 +1143,7 @@ def mutant(folders, number, seed=13):
     if dice.random() < 0.93:
         _sign(made)
     else:
-        text = form.canonical(made.fields) if dice.random() < 0.5 else json.dumps(made.fields)
+        text = form.canonical_json(made.fields) if dice.random() < 0.5 else json.dumps(made.fields)
         made.files[CERTIFICATE] = (text + "\n").encode("ascii")
         made.steps.append("unsigned")
     if dice.random() < 0.08:

@@ -534,7 +534,7 @@ def forged(folder, change=None, table=None):
     if change is not None:
         change(document)
     document["sha256"] = verify_release.digest(document)
-    path.write_text(verify_release.canonical(document) + "\n")
+    path.write_text(verify_release.canonical_json(document) + "\n")
 
 
 def template_with(**fields):

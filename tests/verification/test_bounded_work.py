@@ -10,6 +10,7 @@ from fractions import Fraction
 import gmpy2
 import numpy as np
 import pytest
+from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
@@ -73,7 +74,7 @@ def write(folder, class_counts, attributes, amplification, **more):
 
 def save(folder, fields):
     fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def said(folder, capsys):
@@ -168,7 +169,7 @@ class TestLambda:
     def test_load_and_save_decide_no_more_of_a_prior_than_verify(self, tmp_path, monkeypatch):
         made = est(Viewset([5, 5], [[[5, 5]]]), {0: "1/4", 1: "3/4"}, 2)
         made.save(tmp_path / "release")
-        monkeypatch.setattr(verify_release, "MOST_RATIOS", 30)  # those of Lambda, and not of the prior
+        in_both(monkeypatch, "MOST_RATIOS", 30)  # those of Lambda, and not of the prior
         assert nbcfast.load(tmp_path / "release") == made  # by kernels
         monkeypatch.setattr(limits, "MOST_QUOTIENTS", 1)
         assert nbcfast.verify(tmp_path / "release").exit_code == 3
@@ -181,7 +182,7 @@ class TestLambda:
     @pytest.mark.parametrize("name", ["MOST_MULTIPLIED", "MOST_QUOTIENTS", "MOST_FACTORS"])
     def test_kernels_do_counted_work_too(self, tmp_path, monkeypatch, name):
         write(tmp_path, [3, 3], [[[1, 1], [2, 2]]], "5/4")
-        monkeypatch.setattr(verify_release, "MOST_RATIOS", 0)
+        in_both(monkeypatch, "MOST_RATIOS", 0)
         assert nbcfast.verify(tmp_path).exit_code == 0
         monkeypatch.setattr(limits, name, 0)
         found = {check.name: check for check in nbcfast.verify(tmp_path).checks}["amplification"]
@@ -198,10 +199,10 @@ class TestLambda:
     def test_few_logarithms_are_taken(self, tmp_path, capsys, monkeypatch):
         limit = f"{hex(35 * 2**116 + 1)}/{hex(8 * 2**116)}"  # hardly above Lambda
         write(tmp_path, [9, 9], [[[4, 5], [5, 4]], [[2, 7], [7, 2]]], limit)
-        monkeypatch.setattr(verify_release, "MOST_MULTIPLIED", 0)
+        in_both(monkeypatch, "MOST_MULTIPLIED", 0)
         code, found = said(tmp_path, capsys)
         assert (code, found["amplification"][-10:]) == (0, "(interval)")
-        monkeypatch.setattr(verify_release, "MOST_LOGARITHMS", 2)
+        in_both(monkeypatch, "MOST_LOGARITHMS", 2)
         assert said(tmp_path, capsys)[1]["amplification"] == NOT_DECIDED
 
     def test_the_same_as_all_products(self):
@@ -313,7 +314,7 @@ class TestCanonical:
         canonical.release(views, 4).save(tmp_path)
         tuples = 6 if views is VIEWS else 4
         assert said(tmp_path, capsys)[1]["scorecard"].startswith("points and counts decide alike")
-        monkeypatch.setattr(verify_release, name, most)
+        in_both(monkeypatch, name, most)
         text = f"not checked here: {tuples} tuples would take too long; nbcfast verify does it"
         assert said(tmp_path, capsys)[1]["scorecard"] == text
         assert nbcfast.verify(tmp_path).exit_code == 0
@@ -328,7 +329,7 @@ class TestCanonical:
         save(tmp_path, fields)
         document = verify_release.parse((tmp_path / "certificate.json").read_bytes())
         assert verify_release.scorecard(document)[0][1] is not None
-        monkeypatch.setattr(verify_release, "MOST_EXACT_BITS", 10)
+        in_both(monkeypatch, "MOST_EXACT_BITS", 10)
         text = "not checked here: ties of 6 tuples would take too long"
         assert verify_release.scorecard(document) == [("scorecard", None, text)]
 
@@ -425,7 +426,7 @@ class TestSkyline:
         fields = json.loads((tmp_path / "certificate.json").read_text())
         fields["points"] = [[l, 0, 0, "1/1"] for l in range(4000)]
         save(tmp_path, fields)
-        monkeypatch.setattr(verify_release, "MOST_WEIGHED", 100)
+        in_both(monkeypatch, "MOST_WEIGHED", 100)
         code, checks = said(tmp_path, capsys)
         assert checks["(3999, 0, 0)"] == verify_release.TOO_MANY
         found = nbcfast.verify(tmp_path)

@@ -51,7 +51,7 @@ def rewritten(folder, change):
     fields = json.loads(path.read_text())
     change(fields)
     fields["sha256"] = verify_release.digest(fields)
-    path.write_text(verify_release.canonical(fields) + "\n")
+    path.write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def check(found, name):

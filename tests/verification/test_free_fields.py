@@ -1,5 +1,6 @@
 """What a publisher chooses freely carries no hidden text: it is bounded, or printed and named as his own."""
 
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -36,13 +37,13 @@ def rewritten(folder, change):
     fields = json.loads(path.read_text())
     change(fields)
     fields["sha256"] = verify_release.digest(fields)
-    path.write_text(verify_release.canonical(fields) + "\n")
+    path.write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def with_table(folder, change, *rows):
     """The same, with these lines as the table."""
     (folder / "table.csv").write_text("".join(f"{row}\n" for row in rows))
-    digest = verify_release.hashlib.sha256((folder / "table.csv").read_bytes()).hexdigest()
+    digest = hashlib.sha256((folder / "table.csv").read_bytes()).hexdigest()
 
     def both(fields):
         fields["table_sha256"] = digest

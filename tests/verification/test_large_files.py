@@ -1,9 +1,11 @@
 """Files are not read beyond what is ever published: their size is asked for first."""
 
+import hashlib
 import json
 import os
 
 import pytest
+from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import Table, Viewset, response, skyline, verify_release
@@ -70,21 +72,21 @@ def test_a_certificate_of_any_size_is_not_read(release, capsys, monkeypatch):
 
 def test_a_certificate_exactly_as_large_as_may_be_is_read(release, capsys, monkeypatch):
     size = (release / verify_release.NAME).stat().st_size
-    monkeypatch.setattr(verify_release, "MOST_BYTES", size)
+    in_both(monkeypatch, "MOST_BYTES", size)
     assert both(release, capsys, "file")[0] == 0
-    monkeypatch.setattr(verify_release, "MOST_BYTES", size - 1)
+    in_both(monkeypatch, "MOST_BYTES", size - 1)
     assert both(release, capsys, "file") == (3, refused(verify_release.NAME, size - 1, size))
 
 
 def test_a_file_that_grows_while_it_is_read_is_let_go(release, capsys, monkeypatch):
     folder = partition(release.parent / "people")
     size = (release / verify_release.NAME).stat().st_size
-    monkeypatch.setattr(verify_release, "MOST_BYTES", size - 1)
-    monkeypatch.setattr(verify_release, "expect_size", lambda *_: None)  # it was small when asked
+    in_both(monkeypatch, "MOST_BYTES", size - 1)
+    in_both(monkeypatch, "expect_size", lambda *_: None)  # it was small when asked
     assert both(release, capsys, "file")[0] == 3
     size = (folder / verify_release.TABLE).stat().st_size
-    monkeypatch.setattr(verify_release, "MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(verify_release, "MOST_OF_TABLE", size - 1)
+    in_both(monkeypatch, "MOST_BYTES", 1 << 20)
+    in_both(monkeypatch, "MOST_OF_TABLE", size - 1)
     code, text = both(folder, capsys, "table")
     assert (code, text) == (3, refused(verify_release.TABLE, size - 1, size))
 
@@ -102,7 +104,7 @@ def test_what_is_too_large_for_a_verifier_is_not_saved(tmp_path, monkeypatch):
         (verify_release.TABLE, "MOST_OF_TABLE", made.save),
     ):
         with monkeypatch.context() as few:
-            few.setattr(verify_release, most, 10)
+            in_both(few, most, 10)
             with pytest.raises(ValueError, match=rf"not saved: {name} would have .* read up to 10$"):
                 save(tmp_path / "new")
         assert not (tmp_path / "new").exists()
@@ -119,14 +121,14 @@ def test_a_table_of_any_size_is_not_read(tmp_path, capsys):
 
 def test_a_table_of_very_many_lines_is_not_gone_through(tmp_path, capsys, monkeypatch):
     folder = partition(tmp_path / "people")
-    monkeypatch.setattr(verify_release, "MOST_LINES", 6)
+    in_both(monkeypatch, "MOST_LINES", 6)
     assert both(folder, capsys, "table")[0] == 0
-    monkeypatch.setattr(verify_release, "MOST_LINES", 5)
+    in_both(monkeypatch, "MOST_LINES", 5)
     assert both(folder, capsys, "table") == (3, "table.csv: not checked here: more than 5 lines")
 
 
 @pytest.mark.parametrize("unit", ["x", ",", '"\n",'])
-def test_no_line_of_a_table_is_longer_than_the_values_that_it_may_hold(tmp_path, capsys, unit):
+def test_no_line_of_a_table_is_longer_than_the_values_that_it_may_hold(tmp_path, capsys, monkeypatch, unit):
     folder = partition(tmp_path / "people")
     read, limit = 0, verify_release.SHORT_LINE
 
@@ -143,28 +145,23 @@ def test_no_line_of_a_table_is_longer_than_the_values_that_it_may_hold(tmp_path,
     with (folder / verify_release.TABLE).open("a") as file:
         file.write(unit * (1 << 20))
     fields = json.loads((folder / verify_release.NAME).read_text())
-    fields["table_sha256"] = verify_release.hashlib.sha256(
-        (folder / verify_release.TABLE).read_bytes()
-    ).hexdigest()
+    fields["table_sha256"] = hashlib.sha256((folder / verify_release.TABLE).read_bytes()).hexdigest()
     fields["sha256"] = verify_release.digest(fields)
-    (folder / verify_release.NAME).write_text(verify_release.canonical(fields) + "\n")
+    (folder / verify_release.NAME).write_text(verify_release.canonical_json(fields) + "\n")
     before = verify_release._Records.__init__
 
     def counting(self, file, document):
         before(self, Counted(file), document)
 
-    verify_release._Records.__init__ = counting
-    try:
-        code, text = both(folder, capsys, "table")
-    finally:
-        verify_release._Records.__init__ = before
+    in_both(monkeypatch, "_Records.__init__", counting)
+    code, text = both(folder, capsys, "table")
     assert code == 1
     assert text == f"table.csv: a line has more than the {limit:,} characters of the longest values"
     assert read < 2 * (limit + 1000)
 
 
 def test_lines_as_long_as_their_values_are_read(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(verify_release, "SHORT_LINE", 1)
+    in_both(monkeypatch, "SHORT_LINE", 1)
     long = '"' * 3_000
     rows = {"job": [f"{one}{long}" for one in "aabb"], "ill\n": [f"y{long}", "n\n\n", "n\n\n", f"y{long}"]}
     for weights in (None, "how many"):

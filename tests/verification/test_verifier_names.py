@@ -62,7 +62,7 @@ def test_a_name_that_says_more_is_in_quotes(made, name, tmp_path, capsys):
     fields["table_sha256"] = hashlib.sha256(table.encode()).hexdigest()
     fields["sha256"] = form.digest(fields)
     (tmp_path / form.TABLE).write_text(table)
-    (tmp_path / form.NAME).write_text(form.canonical(fields) + "\n")
+    (tmp_path / form.NAME).write_text(form.canonical_json(fields) + "\n")
     assert form.main([str(tmp_path)]) == 0
     found = verify(tmp_path)
     assert found.ok

@@ -1,5 +1,6 @@
 """What the verifiers print, whatever names a file holds, and how they leave, whatever stands in their way."""
 
+import hashlib
 import importlib
 import inspect
 import json
@@ -28,9 +29,9 @@ from nbcfast import (
     verify_release,
 )
 from nbcfast._core.errors import NoColumnError
+from nbcfast._wire.messages import printable
 from nbcfast.canonical.boxes.large import PairsBox
 from nbcfast.templates import Template, disclose, violations
-from nbcfast.verify_release import printable
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"
 FORGED = "yes  audited"
@@ -117,7 +118,7 @@ class TestHostileNames:
             fields = json.loads(text)
             change(fields)
             fields["sha256"] = verify_release.digest(fields)
-            certificate.write_text(verify_release.canonical(fields) + "\n")
+            certificate.write_text(verify_release.canonical_json(fields) + "\n")
             verify_release.main([str(tmp_path)])
             calm("".join(capsys.readouterr()))
             calm("".join(run("verify", tmp_path)[1:]))
@@ -125,11 +126,9 @@ class TestHostileNames:
         if (tmp_path / "table.csv").exists():
             (tmp_path / "table.csv").write_bytes(b'"x\nyes  audited\x1b"\n1\n')
             fields = json.loads(text)
-            fields["table_sha256"] = verify_release.hashlib.sha256(
-                (tmp_path / "table.csv").read_bytes()
-            ).hexdigest()
+            fields["table_sha256"] = hashlib.sha256((tmp_path / "table.csv").read_bytes()).hexdigest()
             fields["sha256"] = verify_release.digest(fields)
-            certificate.write_text(verify_release.canonical(fields) + "\n")
+            certificate.write_text(verify_release.canonical_json(fields) + "\n")
             assert verify_release.main([str(tmp_path)]) == 1
             calm("".join(capsys.readouterr()))
 
@@ -259,13 +258,13 @@ def test_no_object_prints_names_raw(published, tmp_path):
     assert set(own_words()) - seen == set()
 
 
-def test_printable_escapes_what_steers_a_terminal():
-    assert printable is verify_release.printable
-    assert printable("a é ⊥ 人\\n") == "a é ⊥ 人\\n"
+@pytest.mark.parametrize("escaped", [printable, verify_release.printable], ids=["library", "script"])
+def test_printable_escapes_what_steers_a_terminal(escaped):
+    assert escaped("a é ⊥ 人\\n") == "a é ⊥ 人\\n"
     assert (
-        printable("\n\x1b\x9b\u202e\u2028\ud800\U000e0001") == "\\n\\x1b\\x9b\\u202e\\u2028\\ud800\\U000e0001"
+        escaped("\n\x1b\x9b\u202e\u2028\ud800\U000e0001") == "\\n\\x1b\\x9b\\u202e\\u2028\\ud800\\U000e0001"
     )
-    assert printable(printable(HOSTILE)) == printable(HOSTILE)
+    assert escaped(escaped(HOSTILE)) == escaped(HOSTILE)
 
 
 SCRIPT = [sys.executable, "-I", "-S", verify_release.__file__]
@@ -414,7 +413,7 @@ def test_long_l_k_and_m(tmp_path, capsys, run):
         points.append(point)
     fields.update(points=points, k=long, groups=long, rows=long, diversity=["1/1", long])
     fields["sha256"] = verify_release.digest(fields)
-    certificate.write_text(verify_release.canonical(fields) + "\n")
+    certificate.write_text(verify_release.canonical_json(fields) + "\n")
     assert verify_release.main([str(tmp_path)]) == 1
     assert "about 2^332192" in capsys.readouterr().out
     assert run("verify", tmp_path)[0] == 1
@@ -428,7 +427,7 @@ def test_long_numbers_of_a_release(tmp_path):
     for row in [fields["class_counts"], *fields["attributes"][0]["counts"]]:
         row[:] = [hex(number << 40_000) for number in row]
     fields["sha256"] = verify_release.digest(fields)
-    certificate.write_text(verify_release.canonical(fields) + "\n")
+    certificate.write_text(verify_release.canonical_json(fields) + "\n")
     made = nbcfast.load(tmp_path)
     assert repr(made).startswith("Release(about 2^40")
     assert "smallest class about 2^40" in repr(safety.check(made.views, 4))

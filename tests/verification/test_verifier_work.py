@@ -9,6 +9,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from both_verifiers import in_both
 
 from nbcfast import Infeasible, Interval, load, verify
 from nbcfast import verify_release as form
@@ -50,7 +51,7 @@ def write(folder, fields, table=None):
         (folder / form.TABLE).write_bytes(table)
         fields["table_sha256"] = hashlib.sha256(table).hexdigest()
     fields["sha256"] = form.digest(fields)
-    (folder / form.NAME).write_text(form.canonical(fields) + "\n")
+    (folder / form.NAME).write_text(form.canonical_json(fields) + "\n")
     return folder
 
 
@@ -162,8 +163,8 @@ def test_what_no_message_says_is_not_spelled(tmp_path, capsys, monkeypatch):
         encoded += 1
         return encode(document)
 
-    monkeypatch.setattr(form.ENCODER, "encode", encoding)
-    monkeypatch.setattr(form, "label", labelling)
+    in_both(monkeypatch, "ENCODER.encode", encoding)
+    in_both(monkeypatch, "label", labelling)
     monkeypatch.setattr(json.JSONEncoder, "__init__", making)
     assert both(folder, capsys)[:2] == (0, 0)
     assert spelled + encoders + encoded < n
@@ -176,7 +177,7 @@ def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
     assert len(set(zip(map(hash, above), map(hash, below), strict=True))) == 1
     x, y = form._largest(above, below)
     assert Fraction(int(x), int(y)) == max(map(Fraction, map(int, above), map(int, below)))
-    logs = form._Logs(SimpleNamespace(), 8)
+    logs = form.Logs(SimpleNamespace(), 8)
     for number in above:
         logs.below(number)
     more = Logs()
@@ -210,7 +211,7 @@ def test_groups_whose_counts_share_their_hash_are_not_compared_with_each_other(a
     assert len({hash(pair) for pair in pairs}) == 1  # of CPython 3.8 and later
     groups = [{0: Counted(c), 1: n} for c, n in pairs]
     assert sum(c + n for c, n in pairs) < form.MOST_PEOPLE
-    form._Statistics(groups, 0)
+    form.Statistics(groups, 0)
     assert asked() < 25 * len(pairs)  # each with each other would be 50, and as many again for every look-up
 
 
@@ -412,7 +413,7 @@ def test_templates_beyond_counted_work_are_not_decided(tmp_path, capsys, monkeyp
     limits = [f"{t}/{2 * t - 1}" for t in range(2, 22)]
     folder = write(tmp_path / "folder", *disclosure(2, limits, rows))
     assert both(folder, capsys)[0] == 0
-    monkeypatch.setattr(form, "MOST_MATCHED", most)  # for each, its known column and another of 40 rows
+    in_both(monkeypatch, "MOST_MATCHED", most)  # for each, its known column and another of 40 rows
     code, again, printed = both(folder, capsys)
     assert (code, again) == (3, 3)
     left = [check.name for check in verify(folder).checks if check.passed is None]
@@ -427,9 +428,9 @@ def test_few_swaps_of_classes_are_tried_in_a_large_file_that_was_changed(tmp_pat
     folder = write(tmp_path / "folder", {**fields, "class_counts": [3, 3], "amplification": "6/1"})
     fields = json.loads((folder / form.NAME).read_text())
     fields["classes"].reverse()
-    (folder / form.NAME).write_text(form.canonical(fields) + "\n")
+    (folder / form.NAME).write_text(form.canonical_json(fields) + "\n")
     assert "the classes 1 and 0 are swapped" in both(folder, capsys)[2]
-    monkeypatch.setattr(form, "GUESSED_BYTES", 0)
+    in_both(monkeypatch, "GUESSED_BYTES", 0)
     code, again, printed = both(folder, capsys)
     assert (code, again) == (1, 1)
     assert "a digit, name or label is not what it was" in printed

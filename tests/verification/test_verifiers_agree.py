@@ -19,9 +19,11 @@ from pathlib import Path
 import mutants
 import plain_judge
 import pytest
+from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import verify_release
+from nbcfast._wire.kinds import KINDS
 from nbcfast.published import limits
 from nbcfast.published.document import text_of
 
@@ -311,48 +313,50 @@ def test_they_agree_on_thousands(folders, tmp_path):
     assert not checks["version", True] + checks["version", False]
 
 
-def _every_template(document, rows):
-    return [
-        verify_release._judge_rows(document, rows),
-        *((f"template {number + 1}", True, "") for number in range(len(document.templates))),
-    ]
+def _lie(name, value):
+    """A change of both verifiers."""
+    return lambda patch: in_both(patch, name, value)
+
+
+def _of_the_library(where, name, value):
+    """A change of what the library alone does."""
+    return lambda patch: patch.setattr(where, name, value)
+
+
+def _all_templates_hold(patch):
+    def every_template(document, rows):
+        return [
+            verify_release.judge_rows(document, rows),
+            *((f"template {number + 1}", True, "") for number in range(len(document.templates))),
+        ]
+
+    for kinds in (verify_release.KINDS, KINDS):
+        patch.setitem(kinds, "disclosure", kinds["disclosure"]._replace(judge=every_template))
 
 
 ALWAYS = (True, "")
-# What is made to lie, of which folders it is noticed, and how: (where, name, in its place) each.
+# What is made to lie, of which folders it is noticed, and how.
 LIES = {
-    "Lambda by the script": ("release", [(verify_release, "excess", lambda *_: (None, False))]),
+    "Lambda by the script": ("release", [_lie("excess", lambda *_: (None, False))]),
     "Lambda by both": (
         "release",
         [
-            (verify_release, "excess", lambda *_: (None, False)),
-            (nbcfast.safety, "at_most", lambda *_: True),
+            _lie("excess", lambda *_: (None, False)),
+            _of_the_library(nbcfast.safety, "at_most", lambda *_: True),
         ],
     ),
-    "odds": ("est", [(limits, "within", lambda *_: True)]),
-    "sums": ("release", [(verify_release, "unrealistic", lambda *_: None)]),
-    "scorecard": ("canonical", [(verify_release, "_places_in_halves", lambda *_: ([], []))]),
-    "diversity": ("partition", [(verify_release, "_diverse", lambda *_: ALWAYS)]),
-    "closeness": ("partition", [(verify_release, "_close", lambda *_: ALWAYS)]),
-    "points": ("partition", [(verify_release._Statistics, "judge", lambda *_: ALWAYS)]),
-    "rows": ("disclosure", [(verify_release, "_judge_rows", lambda *_: ("rows", *ALWAYS))]),
-    "templates": (
-        "disclosure",
-        [
-            (
-                verify_release,
-                "KINDS",
-                {
-                    **verify_release.KINDS,
-                    "disclosure": verify_release.KINDS["disclosure"]._replace(judge=_every_template),
-                },
-            )
-        ],
-    ),
-    "exposed": ("disguised", [(verify_release, "exposed", lambda *_: False)]),
-    "epsilon": ("disguised", [(verify_release.DisguisedDocument, "odds", lambda self: self.privacy)]),
-    "names": ("disguised", [(verify_release, "printable", lambda text: text)]),
-    "a crash": ("partition", [(verify_release, "_natural", lambda *_: 1 / 0)]),
+    "odds": ("est", [_of_the_library(limits, "within", lambda *_: True)]),
+    "sums": ("release", [_lie("unrealistic", lambda *_: None)]),
+    "scorecard": ("canonical", [_lie("_places_in_halves", lambda *_: ([], []))]),
+    "diversity": ("partition", [_lie("_diverse", lambda *_: ALWAYS)]),
+    "closeness": ("partition", [_lie("_close", lambda *_: ALWAYS)]),
+    "points": ("partition", [_lie("Statistics.judge", lambda *_: ALWAYS)]),
+    "rows": ("disclosure", [_lie("judge_rows", lambda *_: ("rows", *ALWAYS))]),
+    "templates": ("disclosure", [_all_templates_hold]),
+    "exposed": ("disguised", [_lie("exposed", lambda *_: False)]),
+    "epsilon": ("disguised", [_lie("DisguisedDocument.odds", lambda self: self.privacy)]),
+    "names": ("disguised", [_lie("printable", lambda text: text)]),
+    "a crash": ("partition", [_lie("_natural", lambda *_: 1 / 0)]),
 }
 
 
@@ -360,7 +364,7 @@ LIES = {
 def test_a_verifier_that_lies_is_found(lie, folders, tmp_path, monkeypatch):
     kind, changes = LIES[lie]
     for change in changes:
-        monkeypatch.setattr(*change)
+        change(monkeypatch)
     some = {name: files for name, files in folders.items() if name.startswith(kind)}
     with pytest.raises(AssertionError, match=r"mutant [0-9]+, "):
         for _ in judged(range(4 * FAST), some, tmp_path):

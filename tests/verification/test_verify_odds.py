@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import gmpy2
 import pytest
+from both_verifiers import in_both
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,7 +98,7 @@ def test_odds_are_compared_exactly(number, c, m, more, gap):
 def test_bounds_alone_decide_what_is_not_very_close(monkeypatch):
     number, n, c, m = Fraction(7, 3), 10_000, 500, 300
     truth = number * multiplied(n, n + c, m)
-    monkeypatch.setattr(verify_release, "falling", None)
+    in_both(monkeypatch, "falling", None)
     for gap in (Fraction(1, 2**100), -Fraction(1, 2**100)):
         odds = verify_release.Least(truth * (1 + gap), m)
         odds.take(number, n, c)
@@ -112,7 +113,7 @@ GROUPS = st.lists(
 @given(GROUPS, st.integers(0, 2), st.integers(0, 3), st.integers(0, 150))
 def test_points_are_judged_as_by_the_formulas(groups, l, k, m):
     truth = least_odds(groups, l, k, m)
-    statistics = verify_release._Statistics(groups, l)
+    statistics = verify_release.Statistics(groups, l)
     if truth is None:
         assert statistics.judge(k, m, Fraction(1)) == (False, "unsafe: somebody's value is certain")
         return
@@ -126,11 +127,11 @@ def test_equal_odds_of_too_many_factors_are_not_decided(monkeypatch):
     groups = [dict.fromkeys(range(30), 100)]
     point = 1, 2, 100
     breach = 1 / (1 + least_odds(groups, *point))
-    statistics = verify_release._Statistics(groups, point[0])
+    statistics = verify_release.Statistics(groups, point[0])
     safe, text = statistics.judge(*point[1:], breach)
     assert (safe, text[:15]) == (False, "unsafe: breach ")
     assert statistics.judge(*point[1:], breach + CLOSE)[0] is True
-    monkeypatch.setattr(verify_release, "FACTORS", 99)
+    in_both(monkeypatch, "FACTORS", 99)
     for confidence in (breach, breach + CLOSE):
         safe, text = statistics.judge(*point[1:], confidence)
         assert (safe, text[:12]) == (False, "not decided:")
@@ -140,13 +141,13 @@ def test_equal_odds_of_too_many_factors_are_not_decided(monkeypatch):
 @pytest.fixture
 def factors(monkeypatch):
     """How many factors each product has that is taken."""
-    counted, product = [], verify_release._product
+    counted, product = [], verify_release.product_of
 
     def counting(numbers):
         counted.append(len(numbers))
         return product(numbers)
 
-    monkeypatch.setattr(verify_release, "_product", counting)
+    in_both(monkeypatch, "product_of", counting)
     return counted
 
 
@@ -169,7 +170,7 @@ def heavy(folder, n_values, count, points):
     fields["rows"] = n_values * count
     fields["table_sha256"] = hashlib.sha256(data).hexdigest()
     fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical(fields) + "\n")
+    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def test_huge_weights_and_much_knowledge_end(tmp_path, factors):

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._halves.lines import MOST_HALF, Split, split
+from nbcfast._wire.messages import short
 from nbcfast.canonical.boxes.sides import I8, I32, I64, pair_number
 from nbcfast.canonical.boxes.types import coded
-from nbcfast.verify_release import short
 
 MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
 ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"

@@ -1,0 +1,122 @@
+"""Notes and warnings of a release, which follow from its other fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nbcfast._wire.messages import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+GUARANTEE = (
+    "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
+    "privacy, and an attacker who knows the method can undo part of it."
+)
+UNKNOWN = "Whether all tuples are decided as by the private views is not known."
+FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
+ORIGINAL = "These are the original counts of the data."
+ARTIFICIAL = (
+    "Attribute marginals and class shares, here and in a synthetic table, are artificial, and not those of "
+    "the data."
+)
+ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else. "
+    "Whoever holds it learns exactly what he would learn by asking the classifier about every tuple of that "
+    "domain, no more and no less, and no other exactly equivalent release reveals less."
+)
+DEPENDS = (
+    "How much that is depends on the domain: whoever also knows public marginals may get counts back from "
+    "the answers alone, on small domains too, and the more of them the more tuples there are for each value. "
+    "The limit binds only a reader who takes the numbers for raw counts. "
+    "This is not differential privacy, and a second release from changed data reveals a second classifier."
+)
+SOME_ANSWERS = (
+    "This release was computed from the classifier's answers on a list of tuples and from nothing else. "
+    "Whoever holds it learns no more than he would learn by asking the classifier about these, if the list "
+    "is public, as the publisher says."
+)
+PUBLIC = "The list of tuples is public, and was not made of the private rows."
+ROUNDED_ANSWERS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its points were rounded: whoever holds it learns no more than he would learn by asking the "
+    "classifier about every tuple of that domain."
+)
+FEW_ROWS = (
+    "This release was computed from the classifier's answers on the declared domain and from nothing else, "
+    "and its counts were rounded to so few rows that they decide otherwise on some tuples, as its points do: "
+    "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
+    "domain."
+)
+
+
+def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
+    """What a recipient of powers of counts has to know about them."""
+    return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+
+
+def release_warnings(identity: bool, differing: int | None, preserve: str) -> Iterator[str]:
+    """The warnings that follow from the fields of such a release."""
+    if identity:
+        yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
+    if differing is None:
+        yield UNKNOWN
+    elif differing:
+        yield differing_text(differing, preserve)
+
+
+def differing_text(differing: int, preserve: str) -> str:
+    """The warning that so many tuples are decided otherwise."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    return f"{differing:,} tuples have {what} than in the private views."
+
+
+def listed_text(tuples: int, differing: int, preserve: str) -> str:
+    """The warning that so many of the listed tuples are decided otherwise."""
+    what = "another order of classes" if preserve == "order" else "another best class"
+    return (
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in the private views; "
+        "elsewhere answers may be others too."
+    )
+
+
+def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
+    """What a recipient of a canonical release has to know about its numbers."""
+    if listed:
+        first = SOME_ANSWERS
+    elif equal:
+        first = ANSWERS
+    else:
+        first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
+    return first, DEPENDS, ARTIFICIAL
+
+
+def canonical_warnings(
+    undeclared: Sequence[str | None],
+    listed: tuple[int, int] | None,
+    differing: int | None,
+    preserve: str,
+    reproducible: bool,
+) -> Iterator[str]:
+    """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
+    if undeclared:
+        yield undeclared_text(undeclared)
+    if listed is not None and listed[1]:
+        yield listed_text(*listed, preserve)
+    elif listed is not None:
+        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
+    if differing:
+        yield differing_text(differing, preserve)
+    elif differing is None and listed is None:
+        yield UNKNOWN
+    if not reproducible:
+        yield "Another machine may find other points that are as good."
+
+
+def undeclared_text(names: Sequence[str | None]) -> str:
+    """The warning that values of these attributes, and of the class if None is there, come from rows."""
+    return (
+        f"The values of {listing(names)} come from the rows and were not declared: which values occur is "
+        "published, and that is outside the guarantee."
+    )
