@@ -9,11 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nbcfast._wire.chosen_numbers import carries_more
+from nbcfast._wire.coins import LIES, exposed, greatest_odds, scheme_fields, useless
 from nbcfast._wire.json_entries import FORMAT, Refused, rational, shown
-from nbcfast._wire.logarithms import product_of
+from nbcfast._wire.long_products import product_of
 from nbcfast._wire.messages import decimal_text, named, number_text
 from nbcfast._wire.regular_files import CUTS, SCHEME, TABLE, judge_copy
-from nbcfast._wire.scheme import NOTHING_TOLD, disguised_warnings, exposed, unbounded
+from nbcfast._wire.scheme import disguised_warnings, unbounded
 from nbcfast._wire.table_csv import judge_rows
 from nbcfast._wire.table_form import TableForm, columns_of, plain_cells, texts_of
 from nbcfast._wire.typed_values import domain
@@ -131,12 +132,11 @@ class DisguisedDocument(TableForm):
     def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
         where = "field 'scheme'"
         kind = entry.get("kind") if type(entry) is dict else None
-        names = {"domains", "format", "groups", "kind"} | ({"lie"} if kind == "k-ary" else set())
         told = type(entry) is dict and entry.get("format")
-        if kind not in ("binary", "k-ary") or set(entry) != names or type(told) is not int or told != FORMAT:
+        if not told or set(entry) != scheme_fields(kind) or type(told) is not int or told != FORMAT:
             raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
         lie = entry.get("lie")
-        if kind == "k-ary" and lie not in ("each", "tuple"):
+        if kind == "k-ary" and lie not in LIES:
             raise Refused(f"{where}: expected lie 'each' or 'tuple', got {shown(lie)}")
         if type(entry["groups"]) is not list or not entry["groups"]:
             raise Refused(f"{where}: expected groups, got {shown(entry['groups'])}")
@@ -168,12 +168,10 @@ class DisguisedDocument(TableForm):
             sizes = [len(declared[name]) for name in columns]
             if kind == "k-ary" and product_of(sizes) >= 2**62:
                 raise Refused(f"{where}: expected fewer than 2^62 tuples of values, got {shown(columns)}")
-            for size in sizes:
-                others = product_of(sizes) - 1 if lie == "tuple" else size - 1
-                if abs(theta - (1 - theta) / others) < NOTHING_TOLD:
-                    raise Refused(
-                        f"{where}: expected a theta at which answers tell something, got {number_text(theta)}"
-                    )
+            if any(useless(theta, sizes, lie)):
+                raise Refused(
+                    f"{where}: expected a theta at which answers tell something, got {number_text(theta)}"
+                )
         return lie, groups, declared
 
     told = (
@@ -227,14 +225,8 @@ class DisguisedDocument(TableForm):
         found: list[Fraction | None] = []
         for theta, names in self.groups:
             sizes = [len(self.declared[name]) for name in names]
-            others = (
-                product_of(sizes) - 1 if self.lie == "tuple" else product_of([size - 1 for size in sizes])
-            )
-            if unbounded(theta, sizes, self.lie) is not None:
-                found.append(None)
-                continue
-            ratio = theta * others / (1 - theta)
-            found.append(max(ratio, 1 / ratio))
+            endless = unbounded(theta, sizes, self.lie) is not None
+            found.append(None if endless else greatest_odds(theta, sizes, self.lie))
         return found
 
 

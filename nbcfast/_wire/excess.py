@@ -13,7 +13,8 @@ from operator import truediv
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.json_entries import LONGEST_PART
-from nbcfast._wire.logarithms import log2_below, product_of
+from nbcfast._wire.logarithms import log2_below
+from nbcfast._wire.long_products import product_of
 from nbcfast._wire.release_form import Document
 
 if TYPE_CHECKING:

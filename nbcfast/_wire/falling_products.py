@@ -6,7 +6,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import factorial
 
-from nbcfast._wire.logarithms import log2_below, product_of
+from nbcfast._wire.logarithms import log2_below
+from nbcfast._wire.long_products import product_of
 from nbcfast._wire.messages import decimal_text, number_text
 
 MOST_SHOWN_DIGITS = 40  # of a probability, where fewer would show it on the wrong side of its limit

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.excess import MOST_MULTIPLIED, Logs
-from nbcfast._wire.logarithms import product_of
+from nbcfast._wire.long_products import product_of
 from nbcfast._wire.messages import short
 from nbcfast._wire.release_form import Document
 

@@ -1,30 +1,18 @@
-"""What a scheme of randomised response hides of the columns that it groups."""
+"""In words what a scheme of randomised response does not hide of the columns that it groups."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from nbcfast._wire.coins import exposed
 from nbcfast._wire.messages import named, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
 
-NOTHING_TOLD = Fraction(1, 10**9)  # what less than this is left of by coins, no estimate brings back
-
-
-def exposed(theta: Fraction, sizes: list[int], lie: str | None) -> list[bool]:
-    """Of which columns of a group, with so many values, the answers say for sure what is true.
-
-    So it is where none is a lie, and where all are and there is but one lie to each truth.
-    """
-    if theta != 0:
-        return [theta == 1] * len(sizes)
-    return [lie is None or (size == 2 and (lie == "each" or len(sizes) == 1)) for size in sizes]
-
-
-def unbounded(theta: Fraction, sizes: list[int], lie: str | None) -> str | None:
+def unbounded(theta: Fraction, sizes: Sequence[int], lie: str | None) -> str | None:
     """Why a group of columns with so many values is not epsilon-LDP for any epsilon; None if it is.
 
     `lie` is "each" or "tuple", or None in a binary scheme.

@@ -1,8 +1,8 @@
 """Randomised response: a classifier from answers that nobody has to be trusted with."""
 
+from nbcfast._wire.respondent import disguise_record
 from nbcfast.response.binary import Cut, binarise, cuts
 from nbcfast.response.bits import Bits, pack
-from nbcfast.response.device import disguise_record
 from nbcfast.response.disguising import Disguised, disguise
 from nbcfast.response.estimating import Estimate, Proportions, estimate
 from nbcfast.response.learning import Accuracy, Classifier, accuracy, classifier

@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast._core.files import written
+from nbcfast._wire.coins import LIES, exposed, greatest_odds, useless
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import SCHEME
-from nbcfast._wire.scheme import NOTHING_TOLD as CLOSEST
-from nbcfast._wire.scheme import exposed, unbounded
+from nbcfast._wire.scheme import unbounded
 from nbcfast._wire.typed_values import domain as domain_of_entry
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.published.typed import domain_of_json, json_rational, json_value
@@ -335,7 +335,7 @@ class Scheme(AnyScheme):
         for name, domain in self.domains.items():
             _two(name, domain)
         for group in self.groups:
-            if abs(2 * group.theta - 1) < CLOSEST:
+            if any(useless(group.theta, [2] * len(group.columns), None)):
                 raise ValueError(
                     f"theta must not be 1/2 (or within 5e-10 of it): such answers tell nothing, and there is "
                     f"no model; got {number_text(group.theta)}"
@@ -385,8 +385,8 @@ class Scheme(AnyScheme):
         text = unbounded(group.theta, [2] * len(group.columns), None)
         if text is not None:
             return GroupPrivacy(group.columns, None, text)
-        p = max(group.theta, 1 - group.theta)
-        return GroupPrivacy(group.columns, p / (1 - p), _ldp_text(p / (1 - p)))
+        odds = greatest_odds(group.theta, [2], None)
+        return GroupPrivacy(group.columns, odds, _ldp_text(odds))
 
     def posterior_odds(self, column: str, prior_odds: Any = 1) -> Fraction | None:
         """The odds, after an answer, that its group was told as it is and not reversed.
@@ -466,7 +466,7 @@ class KaryScheme(AnyScheme):
     ) -> None:
         if not isinstance(domains, Mapping):
             raise TypeError(f"domains must be a mapping of name -> values, got {type(domains).__name__}")
-        if lie not in ("each", "tuple"):
+        if lie not in LIES:
             raise ValueError(f"lie must be 'each' or 'tuple', got {lie!r}")
         self.lie: Lie = lie
         self.groups = _groups(theta, [[name] for name in domains] if groups is None else groups)
@@ -482,8 +482,9 @@ class KaryScheme(AnyScheme):
                     f"the columns of a group must have fewer than 2^62 tuples of values: {group}"
                 )
             # What two columns share never vanishes unless each does: theta + (1 - theta) / .. is positive.
-            for name in group.columns:
-                if abs(self.remains(group, [name])) < CLOSEST:
+            told = useless(group.theta, [self.size(name) for name in group.columns], lie)
+            for name, nothing in zip(group.columns, told, strict=True):
+                if nothing:
                     raise ValueError(
                         f"theta must not be {number_text(group.theta)} (or near): answers about {name!r} "
                         "would tell nothing, and there is no model"
@@ -552,9 +553,7 @@ class KaryScheme(AnyScheme):
         text = unbounded(group.theta, [self.size(name) for name in group.columns], self.lie)
         if text is not None:
             return GroupPrivacy(group.columns, None, text)
-        p = group.theta
-        q = (1 - p) / (self.tuples(group) - 1)
-        odds = max(p / q, q / p)
+        odds = greatest_odds(group.theta, [self.size(name) for name in group.columns], self.lie)
         return GroupPrivacy(group.columns, odds, _ldp_text(odds))
 
     def posterior_odds(self, column: str, prior_odds: Any = 1) -> Fraction | None:

@@ -1,4 +1,4 @@
-"""The one file that a recipient is handed is what `tools/amalgamate.py` makes of `nbcfast/_wire`."""
+"""The files that are handed to others are what `tools/amalgamate.py` makes of `nbcfast/_wire`."""
 
 import ast
 import importlib.util
@@ -15,6 +15,7 @@ from nbcfast import _wire, verify_release
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "amalgamate.py"
 ROOM = Path(_wire.__file__).parent
 SCRIPT = Path(verify_release.__file__)
+DEVICE = SCRIPT.parent / "response" / "device.py"
 MODULES = sorted(path for path in ROOM.glob("*.py") if path.name != "__init__.py")
 MOST_LINES = 600
 
@@ -27,13 +28,16 @@ def tool():
     return module
 
 
-def test_the_file_is_what_is_made_of_the_modules(tool):
-    assert SCRIPT.read_bytes() == tool.amalgamated(ROOM).encode()
+def test_the_files_are_what_is_made_of_the_modules(tool):
+    made = tool.amalgamated(ROOM)
+    assert list(made) == ["command", "respondent"]
+    assert SCRIPT.read_bytes() == made["command"].encode()
+    assert DEVICE.read_bytes() == made["respondent"].encode()
 
 
-def test_it_does_not_depend_on_the_hashes_of_a_run(tool, tmp_path):
+def test_they_do_not_depend_on_the_hashes_of_a_run():
     code = f"import sys; sys.path.insert(0, {str(TOOL.parent)!r}); import amalgamate as tool; "
-    code += f"sys.stdout.buffer.write(tool.amalgamated({str(ROOM)!r}).encode())"
+    code += f"sys.stdout.buffer.write(''.join(tool.amalgamated({str(ROOM)!r}).values()).encode())"
     for seed in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -41,7 +45,7 @@ def test_it_does_not_depend_on_the_hashes_of_a_run(tool, tmp_path):
             capture_output=True,
             check=True,
         )
-        assert done.stdout == SCRIPT.read_bytes()
+        assert done.stdout == SCRIPT.read_bytes() + DEVICE.read_bytes()
 
 
 def test_no_two_modules_define_a_name(tool):
@@ -67,21 +71,28 @@ def test_a_module_of_the_room(path):
 
 
 def test_the_library_holds_one_copy_of_each_class():
-    """Of two, the one would not be an instance of the other: no module of the library imports the script."""
+    """Of two, the one would not be an instance of the other: the library imports nothing that is made."""
+    generated = {"nbcfast.verify_release", "nbcfast.response.device"}
     for path in ROOM.parent.rglob("*.py"):
-        if path != SCRIPT:
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.ImportFrom):
-                    assert node.module != "nbcfast.verify_release", path
-                    assert "verify_release" not in {alias.name for alias in node.names}, path
-                elif isinstance(node, ast.Import):
-                    assert "nbcfast.verify_release" not in {alias.name for alias in node.names}, path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                imported = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                assert not imported & generated, path
+            elif isinstance(node, ast.Import):
+                assert not {alias.name for alias in node.names} & generated, path
+
+
+@pytest.fixture
+def one(tool, monkeypatch):
+    """The tool, where it makes one file."""
+    monkeypatch.setattr(tool, "FILES", {"command": "verify_release.py"})
+    return tool
 
 
 def made(tool, folder, **modules):
     for name, text in modules.items():
         (folder / f"{name}.py").write_text(text)
-    return tool.amalgamated(folder)
+    return tool.amalgamated(folder)["command"]
 
 
 BASE = '''"""Numbers."""
@@ -149,9 +160,9 @@ def main(rows: Rows):
 '''
 
 
-def test_what_is_made_of_two_modules(tool, tmp_path):
-    text = made(tool, tmp_path, base=BASE, command=COMMAND)
-    assert text == tool.HEAD + MADE
+def test_what_is_made_of_two_modules(one, tmp_path):
+    text = made(one, tmp_path, base=BASE, command=COMMAND)
+    assert text == one.HEAD + MADE
     found = {}
     exec(compile(text, "made", "exec"), found)
     assert (found["main"](None), found["__doc__"]) == (1, "Say \\n.")
@@ -166,7 +177,7 @@ def test_what_is_made_of_two_modules(tool, tmp_path):
             {"base": BASE.replace("import os", "from nbcfast._wire.else_ import a")},
             "base: imports else_, which",
         ),
-        ({"other": BASE}, "other: not imported, directly or by others, by command"),
+        ({"other": '"""More."""\n'}, "other: not imported, directly or by others, by command"),
         ({"base": BASE[BASE.index("import") :]}, "base: expected a docstring"),
         ({"base": BASE.replace("import os", "from nbcfast._wire.command import main")}, "imports go round: "),
         (
@@ -181,26 +192,26 @@ def test_what_is_made_of_two_modules(tool, tmp_path):
         ({"base": BASE + "# The end.\n"}, "base: expected nothing after the last statement"),
     ],
 )
-def test_what_cannot_be_made_one_file_is_refused(tool, tmp_path, changes, message):
+def test_what_cannot_be_made_one_file_is_refused(one, tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
-        made(tool, tmp_path, **{"base": BASE, "command": COMMAND, **changes})
+        made(one, tmp_path, **{"base": BASE, "command": COMMAND, **changes})
 
 
-def test_many_names_of_a_module_are_broken_as_ruff_does(tool, tmp_path):
+def test_many_names_of_a_module_are_broken_as_ruff_does(one, tmp_path):
     names = [*(f"NUMBER_{place}" for place in range(9)), "Path", "chain"]
     base = BASE.replace("import os", f"from pathlib import ({', '.join(names[::-1])})")
-    text = made(tool, tmp_path, base=base, command=COMMAND)
+    text = made(one, tmp_path, base=base, command=COMMAND)
     assert "from pathlib import (\n" + "".join(f"    {name},\n" for name in names) + ")\nfrom typing" in text
 
 
-def test_the_tool_writes_the_file_and_checks_it(tool, tmp_path, monkeypatch, capsys):
+def test_the_tool_writes_the_file_and_checks_it(one, tmp_path, monkeypatch, capsys):
     (tmp_path / "nbcfast" / "_wire").mkdir(parents=True)
-    monkeypatch.setattr(tool, "ROOT", tmp_path)
-    made(tool, tmp_path / "nbcfast" / "_wire", base=BASE, command=COMMAND)
-    assert tool.main([]) == 0
-    assert tool.main(["--check"]) == 0
+    monkeypatch.setattr(one, "ROOT", tmp_path)
+    made(one, tmp_path / "nbcfast" / "_wire", base=BASE, command=COMMAND)
+    assert one.main([]) == 0
+    assert one.main(["--check"]) == 0
     path = tmp_path / "nbcfast" / "verify_release.py"
     path.write_text(path.read_text() + "\n")
-    assert tool.main(["--check"]) == 1
+    assert one.main(["--check"]) == 1
     assert "is not what tools/amalgamate.py makes: run it" in capsys.readouterr().err
-    assert tool.main(["--other"]) == 2
+    assert one.main(["--other"]) == 2

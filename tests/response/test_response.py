@@ -1452,7 +1452,16 @@ def test_devices_refuse_what_is_no_record_or_scheme():
     assert response.disguise_record({"a": 0}, long)["a"] in (0, 1)
 
 
-def test_the_device_file_needs_nothing_else(tmp_path):
+def pythons():
+    """The Python that runs the tests, and older ones that are here."""
+    found = [sys.executable]
+    for version in ("3.8", "3.9", "3.10"):
+        found += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))[:1]
+    return found
+
+
+@pytest.mark.parametrize("python", pythons(), ids=lambda path: Path(path).parent.parent.name)
+def test_the_device_file_needs_nothing_else(python, tmp_path):
     source = Path(response.__path__[0], "device.py")
     (tmp_path / "device.py").write_text(source.read_text())
     scheme = KaryScheme("1/2", {"a": ["x", "y", None]})
@@ -1464,7 +1473,7 @@ def test_the_device_file_needs_nothing_else(tmp_path):
         "sorted({'numpy', 'nbcfast', 'gmpy2'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-S", "-c", script],
+        [python, "-S", "-c", script],
         cwd=tmp_path,
         capture_output=True,
         text=True,
