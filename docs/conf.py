@@ -46,6 +46,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "nbcfast"
 html_static_path = ["_static"]
 html_css_files = ["nbcfast.css"]
+html_sidebars = {page: [] for page in ("index", "threat-model", "tutorial")}
 html_show_sourcelink = False
 html_theme_options = {
     "header_links_before_dropdown": 6,
@@ -58,7 +59,7 @@ html_theme_options = {
 }
 copybutton_prompt_text = "$ "
 
-# MathJax comes from a package, and only the part that is needed is copied: nothing is fetched by who reads either.
+# MathJax comes from a package, and only what is needed is copied: nothing is fetched by who reads, either.
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = ["tex-chtml.js", "output/chtml/fonts/woff-v2"]
 

@@ -1,7 +1,7 @@
 """The directive {plot}: a block of Python that is run when the documentation is built, above what it draws.
 
-The blocks of a page are run in order in one namespace, in a folder that has the `examples` of a clone. A fault ends
-the build where warnings do. `:alt:` says in words what is drawn.
+The blocks of a page are run in order in one namespace, in a folder that has the `examples` of a clone. A
+fault ends the build where warnings do. `:alt:` says in words what is drawn.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 matplotlib.use("agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 STYLE = {
     "figure.figsize": (7, 3.2),

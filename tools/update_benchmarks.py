@@ -8,10 +8,10 @@ The page says what each table is made by:
     ..
     <!-- end of table -->
 
-Between these lines go the command of `bench/peers.py`, the day, the machine with its packages, and the
-table. What stands elsewhere stays. JOB is a job of a table (`templates`); without any, all tables are
-measured, which takes hours and an idle machine. With --quick the figures are of few rows and rounds: it
-prints the page in place of writing it, as such figures are no measurement.
+Between these lines go the command of `bench/peers.py`, the day, the machine with its packages, and the table.
+What stands elsewhere stays. JOB is a job of a table (`templates`); without any, all tables are measured,
+which takes long, and an idle machine. With --quick the figures are of few rows and rounds: it prints the page
+in place of writing it, as such figures are no measurement.
 """
 
 import argparse

@@ -118,7 +118,8 @@ def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = 
     is known, not how well it hides. The restricted one, 1/n, measures hiding.
 
     Where max(m, n) > 64 only the first term of the series counts: with s = min(m, n), t = max(m, n) and
-    q = 2^(s-1)/(2^s - 1), ``|P/q - 1|`` <= s 2^-t / (1 - s 2^-t) < 2^-58. Below, the exact quotient is rounded.
+    q = 2^(s-1)/(2^s - 1), ``|P/q - 1|`` <= s 2^-t / (1 - s 2^-t) < 2^-58. Below, the exact quotient is
+    rounded.
 
     Examples
     --------

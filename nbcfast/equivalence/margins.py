@@ -24,10 +24,11 @@ ENUMERATED = 20_000  # pairs of sums: up to here, looking at all of them is quic
 
 
 def margin(views: Viewset, *, threads: int | None = None, progress: Progress | None = None) -> Margin:
-    """Find the smallest non-zero ``|ln X_c - ln X_d|`` over the whole product domain, X_c = P_c^(1-n) prod N^i_c.
+    """Find the smallest non-zero ``|ln X_c - ln X_d|`` over the whole product domain.
 
-    All tuples and pairs of classes with positive X count. Up to some 10^14 tuples the answer is exact, found
-    by meeting in the middle: the domain is not enumerated. Beyond that it is the proven lower bound.
+    X_c is P_c^(1-n) prod N^i_c. All tuples and pairs of classes with positive X count. Up to some 10^14
+    tuples the answer is exact, found by meeting in the middle: the domain is not enumerated. Beyond
+    that it is the proven lower bound.
 
     Parameters
     ----------
@@ -194,8 +195,8 @@ def bound(views: Viewset) -> Margin:
     """A positive number that no non-zero ``|ln X_c - ln X_d|`` is below, in time linear in the counts.
 
     X_c / X_d = A / B with integers A <= A^ = (prod_i max_t N^i_c) (P_d / g)^(n-1) and B <= B^ likewise,
-    g = gcd(P_c, P_d); where they differ, ``|ln A/B|`` >= ln(1 + 1 / min(A^, B^)). See docs/mathematics/safety.md,
-    section c.
+    g = gcd(P_c, P_d); where they differ, ``|ln A/B|`` >= ln(1 + 1 / min(A^, B^)). See
+    docs/mathematics/safety.md, section c.
 
     Returns
     -------

@@ -19,9 +19,9 @@ class Margin:
     Attributes
     ----------
     log : float
-        The smallest non-zero ``|ln X_c - ln X_d|`` over all tuples and classes with positive X, or with method
-        "bound" a number that it is not below. math.inf where no two positive scores differ; 0.0 for a bound
-        too small for a float.
+        The smallest non-zero ``|ln X_c - ln X_d|`` over all tuples and classes with positive X, or with
+        method "bound" a number that it is not below. math.inf where no two positive scores differ; 0.0 for a
+        bound too small for a float.
     log2 : float
         Its logarithm to base 2, never too small for a float.
     witness : dict of name -> value, or None

@@ -74,6 +74,14 @@ def test_the_page_measures_every_job(tool):
     assert all(found["body"].count("\n| ") > 3 for found in tool.TABLE.finditer(page))
 
 
+def test_readme_shows_eight_of_these_rows():
+    speed = (TOP / "README.md").read_text(encoding="utf-8").split("\n## Speed\n")[1].split("\n## ")[0]
+    shown = [line for line in speed.splitlines() if line.startswith("| ")][2:]
+    assert len(shown) == 8
+    rows = PAGE.read_text(encoding="utf-8").splitlines()
+    assert [line for line in shown if not any(row.startswith(line) for row in rows)] == []
+
+
 def test_the_command_says_what_is_wrong():
     done = subprocess.run([sys.executable, "-P", TOOL, "nothing"], capture_output=True, text=True)
     assert done.returncode == 1

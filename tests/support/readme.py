@@ -128,7 +128,7 @@ class Reader:
 
     def value(self, statement, value, comment):
         """Compare the value of a statement with its comment, if that begins with one."""
-        if not re.match(r"""[0-9\['"(]|True|False|[A-Z][A-Za-z]*\(""", comment):
+        if not re.match(r"""-?[0-9]|[\[{'"(]|(True|False|None|inf)\b|[A-Z][A-Za-z]*\(""", comment):
             return
         self.compared += 1
         start, elided, _ = comment.partition(" ..")
