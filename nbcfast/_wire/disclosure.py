@@ -23,7 +23,7 @@ DISCLOSURE = (
     "inferences from other columns, or to other values, are not limited, and who knows how values were "
     "chosen for suppression may infer more."
 )
-MOST_MATCHED = 1 << 22  # rows, for all templates
+MOST_MATCHED = 1 << 24  # rows, for all templates
 
 
 class DisclosureTemplate:
@@ -139,8 +139,10 @@ def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
     """Every template, on the rows of a table."""
     results: Judged = [judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
+    matched = 0
     for number, template in enumerate(document.templates, 1):
-        if number * len(rows) * (1 + len(template.quasi)) > MOST_MATCHED and number > SOME_TIMES:
+        matched += len(rows) * (1 + len(template.quasi))
+        if matched > MOST_MATCHED and number > SOME_TIMES:
             results.append((f"template {number}", None, f"{template.inference}: {TOO_MANY}"))
             continue
         known = [places[name] for name in template.quasi]

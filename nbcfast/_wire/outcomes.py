@@ -58,5 +58,5 @@ def verdict(found: Sequence[bool | None], claims: int, warnings: int = 0, ignore
     return text if whole_of_it is False or not left else f"{text}: {'; '.join(left)}"
 
 
-SOME_TIMES = 16  # that a table is gone through, however large it is
+SOME_TIMES = 4  # that a table is gone through, however large it is
 TOO_MANY = "not decided here: with all that is demanded it would take too long"

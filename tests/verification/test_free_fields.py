@@ -465,3 +465,27 @@ class TestCuts:
         scheme = response.Scheme.per_attribute("0.8", ["day"])
         response.disguise(response.binarise(table, points), scheme).save(tmp_path, cuts=points)
         assert nbcfast.verify(tmp_path).ok
+
+
+def test_long_products_are_counted_as_what_they_cost(tmp_path, monkeypatch):
+    skyline.anonymize(Table(PEOPLE), ["job"], "ill", [(0, 0, 0, 1)]).save(tmp_path)
+    points = [[0, 0, m, "1/1"] for m in (0, 65, 66)]
+    rewritten(tmp_path, lambda fields: fields.update(points=points))
+    document = verify_release.parse_any((tmp_path / "certificate.json").read_bytes())
+    rows, _ = verify_release.judge_any(document, str(tmp_path))
+    groups = list(verify_release.histograms(rows).values())
+    size = verify_release.Statistics(groups, 0).size
+    monkeypatch.setattr(verify_release, "MOST_WEIGHED", 2 + 30 * size)
+    _, results = verify_release.judge_any(document, str(tmp_path))
+    texts = {name: text for name, _, text in results}
+    assert verify_release.TOO_MANY not in (texts["(0, 0, 0)"], texts["(0, 0, 65)"])
+    assert texts["(0, 0, 66)"] == verify_release.TOO_MANY
+
+
+def test_rows_are_counted_over_all_templates(tmp_path, monkeypatch):
+    templates = [Template([name], ("ill", value), 1) for name in ("job", "age", "sex") for value in "yn"]
+    disclose(Table({**PEOPLE, "sex": list("ffmmffmm")}), templates, utility="distortion").save(tmp_path)
+    monkeypatch.setattr(verify_release, "MOST_MATCHED", 0)
+    document = verify_release.parse_any((tmp_path / "certificate.json").read_bytes())
+    found = {name: holds for name, holds, _ in verify_release.judge_any(document, str(tmp_path))[1]}
+    assert [found[f"template {number}"] for number in range(1, 7)] == [True] * 4 + [None] * 2
