@@ -96,9 +96,9 @@ def at_odds(release: Release, document: Document) -> str | None:
     """That points and counts of a canonical release decide differently, if that is known."""
     if release.certificate.canonical is None:
         return None
-    from nbcfast.verification.remade import as_written, scorecard
+    from nbcfast.verification.remade import scorecard
 
-    alike, text = as_written(document, scorecard(release))
+    alike, text = scorecard(release, document=document)
     return text if alike is False else None
 
 

@@ -349,7 +349,7 @@ def _canonical(document: Document, release: Release, tuples: Any, private: Views
             yield Check("list", False, str(error))
     if release.certificate.canonical is None:
         return
-    alike = answers.as_written(document, answers.scorecard(release, codes))
+    alike = answers.scorecard(release, codes, document)
     if alike[0] is not False:
         listed = None if codes is None else tuples
         for result in answers.again(release, codes, listed, private):

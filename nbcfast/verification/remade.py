@@ -57,7 +57,7 @@ def codes_of(release: Release, tuples: Any) -> Codes:
     return codes
 
 
-def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
+def _by_kernels(release: Release, codes: Codes | None) -> Judgement:
     """Whether the points decide every tuple (or those listed) as the counts do; None if that is not known."""
     made, views = release.certificate.canonical, release.views
     assert made is not None
@@ -80,8 +80,11 @@ def scorecard(release: Release, codes: Codes | None = None) -> Judgement:
     return same, f"points and counts decide {'alike' if same else 'differently'} on the {which}"
 
 
-def as_written(document: Document, found: Judgement) -> Judgement:
-    """The same of points and counts, by the script's own judgement where kernels have given up."""
+def scorecard(release: Release, codes: Codes | None = None, document: Document | None = None) -> Judgement:
+    """The same; where kernels have given up, by the script's own judgement of the `document`."""
+    found = _by_kernels(release, codes)
+    if document is None:
+        return found
     if found[0] is not None:
         return found
     return next(((holds, text) for _, holds, text in judged_by_script(document) if holds is not None), found)
