@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from nbcfast.verification.verify import verify
+from nbcfast.verification.checks import verify
 
 from nbcfast.cli.writings import noted
 
