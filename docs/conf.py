@@ -33,14 +33,12 @@ extensions = [
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 exclude_patterns = ["_drawn"]
 myst_heading_anchors = 3
-nitpicky = False
-suppress_warnings = ["config.cache"]
+smartquotes = False  # or options would begin with a dash
 
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say the types
-numpydoc_show_class_members = True
-numpydoc_show_inherited_class_members = False
-numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False  # they follow, with their docstrings
+templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "nbcfast"

@@ -66,7 +66,7 @@ def test_every_page_is_read():
         opened = fences[::2]
         assert set(fences[1::2]) <= {"```"}, page
         known = {"```", "```sh", "```text", "```python", "```{plot}", "```{toctree}", "```{eval-rst}"}
-        assert {line.split(" ")[0] for line in opened} <= known | {"```{click}", "```{include}"}, page
+        assert {line.split(" ")[0] for line in opened} <= known | {"```{include}"}, page
     assert len(PAGES) > 15
 
 
