@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -38,6 +38,15 @@ if TYPE_CHECKING:
     from nbcfast.table.values import Value
 
     Longs = npt.NDArray[np.int64]
+
+
+class Arrow(Protocol):
+    """Anything that hands its rows over by the Arrow C interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+AnyTable = Table | Mapping[str, Any] | Arrow | Iterable[Any] | str | bytes | os.PathLike[str]
 
 CSV_BLOCK = 16 << 20  # bytes; a row must fit
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
@@ -72,7 +81,7 @@ def is_path(obj: object) -> bool:
     return isinstance(obj, (str, bytes, os.PathLike))
 
 
-def table_from(obj: Any, where: str = "table", *, weights: str | None = None) -> Table:
+def table_from(obj: Any, where: str = "table", *, weights: str | None = None, also: str = "") -> Table:
     """The table that an argument is, or is made into.
 
     Parameters
@@ -83,6 +92,8 @@ def table_from(obj: Any, where: str = "table", *, weights: str | None = None) ->
         The name of the argument, for errors.
     weights : str, optional
         The column of the weights; a Table has its own.
+    also : str
+        What else the argument may be, which the caller has looked for: for errors.
 
     Raises
     ------
@@ -106,7 +117,7 @@ def table_from(obj: Any, where: str = "table", *, weights: str | None = None) ->
         return read_parquet(path, weights=weights)
     if isinstance(obj, Mapping) or is_arrow(obj):
         return Table(obj, weights=weights)
-    schema, batches = open_batches(_record_batches(obj, where))
+    schema, batches = open_batches(_record_batches(obj, where, also))
     return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
 
 
@@ -128,16 +139,17 @@ def _expect_own_weights(weights: str | None) -> None:
         raise ValueError("weights: a Table has its own weights; name a column when making it")
 
 
-def _record_batches(obj: Any, where: str) -> Iterator[Any]:
+def _record_batches(obj: Any, where: str, also: str = "") -> Iterator[Any]:
     """The batches of an iterable, of which there is at least one."""
+    expected = f"{where}: expected {f'{also}, ' if also else ''}{A_TABLE}"
     if not isinstance(obj, Iterable):
-        raise TypeError(f"{where}: expected {A_TABLE}, got {type(obj).__name__}")
+        raise TypeError(f"{expected}, got {type(obj).__name__}")
     batches = iter(obj)
     first = next(batches, None)
     if first is None:
         raise ValueError(f"{where}: expected at least one record batch, got none")
     if not hasattr(first, "schema") or not isinstance(first, load_pyarrow().RecordBatch):
-        raise TypeError(f"{where}: expected {A_TABLE}, got {type(obj).__name__} of {type(first).__name__}")
+        raise TypeError(f"{expected}, got {type(obj).__name__} of {type(first).__name__}")
     return chain([first], batches)
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from nbcfast._core.errors import Infeasible, expect
+from nbcfast._reading.source import table_from
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows
 from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.release import Certificate, Release
@@ -25,7 +26,7 @@ def checked_options(
     asked = checked_rows(rows)
     if allow_differences and isinstance(asked, str):
         raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
-    return (table if table is None or isinstance(table, Table) else Table(table)), asked
+    return (None if table is None else table_from(table)), asked
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
@@ -89,7 +90,7 @@ class Splits(tuple[Split, ...]):
 
 
 def advise(
-    table: Table | Mapping[str, Any],
+    table: AnyTable,
     identity: str,
     attribute: str,
     columns: Iterable[str],
@@ -105,8 +106,9 @@ def advise(
 
     Parameters
     ----------
-    table : Table, or mapping of columns
-        Weights are ignored.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Weights are ignored.
     identity, attribute : str
         The columns whose association is private.
     columns : iterable of str
@@ -146,8 +148,7 @@ def advise(
     """
     level = check_threshold(threshold)
     check_progress(progress)
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     for name, where in ((identity, "identity"), (attribute, "attribute")):
         check_columns(table.names, [name], where)
     if identity == attribute:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import table_from
 from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
@@ -110,10 +111,12 @@ def definetti(
 
     Parameters
     ----------
-    table : Table, Disclosure, or what makes a Table
-        The people: quasi-identifiers as the adversary knows them (exact, or generalised), and the sensitive
-        column. Of that only how often each value occurs in each group is used. SUPPRESSED tells nothing. Of a
-        Disclosure it is the released table, the columns that no template takes for known left out.
+    table : Table, or what it is made of, or Disclosure
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..), or a Disclosure. The people:
+        quasi-identifiers as the adversary knows them (exact, or generalised), and the sensitive column. Of
+        that only how often each value occurs in each group is used. SUPPRESSED tells nothing. Of a Disclosure
+        it is the released table, the columns that no template takes for known left out.
     group_ids : array_like of int, or Disclosure, optional
         The group of each row, as `Partition.group_ids`. Of a Disclosure, whose rows are those of `table`, the
         groups are equal released rows: of the columns that its templates take for known, less the sensitive
@@ -124,9 +127,10 @@ def definetti(
         Disclosure, if they have only one.
     truth : sequence, optional
         The true value of each row, where the sensitive column is not in the order of the rows.
-    holdout : Table, or (Table, group ids), optional
-        People who are not in the data, with their values. The model is used on them; with group ids (-1 for
-        none) as if they were in that group.
+    holdout : Table, or what it is made of, or (Table, group ids), optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). People who are not in the data, with
+        their values. The model is used on them; with group ids (-1 for none) as if they were in that group.
     rounds : int
         The model is learned at most so often.
     progress : callable, optional
@@ -206,10 +210,8 @@ def _attacked(
     if not isinstance(sensitive, str):
         raise TypeError(f"sensitive must be the name of a column, got {sensitive!r}")
     known = [] if released is None else [name for name in released.quasi if name != sensitive]
-    if isinstance(table, Disclosed):
-        table = table.table.select([*known, sensitive])
-    elif not isinstance(table, Table):
-        table = Table(table)
+    is_released = isinstance(table, Disclosed)
+    table = table.table.select([*known, sensitive]) if is_released else table_from(table, also="a Disclosure")
     if table.n_rows == 0:
         raise ValueError("no rows")
     if isinstance(group_ids, Disclosed):
@@ -345,8 +347,7 @@ def _held_out(
     if isinstance(holdout, tuple) and len(holdout) != 2:
         raise ValueError(f"holdout: expected a Table, or (Table, group ids), got a tuple of {len(holdout)}")
     others, ids = holdout if isinstance(holdout, tuple) else (holdout, None)
-    if not isinstance(others, Table):
-        others = Table(others)
+    others = table_from(others, "holdout")
     n = others.n_rows
     if n == 0:
         raise ValueError("holdout: no rows")

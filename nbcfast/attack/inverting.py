@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.published.release import Release
-from nbcfast.table import Table
 from nbcfast.views import Viewset, count
 from nbcfast.views.integers import logarithms
 
@@ -149,22 +149,26 @@ class Inversion:
 
 
 def invert(
-    published: Release | Viewset | Table,
+    published: Release | Viewset | AnyTable,
     class_name: str | None = None,
     *,
-    truth: Viewset | Table | None = None,
+    truth: Viewset | AnyTable | None = None,
     progress: Progress | None = None,
 ) -> Inversion:
     """Try to get the private counts back from what was published.
 
     Parameters
     ----------
-    published : Release, Viewset or Table
-        A release, its counts, or a synthetic table made of it.
+    published : Release, Viewset, or Table or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). A release, its counts, or a synthetic
+        table made of it.
     class_name : str, optional
         The class column, of tables.
-    truth : Viewset or Table, optional
-        The private counts: how many of them were recovered is then counted. The attack does not use them.
+    truth : Viewset, or Table or what it is made of, optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private counts: how many of them
+        were recovered is then counted. The attack does not use them.
     progress : callable, optional
         Called as progress(done, total).
 
@@ -229,32 +233,33 @@ def _published(published: Any, class_name: str | None) -> Viewset:
         raise TypeError(f"class_name must be a text, got {class_name!r}")
     if isinstance(published, (Release, Viewset)):
         return viewset(published, "published")
-    if not isinstance(published, Table):
-        raise TypeError(f"published must be a Release, a Viewset or a Table, got {type(published).__name__}")
+    table = table_from(published, "published", also="a Release, a Viewset")
     if class_name is None:
         raise ValueError("class_name must be given for a table")
-    return viewset(count(published, class_name), "published")
+    return viewset(count(table, class_name), "published")
 
 
 def _truth(truth: Any, views: Viewset, class_name: str | None, published: Any) -> Viewset:
-    if isinstance(truth, Table):
+    private: Viewset
+    if not isinstance(truth, Viewset):
+        table = table_from(truth, "truth", also="a Viewset")
         name = class_name or getattr(published, "class_name", None)
         if name is None:
             raise ValueError("class_name must be given for a table")
-        truth = count(truth, name, list(views.attributes))
-    if not isinstance(truth, Viewset):
-        raise TypeError(f"truth must be a Viewset or a Table, got {type(truth).__name__}")
-    missing = [name for name in views.attributes if name not in truth.attributes]
+        private = count(table, name, list(views.attributes))
+    else:
+        private = truth
+    missing = [name for name in views.attributes if name not in private.attributes]
     if missing:
         raise ValueError(f"truth must have the attributes that were published, got none named {missing[0]!r}")
     for name in views.attributes:
-        own = truth._domains[name]
+        own = private._domains[name]
         check_kinds(own, views._domains[name], f"truth: attribute {name!r}", "what was published")
-    lost = np.flatnonzero(views._class_domain.positions_in(truth._class_domain) < 0)
+    lost = np.flatnonzero(views._class_domain.positions_in(private._class_domain) < 0)
     if len(lost):
         label = views.classes[lost[0]]
         raise ValueError(f"truth must have the classes that were published, got no {label!r}")
-    return truth
+    return private
 
 
 def _nothing(views: Viewset) -> Inversion:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.table import Table, concat
 from nbcfast.table.domain import Domain
@@ -125,8 +126,8 @@ class Membership:
 
 def membership(
     release: Release | Viewset,
-    table: Table,
-    holdout: Table,
+    table: AnyTable,
+    holdout: AnyTable,
     class_name: str | None = None,
     *,
     progress: Progress | None = None,
@@ -141,15 +142,18 @@ def membership(
     ----------
     release : Release or Viewset
         What was published.
-    table : Table
-        The private rows it was made of. Weights count as rows.
-    holdout : Table
-        Other rows of the same population, at least 4. The rows of the table itself are refused, in whatever
-        order, and so is a holdout that is mostly made of them: nothing can be told from itself, and that
-        would say nothing of the release. By Good and Turing's rule a further row of the population is none
-        that the table has with the probability of the rows that it has once; where less than half of the rows
-        so expected are new, by five standard deviations at least, the holdout is refused, and where fewer
-        are, by as many, that is said.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows it was made of.
+        Weights count as rows.
+    holdout : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Other rows of the same population, at
+        least 4. The rows of the table itself are refused, in whatever order, and so is a holdout that is
+        mostly made of them: nothing can be told from itself, and that would say nothing of the release. By
+        Good and Turing's rule a further row of the population is none that the table has with the probability
+        of the rows that it has once; where less than half of the rows so expected are new, by five standard
+        deviations at least, the holdout is refused, and where fewer are, by as many, that is said.
     class_name : str, optional
         The class column; by default that of the release.
     progress : callable, optional
@@ -187,10 +191,9 @@ def membership(
     if not isinstance(name, str):
         raise TypeError(f"class_name must be a text, got {name!r}")
     columns = [*views.attributes, name]
-    tables = {"table": table, "holdout": holdout}
-    for where, each in tables.items():
-        if not isinstance(each, Table):
-            tables[where] = each = Table(each)
+    tables: dict[str, Table] = {}
+    for where, given in (("table", table), ("holdout", holdout)):
+        tables[where] = each = table_from(given, where)
         missing = [column for column in columns if column not in each.names]
         if missing:
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nbcfast._reading.source import table_from
 from nbcfast.table import Table
 
 
@@ -14,11 +15,11 @@ def expect_progress(progress: object) -> None:
 
 
 def table_of(given: Any, name: str) -> Table:
-    """A table, from anything that `Table` takes; errors begin with the name of the argument."""
-    if isinstance(given, Table):
-        return given
+    """The table that an argument is or makes; errors begin with its name."""
     try:
-        return Table(given)
+        return table_from(given, name)
     except (TypeError, ValueError) as error:
+        if str(error).startswith(f"{name}: "):
+            raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {error}") from None

@@ -202,8 +202,10 @@ def leak(
         Private, realistic, with rows in every class.
     preserve : {"label", "order"}
         Which answers.
-    table : Table, or anything that Table takes, optional
-        The private table, which the views count, and
+    table : Table, or what it is made of, optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table, which the views
+        count, and
     class_name : str, optional
         its class column: rows that are left out are taken from it. By default they are drawn as the
         classifier sees them, values independent within a class; the same ones in every run.

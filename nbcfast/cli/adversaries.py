@@ -20,12 +20,12 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
+from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
     all_once,
@@ -77,7 +77,7 @@ def read_like(
 ) -> nbcfast.Table:
     """The columns that were counted, in another file of the same kind; numbers in bins where they were."""
     names = list(views.attributes)
-    if not file.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+    if not is_parquet(file):
         # What was published as text is read as text.
         domains = {**{name: views.domain(name) for name in names}, class_name: views.classes}
         texts = (

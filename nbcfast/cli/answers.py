@@ -11,10 +11,10 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import canonical
+from nbcfast._reading.endings import is_parquet
 from nbcfast.canonical import Leak
 from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
-from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.verbs import label, listing, progress, read
 
@@ -253,7 +253,7 @@ def listed_in(
 ) -> nbcfast.Table:
     """A public list of tuples, read as the table is."""
     names = list(views.attributes)
-    if not path.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+    if not is_parquet(path):
         kept = (name for name in names if any(isinstance(value, str) for value in views.domain(name)))
         texts = (*texts, *(name for name in kept if name not in texts))
     table = read(path, names[-1], names[:-1], None, nulls, delimiter, texts)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Collection
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from nbcfast._reading.csv_files import open_file
+from nbcfast._reading.endings import READ, Ending, delimiter_of, ending_of, is_parquet
 from nbcfast._wire.messages import printable
-from nbcfast.table.arrow import load_readers
+from nbcfast.table.arrow import load_pyarrow, load_readers
 
-PARQUET_ENDINGS = (".parquet", ".pq")
 LONGEST_HEADER = 1 << 24  # bytes
+BLOCK = 1 << 16
 LONGEST = 1 << 20  # bytes of a beginning
 MOST_ROWS = 1_000  # of a beginning
 LIKE_COUNTS = re.compile(
@@ -31,23 +30,39 @@ WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
 
 def header_of(file: Path, delimiter: str | None) -> list[str] | None:
     """The columns of a file, from its beginning alone; None where reading it will say what is wrong."""
-    name = file.name.lower()
-    if name.endswith(PARQUET_ENDINGS):
+    if is_parquet(file):
         pa = load_readers()
         with suppress(OSError, pa.ArrowException):
             return list(import_module("pyarrow.parquet").read_schema(file).names)
         return None
-    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError, UnicodeDecodeError):
-        opener: Any = gzip.open if name.endswith(".gz") else open
-        with opener(file, "rb") as beginning:
-            header = beginning.readline(LONGEST_HEADER).decode("utf-8-sig")
+    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, UnicodeDecodeError):
+        header = _first_bytes(file, LONGEST_HEADER, until=b"\n").decode("utf-8-sig")
         return next(csv.reader([header], delimiter=_mark(file, delimiter)), [])
     return None
 
 
+def file_ending(file: Path) -> Ending:
+    """What the name of FILE says of it."""
+    ending = ending_of(file.name)
+    if ending is None:
+        raise ValueError(f"FILE must end in {READ}, got {file.name!r}")
+    return ending
+
+
+def _first_bytes(file: Path, most: int, until: bytes | None = None) -> bytes:
+    """The first bytes of a file, decompressed: so many, or up to some byte."""
+    read = bytearray()
+    with open_file(str(file), "utf8") as (source, _):
+        while len(read) < most and (block := source.read(BLOCK)):
+            read += block
+            if until is not None and until in block:
+                return bytes(read[: read.index(until) + 1])
+    return bytes(read[:most])
+
+
 def _mark(file: Path, delimiter: str | None) -> str:
     """What stands between fields."""
-    mark = delimiter if delimiter is not None else "\t" if ".tsv" in Path(file.name.lower()).suffixes else ","
+    mark = delimiter_of(file) if delimiter is None else delimiter
     return mark.replace("\\t", "\t")
 
 
@@ -58,8 +73,7 @@ def beginning_of(file: Path, delimiter: str | None) -> dict[str, list[str]]:
     """
     if not file.is_file():  # what else is read, as a pipe, can be read once
         return {}
-    name = file.name.lower()
-    if name.endswith(PARQUET_ENDINGS):
+    if is_parquet(file):
         pa = load_readers()
         with suppress(OSError, StopIteration, pa.ArrowException):
             opened = import_module("pyarrow.parquet").ParquetFile(file)
@@ -70,10 +84,8 @@ def beginning_of(file: Path, delimiter: str | None) -> dict[str, list[str]]:
                     for column, texts in batch.to_pydict().items()
                 }
         return {}
-    with suppress(OSError, EOFError, zlib.error, csv.Error, TypeError, UnicodeDecodeError):
-        opener: Any = gzip.open if name.endswith(".gz") else open
-        with opener(file, "rb") as beginning:
-            read = beginning.read(LONGEST)
+    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, UnicodeDecodeError):
+        read = _first_bytes(file, LONGEST)
         if len(read) == LONGEST:  # the last line is not whole
             read = read[: read.rfind(b"\n") + 1]
         lines = csv.reader(

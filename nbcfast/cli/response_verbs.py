@@ -16,9 +16,9 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import CUTS, TABLE
-from nbcfast.cli.beginnings import PARQUET_ENDINGS
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.verbs import (
@@ -89,7 +89,7 @@ def text_columns(
     """With those of --text, the columns (of these names) that are text in the scheme, even if they look like
     numbers; a Parquet file knows what they are.
     """
-    if scheme is None or file.name.lower().endswith(PARQUET_ENDINGS):
+    if scheme is None or is_parquet(file):
         return texts
     typed = [
         name

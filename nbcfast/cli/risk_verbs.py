@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from rich.text import Text
 
 from nbcfast import associations
+from nbcfast._reading.endings import ending_of
 from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.beginnings import header_of
@@ -25,7 +26,6 @@ from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, rea
 from nbcfast.table.arrow import load_pyarrow
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
-IN_BATCHES = (".csv", ".csv.gz", ".parquet")
 ADVICE = 10  # splits that are shown
 CERTAIN = 1_000  # associations of probability 1 that are counted at first
 MOST_CERTAIN = 100_000
@@ -232,7 +232,7 @@ def source(
 ) -> Any:
     """The path of a file that can be read batch by batch, or else its table."""
     plainly = weights is None and not nulls and delimiter is None and not texts
-    if plainly and file.name.lower().endswith(IN_BATCHES):
+    if plainly and ending_of(file) is not None:
         load_pyarrow()  # where it is missing, main names the extra
         return file
     return read(file, names, weights, nulls, delimiter, texts)

@@ -17,17 +17,17 @@ import nbcfast
 from nbcfast import skyline
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import written
+from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.beginnings import uncounted
+from nbcfast.cli.beginnings import file_ending, uncounted
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.table_files import (
     Output,
     counts_remarks,
     csv_options,
     held_out,
-    is_parquet,
     names_of,
     output,
     read,
@@ -463,7 +463,7 @@ def on_disk(
     """Split a file in little memory."""
     load_pyarrow()
     options = None
-    if not is_parquet(file):
+    if file_ending(file).kind == "csv":
         options = csv_options(file, nulls, delimiter, texts)
     elif nulls or delimiter is not None or texts:
         raise ValueError("--null, --delimiter and --text are for CSV files")
@@ -491,7 +491,7 @@ def save(
 ) -> list[Path]:
     """Write what may be published; the files. With `parquet` a folder gets a table.parquet too."""
     ending = out.suffix.lower()
-    if ending in (".parquet", ".pq"):
+    if is_parquet(out):
         write_parquet(partition.counted, out, overwrite=overwrite)
         return [out]
     order: Literal["canonical", "shuffled"] = "shuffled" if shuffle else "canonical"

@@ -12,9 +12,10 @@ import click
 
 import nbcfast
 from nbcfast._core.errors import NoColumnError
-from nbcfast.cli.beginnings import PARQUET_ENDINGS
+from nbcfast._reading.endings import ending_of, is_parquet
+from nbcfast.cli.beginnings import file_ending
 from nbcfast.cli.naming import about
-from nbcfast.cli.verbs import CSV_ENDINGS, names_in, progress
+from nbcfast.cli.verbs import names_in, progress
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 
@@ -31,7 +32,7 @@ def read(
     load_pyarrow()  # where it is missing, main names the extra
     if names is not None and weights in names:
         raise ValueError(f"--weights names {weights!r}, which is used otherwise")
-    if is_parquet(file):
+    if file_ending(file).kind == "parquet":
         if nulls or delimiter is not None or texts:
             raise ValueError("--null, --delimiter and --text are for CSV files")
         with progress("reading") as report, about(file):
@@ -75,23 +76,12 @@ def names_of(text: str, option: str) -> list[str]:
         raise ValueError(str(error).replace("--columns", option)) from None
 
 
-def is_parquet(file: Path) -> bool:
-    name = file.name.lower()
-    if name.endswith(PARQUET_ENDINGS):
-        return True
-    if Path(name.removesuffix(".gz")).suffix not in CSV_ENDINGS:
-        raise ValueError(
-            f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
-        )
-    return False
-
-
 def csv_options(
     file: Path, nulls: tuple[str, ...], delimiter: str | None, texts: tuple[str, ...]
 ) -> dict[str, Any]:
     """How a CSV file is read."""
     if delimiter is None:
-        delimiter = "\t" if Path(file.name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
+        delimiter = file_ending(file).delimiter
     delimiter = delimiter.replace("\\t", "\t")
     if len(delimiter) != 1:
         raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
@@ -120,9 +110,9 @@ def output(out: Path) -> Literal["folder", "csv", "parquet"]:
     kind: Literal["folder", "csv", "parquet"] = "folder"
     if ending == ".csv":
         kind = "csv"
-    elif ending in PARQUET_ENDINGS:
+    elif is_parquet(out):
         kind = "parquet"
-    elif Path(out.name.lower().removesuffix(".gz")).suffix in CSV_ENDINGS:
+    elif ending_of(out) is not None:
         raise ValueError(f"--out must be a folder, or a .csv or .parquet file; got {str(out)!r}")
     if out.exists() and out.is_dir() != (kind == "folder"):
         raise ValueError(f"--out must be a {'folder' if kind == 'folder' else 'file'}, got {str(out)!r}")

@@ -25,13 +25,14 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
+from nbcfast._reading.endings import WRITTEN, is_parquet
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.beginnings import PARQUET_ENDINGS, header_of, uncounted
+from nbcfast.cli.beginnings import file_ending, header_of, uncounted
 from nbcfast.cli.naming import Verb, about
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 ProgressCallback = Callable[[int, int], None]
 
-CSV_ENDINGS = (".csv", ".tsv", ".txt")
-DATASET_ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz")
 MOST_ROWS = 10**300
 MOST_CLASSES = 256
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
@@ -182,32 +181,27 @@ def read(
     if weights == class_name:
         raise ValueError(f"--class and --weights both name {class_name!r}")
     load_pyarrow()  # where it is missing, main names the extra
-    name = file.name.lower()
-    ending = Path(name.removesuffix(".gz")).suffix
-    if name.endswith(PARQUET_ENDINGS):
+    ending = file_ending(file)
+    if ending.kind == "parquet":
         if nulls or delimiter is not None or texts:
             raise ValueError("--null, --delimiter and --text are for CSV files")
         with progress("reading") as report, about(file):
             return nbcfast.read_parquet(file, columns=chosen, weights=weights, progress=report)
-    if ending in CSV_ENDINGS:
-        if delimiter is None:
-            delimiter = "\t" if ending == ".tsv" else ","
-        delimiter = delimiter.replace("\\t", "\t")
-        if len(delimiter) != 1:
-            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-        with progress("reading") as report, about(file):
-            return nbcfast.read_csv(
-                file,
-                columns=chosen,
-                null_values=nulls or ("",),
-                types=dict.fromkeys(texts, "text"),
-                weights=weights,
-                delimiter=delimiter,
-                progress=report,
-            )
-    raise ValueError(
-        f"FILE must end in .csv, .tsv, .txt (or these with .gz), .parquet or .pq, got {file.name!r}"
-    )
+    if delimiter is None:
+        delimiter = ending.delimiter
+    delimiter = delimiter.replace("\\t", "\t")
+    if len(delimiter) != 1:
+        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+    with progress("reading") as report, about(file):
+        return nbcfast.read_csv(
+            file,
+            columns=chosen,
+            null_values=nulls or ("",),
+            types=dict.fromkeys(texts, "text"),
+            weights=weights,
+            delimiter=delimiter,
+            progress=report,
+        )
 
 
 def expect_file(file: Path) -> None:
@@ -616,8 +610,8 @@ def publish(
 
     limit = limit_of(amplification, breach, attacker)
     wanted = rows_of(rows, allow_differences)
-    if dataset is not None and not dataset.name.lower().endswith(DATASET_ENDINGS):
-        raise ValueError(f"--dataset must end in {', '.join(DATASET_ENDINGS)}, got {dataset.name!r}")
+    if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
+        raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
     check_targets([file, holdout, listed, domain], overwrite, folder=out, files={"--dataset": dataset})
     chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
     declared = None if domain is None else declared_in(domain)
@@ -804,7 +798,7 @@ def already_written(files: list[Path]) -> Iterator[None]:
 
 def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[str]:
     """What is said of columns of a CSV file that are text because a number in them is too long."""
-    if file.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+    if is_parquet(file):
         return []
     said = []
     for name in table.names:
@@ -1139,7 +1133,7 @@ def read_otherwise(
     if all(check.passed is not False for check in found.checks if check.name == "equivalence"):
         return None
     options = {"--weights NAME": weights is None}
-    if not against.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+    if not is_parquet(against):
         options |= {
             "--null TEXT": not nulls,
             "--delimiter CHAR": delimiter is None,
@@ -1179,7 +1173,7 @@ def private_table(
         for name in names
         if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name))
     }
-    if not against.name.lower().removesuffix(".gz").endswith(PARQUET_ENDINGS):
+    if not is_parquet(against):
         # A column of numbers that was published as text was read as text.
         typed = [*names, class_name]
         domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}

@@ -28,11 +28,11 @@ from nbcfast._halves.lines import (
     tuple_of,
 )
 from nbcfast._margin import Lists, dominance, enumerated, listed
+from nbcfast._reading.source import table_from
 from nbcfast.equivalence.interval import proportional, proved
 from nbcfast.equivalence.margins import bound, n_rows
 from nbcfast.equivalence.results import Comparison
 from nbcfast.equivalence.witness import Found, Search, differing_classes
-from nbcfast.table import Table
 from nbcfast.views import Viewset as Views
 
 if TYPE_CHECKING:
@@ -84,8 +84,10 @@ def compare(
         "order": a tuple differs if X_c > X_d holds in only one of them for some class c of lower precedence
         than d (Definition 2 of the paper: the whole ranking, ties going to the higher precedence). "label":
         if the best class is not the same.
-    on : Table, or anything that Table takes, optional
-        Also find the rows of this table that differ, as `rows` of the answer.
+    on : Table, or what it is made of, optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Also find the rows of this table that
+        differ, as `rows` of the answer.
     threads : int, optional
         By default all cores the process may use. The result does not depend on it.
     progress : callable, optional
@@ -164,8 +166,7 @@ def arranged(b: Viewset, a: Viewset) -> Viewset:
 
 def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> I64:
     """The rows of a table that the two order, or label, differently."""
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table, "on")
     if preserve == "order":
         differ = (a.order(table, threads=threads) != b.order(table, threads=threads)).any(axis=1)
     else:

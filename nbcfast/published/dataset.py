@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.files import written
+from nbcfast._reading.endings import WRITTEN, ending_of
+from nbcfast._reading.source import table_from
 from nbcfast.published.document import text_of
 from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
@@ -87,22 +89,22 @@ def stream(
 ) -> None:
     """Write a synthetic table of the kind that the ending of `name` says."""
     arrow.load_pyarrow()
-    lower = name.lower()
+    ending = ending_of(name)
+    if ending is None or not name.lower().endswith(WRITTEN):
+        raise ValueError(f"path must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
     class_name = _checked(release, MOST_STREAMED_ROWS)
     generator = _generator(rng)
     blocks = _blocks(release, class_name, generator, progress)
-    if lower.endswith((".parquet", ".pq")):
+    if ending.kind == "parquet":
         _write_parquet(release, blocks, file, seeded=rng is not None)
-    elif lower.endswith((".csv", ".csv.gz")):
+    else:
         domains = {**release.views._domains, class_name: release.views._class_domain}
         texts = {column: _texts(domain, column) for column, domain in domains.items()}
-        if not lower.endswith(".gz"):
+        if ending.compression is None:
             _write_csv(texts, blocks, file)
         else:
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                 _write_csv(texts, blocks, packed)
-    else:
-        raise ValueError(f"path must end in .parquet, .pq, .csv or .csv.gz, got {name!r}")
 
 
 def _checked(release: Release, most: int) -> str:
@@ -248,8 +250,7 @@ def _write_csv(
 
 def codes(release: Release, table: Any) -> npt.NDArray[np.int64]:
     """Positions in the published domains; see `Release.codes`."""
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     views = release.views
     result = np.empty((table.n_rows, len(views.attributes)), np.int64)
     for i, name in enumerate(views.attributes):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.schemes import number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.table import value_weights
@@ -43,9 +44,7 @@ class Cut:
         return cls(Fraction(exact(fields["point"], "point")), tuple(fields["values"]))
 
 
-def cuts(
-    table: Table | Mapping[str, Any], names: Iterable[str] | None = None, *, at: At = "midrange"
-) -> dict[str, Cut]:
+def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midrange") -> dict[str, Cut]:
     """Where to cut columns: values above the point are 1, others 0.
 
     Respondents need the points before they answer, so take them from public data or from a pilot: those of
@@ -53,8 +52,9 @@ def cuts(
 
     Parameters
     ----------
-    table : Table, or anything that Table takes
-        Weights count.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Weights count.
     names : iterable of str, optional
         By default all columns.
     at : {"midrange", "median"}
@@ -72,14 +72,14 @@ def cuts(
     """
     if at not in ("midrange", "median"):
         raise ValueError(f"at must be 'midrange' or 'median', got {at!r}")
-    table = table if isinstance(table, Table) else Table(table)
+    table = table_from(table)
     if isinstance(names, str):
         raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
     return {name: _cut(table, name, at) for name in (table.names if names is None else names)}
 
 
 def binarise(
-    table: Table | Mapping[str, Any],
+    table: AnyTable,
     points: Mapping[str, Cut] | None = None,
     *,
     names: Iterable[str] | None = None,
@@ -89,8 +89,9 @@ def binarise(
 
     Parameters
     ----------
-    table : Table, or anything that Table takes
-        What is made two-valued.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). What is made two-valued.
     points : mapping of name -> Cut, optional
         Those that `cuts` found, perhaps in another table; by default found in this one.
     names, at
@@ -111,7 +112,7 @@ def binarise(
     >>> binarise({"age": [17, 25, 90], "sex": ["f", "m", "f"]}).codes("age")
     array([0, 0, 1], dtype=uint8)
     """
-    table = table if isinstance(table, Table) else Table(table)
+    table = table_from(table)
     found = cuts(table, names, at=at) if points is None else dict(points)
     for name, cut in found.items():
         if not isinstance(cut, Cut):

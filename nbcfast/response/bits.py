@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.response.schemes import AnyScheme, _sequence, _two
 from nbcfast.table import Column, Domain, Table
@@ -88,13 +89,14 @@ class Bits:
         return printable(f"Bits({self.n_rows} rows of {', '.join(self.names)}{seeded})")
 
 
-def pack(table: Table | Mapping[str, Any], names: Iterable[str] | None = None) -> Bits:
+def pack(table: AnyTable, names: Iterable[str] | None = None) -> Bits:
     """Columns of two values, one bit a record.
 
     Parameters
     ----------
-    table : Table, or anything that Table takes
-        Without weights.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Without weights.
     names : iterable of str, optional
         By default all columns.
 
@@ -112,7 +114,7 @@ def pack(table: Table | Mapping[str, Any], names: Iterable[str] | None = None) -
     >>> pack(Table({"a": ["no", "yes", "yes"]})).words["a"]
     array([6], dtype=uint64)
     """
-    table = table if isinstance(table, Table) else Table(table)
+    table = table_from(table)
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs bits of its own")
     words, domains = {}, {}

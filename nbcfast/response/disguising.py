@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, Words, made
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
@@ -115,14 +116,14 @@ def disguise(
 ) -> Bits: ...
 @overload
 def disguise(
-    table: Table | Mapping[str, Any],
+    table: AnyTable,
     scheme: AnyScheme,
     rng: np.random.Generator | None = ...,
     *,
     progress: Progress | None = ...,
 ) -> Disguised: ...
 def disguise(
-    table: Table | Mapping[str, Any] | Bits,
+    table: AnyTable | Bits,
     scheme: AnyScheme,
     rng: np.random.Generator | None = None,
     *,
@@ -135,8 +136,10 @@ def disguise(
 
     Parameters
     ----------
-    table : Table, or anything that Table takes; or Bits
-        Without weights. Columns outside the scheme stay as they are.
+    table : Table, or what it is made of, or Bits
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..), or Bits. Without weights. Columns
+        outside the scheme stay as they are.
     scheme : Scheme or KaryScheme
         Which columns are under which coin.
     rng : numpy.random.Generator, optional
@@ -177,7 +180,7 @@ def disguise(
     coins = _coins(rng)
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
-    table = table if isinstance(table, Table) else Table(table)
+    table = table_from(table, also="Bits")
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs coins of its own: leave them out")
     scheme.check_table(table)

@@ -19,6 +19,7 @@ import gmpy2
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.schemes import AnyScheme, _sequence
 from nbcfast.table import Domain, Table
@@ -158,7 +159,7 @@ class Estimate:
 
 
 def estimate(
-    disguised: Table | Mapping[str, Any] | Viewset | Bits,
+    disguised: AnyTable | Viewset | Bits,
     scheme: AnyScheme,
     class_name: str,
     *,
@@ -171,8 +172,10 @@ def estimate(
 
     Parameters
     ----------
-    disguised : Table (or what it takes), Bits, or Viewset
-        Answers, or their naive Bayes counts: those of several parts may be added up first.
+    disguised : Table, or what it is made of, Bits, or Viewset
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Answers, or their naive Bayes counts:
+        those of several parts may be added up first.
     scheme : Scheme or KaryScheme
         What the answers were made by.
     class_name : str
@@ -295,7 +298,7 @@ def _views(
             domains = {name: views._domains[name] for name in attributes}
             views = Viewset._of(views.class_counts, counts, views._class_domain, domains)
     else:
-        table = disguised if isinstance(disguised, Table) else Table(disguised)
+        table = table_from(disguised, "disguised", also="Bits, a Viewset")
         named = [*(table.names if attributes is None else attributes), class_name]
         _check_columns(scheme, table, named)
         views = count(table, class_name, attributes, threads=threads, progress=progress)

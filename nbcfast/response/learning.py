@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import expect
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.estimating import Estimate, quantile
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, number_text
@@ -221,7 +222,7 @@ class Accuracy:
 
 def accuracy(
     classifier: Any,
-    disguised: Table | Mapping[str, Any] | Bits,
+    disguised: AnyTable | Bits,
     scheme: AnyScheme,
     class_name: str | None = None,
     *,
@@ -236,8 +237,9 @@ def accuracy(
     ----------
     classifier : Classifier, Viewset or Release
         Made without these answers: on those that it learned from, the formula does not hold.
-    disguised : Table (or what it takes) or Bits
-        The test set.
+    disguised : Table, or what it is made of, or Bits
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The test set.
     scheme : Scheme or KaryScheme
         What the answers were made by.
     class_name : str, optional
@@ -274,7 +276,7 @@ def accuracy(
     scheme.check_made(disguised)
     if isinstance(disguised, Bits):
         disguised = disguised.to_table()
-    table = disguised if isinstance(disguised, Table) else Table(disguised)
+    table = table_from(disguised, "disguised", also="Bits")
     needed = [*views.attributes, name]
     for column in needed:
         table.column(column)

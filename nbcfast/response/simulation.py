@@ -7,12 +7,12 @@ and a few matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.schemes import AnyScheme, KaryScheme
 from nbcfast.table import Table
 from nbcfast.table.values import exact
@@ -22,8 +22,8 @@ Counts = npt.NDArray[np.int64]
 
 
 def simulate(
-    train: Table | Mapping[str, Any],
-    test: Table | Mapping[str, Any],
+    train: AnyTable,
+    test: AnyTable,
     scheme: AnyScheme,
     class_name: str,
     *,
@@ -38,8 +38,9 @@ def simulate(
 
     Parameters
     ----------
-    train, test : Table, or anything that Table takes
-        Plain records, weights allowed.
+    train, test : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Plain records, weights allowed.
     scheme : Scheme or KaryScheme
         The latter with a column a group, and not the class.
     class_name : str
@@ -62,8 +63,7 @@ def simulate(
     >>> simulate(table, table, Scheme(1, [["a"]]), "c", repetitions=2)
     array([1., 1.])
     """
-    train = train if isinstance(train, Table) else Table(train)
-    test = test if isinstance(test, Table) else Table(test)
+    train, test = table_from(train, "train"), table_from(test, "test")
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
     if rng is not None and not isinstance(rng, np.random.Generator):

@@ -13,6 +13,7 @@ import numpy as np
 
 from nbcfast import _disclose
 from nbcfast._core.errors import Infeasible
+from nbcfast._reading.source import table_from
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value, exact, number_text
@@ -125,8 +126,10 @@ def disclose(
 
     Parameters
     ----------
-    table : Table or what makes one
-        The private table; its weights are counted.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table; its weights are
+        counted.
     templates : sequence of Template
         With different quasi-identifiers, sensitive columns and values. Of several about the same inference
         the one with the smallest limit counts.
@@ -200,8 +203,7 @@ def disclose(
       job -> ill=yes <= 0.25: 0.25
       job: suppressed clerk, judge
     """
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     wanted = merged(checked(table, templates))
     if not isinstance(utility, str) or utility not in UTILITIES:
         raise ValueError(f"utility must be one of {UTILITIES}, got {utility!r}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._reading.source import table_from
 from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
@@ -164,8 +165,10 @@ def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
 
     Parameters
     ----------
-    table : Table or what makes one
-        A private table, or a released one: SUPPRESSED is a value like any other. Weights are counted.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). A private table, or a released one:
+        SUPPRESSED is a value like any other. Weights are counted.
     templates : sequence of Template
         What must not be inferred, and with what confidence.
 
@@ -185,8 +188,7 @@ def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
     >>> violations(table, [Template(["job"], ("ill", "yes"), "1/3")])
     [Violation(job=clerk -> ill=yes: 1 of 2)]
     """
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     listed = checked(table, templates)
     if not table.n_rows:
         raise ValueError("no rows")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nbcfast._core.errors import Infeasible
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.folder import ignored_text, judge_folder
 from nbcfast._wire.form import Form, judge_version
@@ -202,9 +203,9 @@ class Verification:
 
 def verify(
     path: str | os.PathLike[str],
-    against: Viewset | Table | None = None,
+    against: Viewset | AnyTable | None = None,
     *,
-    tuples: Any = None,
+    tuples: AnyTable | None = None,
     class_name: str | None = None,
     ignore_extra: bool = False,
     progress: Progress | None = None,
@@ -223,12 +224,16 @@ def verify(
     ----------
     path : str or path
         The folder that `save` wrote, or the certificate.json in it, which stands for its folder.
-    against : Viewset or Table, optional
-        The private views, or the table that they count; their attributes, values and classes may stand in
-        another order. A value of the release that they do not have counts 0. Rows that are decided otherwise
-        are counted in a table only: views do not know which values stand in one row.
-    tuples : Table, or anything that Table takes, optional
-        The public list that a canonical release keeps its answers on, which is not in its file.
+    against : Viewset, or Table or what it is made of, optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private views, or the table that
+        they count; their attributes, values and classes may stand in another order. A value of the release
+        that they do not have counts 0. Rows that are decided otherwise are counted in a table only: views do
+        not know which values stand in one row.
+    tuples : Table, or what it is made of, optional
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The public list that a canonical
+        release keeps its answers on, which is not in its file.
     class_name : str, optional
         The class column of a table that is given as `against`; by default that of the release.
     ignore_extra : bool
@@ -263,8 +268,10 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    if against is not None and not isinstance(against, (Viewset, Table)):
-        raise TypeError(f"against must be a Viewset, a Table or None, got {type(against).__name__}")
+    if against is not None and not isinstance(against, Viewset):
+        against = table_from(against, "against", also="a Viewset")
+    if tuples is not None:
+        tuples = table_from(tuples, "tuples")
     if class_name is not None and not isinstance(class_name, str):
         raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
     if class_name is not None and not isinstance(against, Table):

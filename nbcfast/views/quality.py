@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast.table import Table
+from nbcfast._reading.source import table_from
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -76,8 +76,10 @@ def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress 
     ----------
     views : Viewset
         The classifier.
-    table : Table, or anything that Table takes
-        Its values must be known to the views; a class unknown to them is never predicted.
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). Its values must be known to the
+        views; a class unknown to them is never predicted.
     class_name : str
         The column of the true class.
     progress : callable, optional
@@ -100,8 +102,7 @@ def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress 
     >>> quality.correct, round(quality.log_loss, 4)
     (2, 0.4621)
     """
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     if table.n_rows == 0:
         raise ValueError("table: no rows")
     distinct = table.select([*views.attributes, class_name]).collapse()

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from nbcfast._columns import Columns
 from nbcfast._core.joint import plan
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
+from nbcfast._reading.source import table_from
 from nbcfast._score import Scorer, Scores
-from nbcfast.table import Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import exact
 from nbcfast.views.integers import INT64_MAX, Counts, as_counts, as_limbs, logarithms
@@ -148,8 +148,7 @@ def matched(
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
     if unseen not in ("error", "zero"):
         raise ValueError(f"unseen must be 'error' or 'zero', got {unseen!r}")
-    if not isinstance(table, Table):
-        table = Table(table)
+    table = table_from(table)
     codes, tables = [], []
     for name in views.attributes:
         if name not in table.names:

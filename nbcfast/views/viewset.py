@@ -323,8 +323,10 @@ class Viewset:
 
         Parameters
         ----------
-        table : Table, or anything that Table takes
-            Columns are found by name and values by value; other columns do not matter.
+        table : Table, or what it is made of
+            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). Columns are found by name and
+            values by value; other columns do not matter.
         codes : bool
             Give positions in `classes` in place of labels.
         alpha : int, Fraction, str or float
