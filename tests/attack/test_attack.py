@@ -761,9 +761,11 @@ class TestInvert:
         table = Table({"x": [1, 2], "y": [0, 1]})
         with pytest.raises(ValueError, match="class_name must be given for a table"):
             attack.invert(table)
-        with pytest.raises(TypeError, match="published must be a Release, a Viewset or a Table, got str"):
+        with pytest.raises(TypeError, match=r"^published: expected a Release, .* got int$"):
+            attack.invert(3)
+        with pytest.raises(ValueError, match="published: expected a file of"):
             attack.invert("certificate.json")
-        with pytest.raises(TypeError, match="truth must be a Viewset or a Table, got int"):
+        with pytest.raises(TypeError, match=r"^truth: expected a Viewset, .* got int$"):
             attack.invert(TEN, truth=3)
         with pytest.raises(TypeError, match="class_name must be a text, got 3"):
             attack.invert(table, 3)

@@ -492,7 +492,7 @@ class TestCorners:
             ({"tuples": {"a": [1]}}, ValueError, "a column for every attribute, got none named 'b'"),
             ({"tuples": {"a": [7], "b": [0]}}, ValueError, "value 7 of 'a' is not in its domain"),
             ({"tuples": {"a": [], "b": []}}, ValueError, "tuples: no rows"),
-            ({"tuples": 5}, TypeError, "^tuples: expected a mapping"),
+            ({"tuples": 5}, TypeError, "^tuples: expected a Table, a mapping"),
             ({"tuples": {"a": [1, 2], "b": [0]}}, ValueError, "^tuples: "),
             ({"progress": 5}, TypeError, "progress must be callable or None, got int"),
         ],
@@ -861,7 +861,7 @@ class TestLeak:
             canonical.leak(TestCertificate.VIEWS, table={"age": ["old"]}, intervals=False)
         with pytest.raises(TypeError, match="intervals must be a bool"):
             canonical.leak(TestCertificate.VIEWS, intervals=1)
-        with pytest.raises(TypeError, match=r"^table: expected a mapping"):
+        with pytest.raises(TypeError, match=r"^table: expected a Table, a mapping"):
             canonical.leak(TestCertificate.VIEWS, table=5, intervals=False)
         with pytest.raises(ValueError, match="preserve must be 'label' or 'order', got 'x'"):
             canonical.leak(TestCertificate.VIEWS, preserve="x")

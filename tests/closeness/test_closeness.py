@@ -1084,7 +1084,7 @@ def test_what_is_no_viewset_is_named(views):
 
 def test_options_of_est_are_those_of_safety_transform():
     views, prior = Viewset([6, 6], [[[4, 2], [2, 4]]]), {0: "0.5", 1: "0.5"}
-    with pytest.raises(TypeError, match="expected a mapping"):
+    with pytest.raises(TypeError, match="table: expected a Table, a mapping"):
         est(views, prior, 4, table=object())
     with pytest.raises(TypeError, match="allow_differences must be a bool, got str"):
         est(views, prior, 4, allow_differences="x")

@@ -951,8 +951,8 @@ def test_the_worst_posterior_is_that_of_the_worst_tuple(data):
 
 
 def test_verify_wants_a_viewset_or_a_table(saved):
-    with pytest.raises(TypeError, match="against must be a Viewset, a Table or None, got dict"):
-        verify(saved, against={})
+    with pytest.raises(TypeError, match=r"^against: expected a Viewset, a Table, a mapping .* got int$"):
+        verify(saved, against=3)
 
 
 def test_an_identity_release_is_compared_by_its_counts(tmp_path):

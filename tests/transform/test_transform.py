@@ -788,7 +788,7 @@ def wide_of(n):
         (lambda: safety.check([], 4), TypeError, "views must be a Viewset, got list"),
         (lambda: safety_transform(SIX_ROWS, 4, allow_differences="no"), TypeError, "allow_differences must"),
         (lambda: safety_transform(SIX_ROWS, 4, gauge=0), TypeError, "gauge must be a bool, got int"),
-        (lambda: safety_transform(SIX_ROWS, 4, table=object()), TypeError, "expected a mapping of name"),
+        (lambda: safety_transform(SIX_ROWS, 4, table=object()), TypeError, "table: expected a Table"),
         (
             lambda: safety_transform(SIX_ROWS, np.timedelta64(5, "s")),
             TypeError,

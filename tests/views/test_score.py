@@ -393,7 +393,7 @@ def test_unseen_values():
             method({"x": ["a"]}, alpha=True)
         with pytest.raises(ValueError, match="threads must be at least 1, got 0"):
             method({"x": ["a"]}, threads=0)
-        with pytest.raises(TypeError, match="expected a mapping"):
+        with pytest.raises(TypeError, match="table: expected a Table, a mapping"):
             method(5)
     assert views.predict({"x": ["a", "b"]}, unseen="zero").tolist() == ["p", "p"]
     assert views.tied({"x": ["a", "b"]}, unseen="zero").tolist() == [False, True]
