@@ -9,7 +9,7 @@ from typing import Any
 
 from nbcfast._wire.messages import printable
 from nbcfast.published.release import Release
-from nbcfast.safety.amplification import check_realistic
+from nbcfast.safety.ratios import check_realistic
 from nbcfast.table.domain import Domain
 from nbcfast.views import Viewset
 

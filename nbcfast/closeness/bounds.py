@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, Pair, Scores
-from nbcfast.safety.amplification import root_below
+from nbcfast.safety.allowed import root_below
 from nbcfast.safety.prior import integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views.flat import UNIT, Flat

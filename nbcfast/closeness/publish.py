@@ -22,8 +22,10 @@ from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
 from nbcfast.table.values import as_limit, exact
+from nbcfast.transform.gauge import Weighting
+from nbcfast.transform.margin_bound import MARGIN_DOMAIN, margin_of
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
-from nbcfast.transform.scaling import MARGIN_DOMAIN, Weighting, margin_of, scaled_by
+from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import Shares, proven, proven_in
 from nbcfast.transform.zeros import Preserve, fill_zeros
 from nbcfast.views import Viewset

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from nbcfast.closeness.bounds import retraced
 from nbcfast.closeness.results import Achieved, Reached
-from nbcfast.safety.amplification import MOST_BITS, MOST_FACTOR_BITS, Ratios, amplification, check_realistic
+from nbcfast.safety.amplification import amplification
 from nbcfast.safety.prior import prior_of, weighted
+from nbcfast.safety.ratios import MOST_BITS, MOST_FACTOR_BITS, Ratios, check_realistic
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
 

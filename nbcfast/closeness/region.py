@@ -10,7 +10,7 @@ import gmpy2
 
 from nbcfast.closeness.program import BITS, Ray, lowest
 from nbcfast.closeness.scores import Scores
-from nbcfast.transform.scaling import on_grid
+from nbcfast.transform.ladder import on_grid
 
 WORTH = gmpy2.mpq(17, 16)  # y is used where x can be larger by this factor with it
 HALVINGS = 64  # of an interval for x, and of the share of the margins that y leaves

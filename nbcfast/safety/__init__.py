@@ -1,13 +1,7 @@
 """How far a viewset can move anybody's odds: its amplification Lambda, the limits on it, and the verdict."""
 
-from nbcfast.safety.amplification import (
-    Amplification,
-    Report,
-    allowed_amplification,
-    amplification,
-    at_most,
-    check,
-    limit,
-)
+from nbcfast.safety.allowed import allowed_amplification, limit
+from nbcfast.safety.amplification import Amplification, amplification, at_most
+from nbcfast.safety.verdict import Report, check
 
 __all__ = ["Amplification", "Report", "allowed_amplification", "amplification", "at_most", "check", "limit"]

@@ -17,7 +17,8 @@ from nbcfast._rounding.rows import longer
 from nbcfast._rounding.search import Bools, Floats, Nearest, Rows
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.table.values import exact, number_text
-from nbcfast.transform.scaling import Ladder, between, scaled_by
+from nbcfast.transform.ladder import Ladder, between
+from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import Shares, proven, proven_in
 from nbcfast.transform.zeros import Filled
 from nbcfast.views import Viewset

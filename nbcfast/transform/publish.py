@@ -9,8 +9,9 @@ from nbcfast._core.errors import Infeasible, expect
 from nbcfast._rounding.request import Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
 from nbcfast.table.values import as_limit, exact
+from nbcfast.transform.margin_bound import margin_of
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
-from nbcfast.transform.scaling import Scaled, margin_of
+from nbcfast.transform.scaled import Scaled
 from nbcfast.transform.zeros import Preserve, fill_zeros
 from nbcfast.views import Viewset
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
-from nbcfast.transform.scaling import Scaled, column_sums, tilt_for
+from nbcfast.transform.adjusted import column_sums
+from nbcfast.transform.scaled import Scaled, tilt_for
 
 
 class Shares:

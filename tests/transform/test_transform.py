@@ -22,14 +22,20 @@ from nbcfast._rounding import rows as rows_module
 from nbcfast._rounding import search as search_module
 from nbcfast.reference import transform as reference
 from nbcfast.transform import adjust, fill_zeros, safety_transform, scale, to_rows
+from nbcfast.transform import adjusted as adjusted_module
+from nbcfast.transform import gauge as gauge_module
+from nbcfast.transform import ladder as ladder_module
+from nbcfast.transform import margin_bound as margin_module
 from nbcfast.transform import plan as plan_module
 from nbcfast.transform import powers as powers_module
 from nbcfast.transform import publish as publish_module
 from nbcfast.transform import roots as roots_module
-from nbcfast.transform import scaling as scaling_module
+from nbcfast.transform import scaled as scaled_module
 from nbcfast.transform import shares as rounding_module
 from nbcfast.transform import zeros as zeros_module
-from nbcfast.transform.scaling import LN2_BELOW, least_ratio, margin_of, paper_k, precision_for, scaled_by
+from nbcfast.transform.ladder import paper_k
+from nbcfast.transform.margin_bound import LN2_BELOW, least_ratio, margin_of
+from nbcfast.transform.scaled import precision_for, scaled_by
 from nbcfast.views.loss import expected_log_loss
 
 THREE_ROWS = Viewset([2, 1], [[[0, 1], [2, 0]], [[1, 1], [1, 0]]])
@@ -377,16 +383,16 @@ def test_gauge_with_many_bits_equals_the_kernel():
         views = drawn(rng)
         filled = fill_zeros(views)
         k = Fraction(rng.randint(64, 400), 64)
-        powers = scaling_module._Powers(filled, k)
+        powers = gauge_module.RootedCounts(filled, k)
         for bits in (30, 100):
             weights = []
             for width in (64 * 4, 250):
                 with gmpy2.context(precision=width):
                     weights.append(
-                        [scaling_module._real(*powers.weight(c, width)) for c in range(len(views.classes))]
+                        [gauge_module._real(*powers.weight(c, width)) for c in range(len(views.classes))]
                     )
-            numbers, lowest, floats = scaling_module._gauged_by_kernel(powers, weights[0], 4, bits)
-            assert (numbers, lowest) == scaling_module._gauged_by_mpfr(powers, weights[1], 250, bits)
+            numbers, lowest, floats = gauge_module._gauged_by_kernel(powers, weights[0], 4, bits)
+            assert (numbers, lowest) == gauge_module._gauged_by_mpfr(powers, weights[1], 250, bits)
             for row, of_row in zip(numbers, floats.tolist(), strict=True):
                 for number, value in zip(row, of_row, strict=True):
                     assert value == pytest.approx(float(gmpy2.mpq(number) * gmpy2.mpq(2) ** lowest))
@@ -455,10 +461,10 @@ def test_margin_without_comparisons():
 
 
 def test_large_domains_take_the_bound(monkeypatch):
-    monkeypatch.setattr(scaling_module, "MARGIN_DOMAIN", 1)
+    monkeypatch.setattr(margin_module, "MARGIN_DOMAIN", 1)
     filled = fill_zeros(SEVEN_SIX)
     assert margin_of(filled, False) == Fraction(1, int(least_ratio(filled)) + 1)
-    assert margin_of(filled, True) == Fraction(1, int(scaling_module.least_of_ratios(filled)) + 1)
+    assert margin_of(filled, True) == Fraction(1, int(margin_module.least_of_ratios(filled)) + 1)
     release = safety_transform(SEVEN_SIX, 4, rows="proven")
     assert verified(SEVEN_SIX, release.views, 4, "order")
 
@@ -848,19 +854,19 @@ def test_the_bound_from_ratios_is_below_the_margin():
         exact = reference.least_margin(views)
         if filled.n_zeros or exact is None:
             continue
-        assert exact >= 1 + Fraction(1, int(scaling_module.least_of_ratios(filled)))
+        assert exact >= 1 + Fraction(1, int(margin_module.least_of_ratios(filled)))
 
 
 def test_steps_of_k_that_grow_come_back_to_the_least_one():
     low, high = Fraction(63), Fraction(70)
-    while (middle := scaling_module.between(low, high)) is not None:
+    while (middle := ladder_module.between(low, high)) is not None:
         assert low < middle < high
-        assert middle == scaling_module.on_grid(middle)
+        assert middle == ladder_module.on_grid(middle)
         low, high = (middle, high) if middle < Fraction(257, 4) else (low, middle)
     assert (low, high) == (64, 65)
-    assert scaling_module.between(Fraction(3, 64), Fraction(4, 64)) is None
-    assert scaling_module.between(Fraction(3, 64), Fraction(5, 64)) == Fraction(4, 64)
-    assert scaling_module.on_grid(Fraction(4096 + 1, 64)) == 65
+    assert ladder_module.between(Fraction(3, 64), Fraction(4, 64)) is None
+    assert ladder_module.between(Fraction(3, 64), Fraction(5, 64)) == Fraction(4, 64)
+    assert ladder_module.on_grid(Fraction(4096 + 1, 64)) == 65
 
 
 def test_flat_posteriors_are_warned_of():
@@ -999,7 +1005,16 @@ def test_adult_3(data):
 
 
 @pytest.mark.parametrize(
-    "module", [powers_module, publish_module, roots_module, rounding_module, scaling_module, zeros_module]
+    "module",
+    [
+        powers_module,
+        publish_module,
+        roots_module,
+        rounding_module,
+        scaled_module,
+        adjusted_module,
+        zeros_module,
+    ],
 )
 def test_examples_in_docstrings(module):
     assert doctest.testmod(module).failed == 0

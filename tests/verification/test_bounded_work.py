@@ -17,7 +17,7 @@ from nbcfast import Table, Viewset, _skyline, canonical, skyline, verify_release
 from nbcfast._core.joint import plan
 from nbcfast.closeness import est
 from nbcfast.published import limits
-from nbcfast.safety.amplification import Ratios
+from nbcfast.safety.ratios import Ratios
 from nbcfast.skyline import deciding
 from nbcfast.skyline.statistics import Statistics
 from nbcfast.verification import checks
