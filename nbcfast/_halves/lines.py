@@ -3,199 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
-import gmpy2
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.products import product
 from nbcfast._core.threads import helped
-from nbcfast._margin import NONE, ONLY, REAL, Exact, Lists, outer, settle
+from nbcfast._halves.codes import I32, I64, clamped, summed
+from nbcfast._halves.split import Split
+from nbcfast._halves.terms import Logs, Term
+from nbcfast._margin import Exact, Lists, settle
 
 First = TypeVar("First")
 Second = TypeVar("Second")
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 BITS = 128  # of the fixed point that the int64 numbers are rounded from
 MOST_SCALE = 118  # so that such a rounding is off by hardly more than a half
 REAL_BITS = 59  # all sums of logarithms stay below half of REAL
 
-MOST_HALF = 25_000_000  # sums in one half: some 40 bytes each
-MOST_WORK = 2_000_000_000  # sums looked at for all pairs of classes, some 20 ns each
-
 LARGE = 200_000  # sums: a second thread is worth its waking
-
-SMALL = 1 << 512  # below, Python's own arithmetic is quick; above, its time grows with the square
-MOST_REDUCED = 1 << 18  # bits: a common factor of longer numbers takes too long to find
-
-
-def common_factor(*numbers: int) -> int:
-    """The greatest common factor, of long numbers too."""
-    if all(number < SMALL for number in numbers):
-        return math.gcd(*numbers)
-    return int(gmpy2.gcd(*map(gmpy2.mpz, numbers)))
-
-
-class Term(NamedTuple):
-    """A factor up / down of X_c / X_d; `mark` is NONE where N_c = 0, ONLY where N_d alone is."""
-
-    mark: int
-    up: Any  # int or mpz
-    down: Any
-
-    @classmethod
-    def of(cls, x: int, y: int) -> Term:
-        """In lowest terms."""
-        if x == 0:
-            return _NO
-        if y == 0:
-            return _YES
-        common = common_factor(x, y)
-        if common == 1:
-            return cls(0, x, y)
-        if x < SMALL and y < SMALL:
-            return cls(0, x // common, y // common)
-        return cls(0, gmpy2.mpz(x) // common, gmpy2.mpz(y) // common)
-
-    @classmethod
-    def product(cls, terms: Sequence[Term]) -> Term:
-        """In lowest terms unless its numbers are very long."""
-        marks = {term.mark for term in terms}
-        if NONE in marks:
-            return _NO
-        if ONLY in marks:
-            return _YES
-        up, down = product(term.up for term in terms), product(term.down for term in terms)
-        if min(up.bit_length(), down.bit_length()) <= MOST_REDUCED:
-            common = gmpy2.gcd(up, down)
-            up, down = up // common, down // common
-        return cls(0, up, down)
-
-
-_NO, _YES = Term(NONE, 1, 1), Term(ONLY, 1, 1)
-
-
-class Plain:
-    """A viewset as lists of Python integers."""
-
-    def __init__(self, of_class: list[int], rows: list[list[list[int]]]) -> None:
-        self.of_class = of_class
-        self.rows = rows
-
-    @classmethod
-    def of(cls, views: Any) -> Plain:
-        """From a Viewset, or from class counts and a list of arrays."""
-        if isinstance(views, tuple):
-            of_class, arrays = views
-            return cls(list(map(int, of_class)), [np.asarray(array).tolist() for array in arrays])
-        return cls(views.class_counts.tolist(), [array.tolist() for array in views.counts.values()])
-
-    def base(self, c: int, d: int) -> Term:
-        """(P_d / P_c)^(n-1): a class without rows has X = 0."""
-        n = len(self.rows)
-        term = Term.of(self.of_class[c], self.of_class[d])
-        if term.mark or n == 0:
-            return term
-        return Term(0, gmpy2.mpz(term.down) ** (n - 1), gmpy2.mpz(term.up) ** (n - 1))
-
-
-class Logs:
-    """Natural logarithms in fixed point, each made once."""
-
-    def __init__(self) -> None:
-        self._of: dict[int, dict[int | str, int]] = {}
-
-    def of(self, term: Term, bits: int) -> int:
-        """2^bits ln(up / down), within 2."""
-        return self.log(term.up, bits) - self.log(term.down, bits) if term.up != term.down else 0
-
-    def log(self, number: int, bits: int) -> int:
-        known = self._of.setdefault(bits, {})
-        # By text where whoever writes a file can choose numbers that share their hash.
-        key = number if number < 1 << 60 else hex(number)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = self._made(number, bits)
-        return found
-
-    @staticmethod
-    def _made(number: int, bits: int) -> int:
-        if number == 1:
-            return 0
-        with gmpy2.context(precision=bits + number.bit_length().bit_length() + 8):
-            return int(gmpy2.rint(gmpy2.mul_2exp(gmpy2.log(gmpy2.mpz(number)), bits)))
-
-
-class Split(NamedTuple):
-    """Positions of the attributes: outside, in half a, in half b."""
-
-    outside: tuple[int, ...]
-    a: tuple[int, ...]
-    b: tuple[int, ...]
-    blocks: int  # combinations of the values outside
-    n: int  # of those in half a
-    m: int  # of those in half b
-
-
-def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
-    """Two halves with few sums, the second not longer; attributes outside where these are too many."""
-    outside: tuple[int, ...] = ()
-    inside = [position for position, size in enumerate(sizes) if size != 1]
-    if sum(math.log2(sizes[position]) for position in inside) > math.log2(most) * 2 + math.log2(max(work, 1)):
-        return None
-    while True:
-        a, b = _halves([sizes[position] for position in inside])
-        found = Split(
-            outside,
-            tuple(inside[place] for place in a),
-            tuple(inside[place] for place in b),
-            math.prod(sizes[position] for position in outside),
-            math.prod(sizes[inside[place]] for place in a),
-            math.prod(sizes[inside[place]] for place in b),
-        )
-        if found.blocks * (found.n + found.m) > work:
-            return None
-        if found.n <= most:
-            return found
-        largest = max(inside, key=lambda position: sizes[position])
-        inside.remove(largest)
-        outside += (largest,)
-
-
-def _halves(sizes: list[int]) -> tuple[list[int], list[int]]:
-    """Places of two groups with products as equal as can be found, the first the larger."""
-    groups = [[place] for place in range(len(sizes))]
-    weights = [math.log(size) for size in sizes]
-    while len(groups) > 14:  # all ways to part more of them would take long: the smallest go together
-        order = sorted(range(len(groups)), key=weights.__getitem__)
-        i, j = order[:2]
-        groups.append(groups[i] + groups[j])
-        weights.append(weights[i] + weights[j])
-        for place in sorted((i, j), reverse=True):
-            del groups[place], weights[place]
-    sums = np.zeros(1)
-    for weight in weights:
-        sums = np.concatenate([sums, sums + weight])
-    total = sum(weights)
-    # The least sum of at least half; rounding must not leave an equal parting out.
-    best = int(np.argmin(np.where(sums >= total / 2 - 1e-9, sums, np.inf)))
-    a = sorted(place for k, group in enumerate(groups) if best >> k & 1 for place in group)
-    b = [place for place in range(len(sizes)) if place not in a]
-    while len(groups) < len(sizes):  # some went together: one of them may have to change sides
-        gap = math.log(math.prod(sizes[place] for place in a) / math.prod(sizes[place] for place in b))
-        better = [place for place in a if math.log(sizes[place]) < gap - 1e-9]
-        if not better:
-            break
-        moved = min(better, key=lambda place: abs(gap / 2 - math.log(sizes[place])))
-        a.remove(moved)
-        b.append(moved)
-        if math.log(sizes[moved]) > gap / 2:
-            a, b = b, a
-    return sorted(a), sorted(b)
 
 
 class Line:
@@ -371,46 +198,3 @@ def both(first: Callable[[], First], second: Callable[[], Second], threads: int)
         helpers[0].cancel()
         raise
     return mine, helpers[0].result()
-
-
-def clamped(number: int) -> int:
-    return NONE if number <= -REAL else ONLY if number >= REAL else number
-
-
-def unravelled(places: npt.NDArray[np.int64], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The codes of tuples at places in C order, one a column; NumPy's own function stops at 64 attributes."""
-    codes = np.empty((len(places), len(sizes)), np.int64)
-    for i in reversed(range(len(sizes))):
-        places, codes[:, i] = np.divmod(places, sizes[i])
-    return codes
-
-
-def summed(numbers: Sequence[I64]) -> I64:
-    """The sums over all combinations, the last attribute's code the fastest."""
-    sums = np.zeros(1, np.int64)
-    for of_attribute in numbers:
-        result = np.empty(len(sums) * len(of_attribute), np.int64)
-        outer(sums, of_attribute, result)
-        sums = result
-    return sums
-
-
-def codes_of(index: int, sizes: Sequence[int]) -> list[int]:
-    """The code of each attribute of a half at an index."""
-    codes = []
-    for size in reversed(sizes):
-        index, code = divmod(index, size)
-        codes.append(code)
-    return codes[::-1]
-
-
-def tuple_of(parts: Split, sizes: Sequence[int], outside: Sequence[int], i: int, j: int) -> list[int]:
-    """The code of every attribute at indices i and j of the halves."""
-    codes = [0] * len(sizes)
-    for position, code in zip(parts.outside, outside, strict=True):
-        codes[position] = code
-    for positions, index in ((parts.a, i), (parts.b, j)):
-        of_half = codes_of(index, [sizes[position] for position in positions])
-        for position, code in zip(positions, of_half, strict=True):
-            codes[position] = code
-    return codes

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import expect
-from nbcfast._halves.lines import unravelled
+from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.sides import cubed

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._halves.lines import unravelled
+from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
 from nbcfast._wire.json_entries import canonical_json
 from nbcfast.canonical.arguments import expect_progress, table_of

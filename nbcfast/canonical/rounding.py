@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import safety
-from nbcfast._halves.lines import unravelled
+from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Bools, Floats, Nearest

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gmpy2
 import numpy as np
 
-from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Term, split, tuple_of
+from nbcfast._halves.codes import tuple_of
+from nbcfast._halves.lines import Line
+from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
+from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.equivalence.margins import bound
 from nbcfast.transform.powers import Power
 from nbcfast.transform.zeros import Filled, largest_ratio

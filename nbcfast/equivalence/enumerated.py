@@ -11,9 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.products import product
-from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, unravelled
-from nbcfast.equivalence.comparing import LIMITS, Limits, Preserve, Work, arranged, check_preserve
+from nbcfast._halves.codes import unravelled
+from nbcfast._halves.lines import Line
+from nbcfast._halves.split import Split
+from nbcfast._halves.terms import Logs, Plain, Term
+from nbcfast.equivalence.comparing import arranged, check_preserve
 from nbcfast.equivalence.margins import n_rows
+from nbcfast.equivalence.pairwise import LIMITS, Limits, Preserve, Work
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.products import product
-from nbcfast._halves.lines import Plain
+from nbcfast._halves.terms import Plain
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]  # of Python ints

@@ -13,7 +13,10 @@ import numpy.typing as npt
 
 from nbcfast._core.products import product
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-from nbcfast._halves.lines import MOST_HALF, MOST_WORK, Line, Logs, Plain, Split, Term, split, tuple_of
+from nbcfast._halves.codes import tuple_of
+from nbcfast._halves.lines import Line
+from nbcfast._halves.split import MOST_HALF, MOST_WORK, Split, split
+from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.equivalence.results import Margin
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.products import product
-from nbcfast._halves.lines import Plain, codes_of
+from nbcfast._halves.codes import codes_of
+from nbcfast._halves.terms import Plain
 from nbcfast.equivalence.interval import as_array
 from nbcfast.views.integers import logarithms
 

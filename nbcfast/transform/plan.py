@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from nbcfast import safety
-from nbcfast._halves.lines import unravelled
+from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
 from nbcfast._rounding.search import Bools, Floats, Nearest, Rows

@@ -227,13 +227,13 @@ PLAIN = {
 }
 AFTER_THE_BOX = {
     "boxes.decided": set(),
-    "boxes.large": {"_halves.lines.MOST_HALF", "_halves.lines.Split", "_halves.lines.split"},
+    "boxes.large": {"_halves.split.MOST_HALF", "_halves.split.Split", "_halves.split.split"},
     "boxes.sides": {"_classes"},
     "boxes.types": set(),
     "budget": set(),
     # It makes the counts that are published, and compares these.
     "rounding": {
-        "_halves.lines.unravelled",
+        "_halves.codes.unravelled",
         "_rounding.apportion.Counted",
         "_rounding.apportion.round_up",
         "_rounding.apportion.viewset",
@@ -261,7 +261,7 @@ AFTER_THE_BOX = {
     "weights.levels": {
         "_box.MOST_ATTRIBUTES",
         "_box.Separator",
-        "_halves.lines.summed",
+        "_halves.codes.summed",
         "_margin.dominance",
     },
     "weights.listed": set(),
@@ -269,7 +269,7 @@ AFTER_THE_BOX = {
     "weights.several": set(),
     "weights.solve": set(),
     "weights.solver": {"_solve.Program"},
-    "weights.violated": {"_halves.lines.unravelled"},
+    "weights.violated": {"_halves.codes.unravelled"},
 }
 SEE_VIEWS = {"boxes.box", "boxes.ranked", "arguments", "leak", "publish"}
 

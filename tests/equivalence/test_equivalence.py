@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import SUPPRESSED, Table, Viewset, _margin
 from nbcfast._core.products import product
-from nbcfast._halves.lines import Line, Logs, Split, Term, split
+from nbcfast._halves.lines import Line
+from nbcfast._halves.split import Split, split
+from nbcfast._halves.terms import Logs, Term
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
-from nbcfast.equivalence.comparing import Limits, compared
+from nbcfast.equivalence.comparing import compared
 from nbcfast.equivalence.margins import margin_of
+from nbcfast.equivalence.pairwise import Limits
 from nbcfast.reference import equivalence as reference
 from nbcfast.reference import views as reference_views
 

@@ -13,7 +13,7 @@ from both_verifiers import in_both
 
 from nbcfast import Infeasible, Interval, load, verify
 from nbcfast import verify_release as form
-from nbcfast._halves.lines import Logs
+from nbcfast._halves.terms import Logs
 from nbcfast.canonical.boxes.large import halves
 
 MODULUS = sys.hash_info.modulus

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
-from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast._halves.lines import Line, both
+from nbcfast._halves.split import Split
+from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.boxes.large import PairsBox, SweptBox, halves

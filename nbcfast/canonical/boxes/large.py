@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.errors import Infeasible
-from nbcfast._halves.lines import MOST_HALF, Split, split
+from nbcfast._halves.split import MOST_HALF, Split, split
 from nbcfast._wire.messages import short
 from nbcfast.canonical.boxes.sides import I8, I32, I64, pair_number
 from nbcfast.canonical.boxes.types import coded

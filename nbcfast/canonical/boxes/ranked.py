@@ -12,7 +12,9 @@ import numpy.typing as npt
 from nbcfast import _classes
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-from nbcfast._halves.lines import Line, Logs, Plain, Split, Term, both
+from nbcfast._halves.lines import Line, both
+from nbcfast._halves.split import Split
+from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous, halves
 from nbcfast.canonical.boxes.sides import I32, SweptSides
 from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, coded

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._box import MOST_ATTRIBUTES, Separator
-from nbcfast._halves.lines import summed as summed_up
+from nbcfast._halves.codes import summed as summed_up
 from nbcfast._margin import dominance
 from nbcfast.canonical.boxes.types import Box
 

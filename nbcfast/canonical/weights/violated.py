@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._halves.lines import unravelled
+from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.boxes.sides import I64, Array, Pair, Sides, cubed, halves_summed
 
 I8 = npt.NDArray[np.int8]
