@@ -13,8 +13,8 @@ import numpy.typing as npt
 from nbcfast._core.errors import Infeasible
 from nbcfast._halves.split import MOST_HALF, Split, split
 from nbcfast._wire.messages import short
-from nbcfast.canonical.boxes.sides import I8, I32, I64, pair_number
-from nbcfast.canonical.boxes.types import coded
+from nbcfast.canonical.boxes.sides import I8, I32, pair_number
+from nbcfast.canonical.boxes.types import Halved
 
 MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
 ADVICE = "declare coarser values (bins fixed in advance), fewer attributes, or a list of tuples"
@@ -31,70 +31,6 @@ def contiguous(sizes: Sequence[int]) -> tuple[int, int, int]:
 
     k = min(range(len(sizes) + 1), key=lambda k: sum(parts(k)))
     return k, *parts(k)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Halved:
-    """What both boxes share: attributes in two halves, and indices in them in C order.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        How many values each attribute has.
-    half : tuple of int
-        0 for an attribute of half A, 1 for one of half B: a function of `sizes`.
-    n_classes : int
-    mode : str
-    K, L : ndarray of int64, read only
-        Counts of labels for each index of half A, and of half B.
-    """
-
-    sizes: tuple[int, ...]
-    half: tuple[int, ...]
-    n_classes: int
-    mode: str
-    K: I64
-    L: I64
-
-    @property
-    def tuples(self) -> int:
-        """How many tuples the domain has."""
-        return math.prod(self.sizes)
-
-    def attributes(self, half: int) -> tuple[int, ...]:
-        """The positions of the attributes of a half."""
-        return tuple(i for i, h in enumerate(self.half) if h == half)
-
-    def indices(self, codes: npt.ArrayLike) -> tuple[I64, I64]:
-        """The indices in both halves of each row of codes, one code an attribute."""
-        rows = coded(codes, self.sizes)
-        found = []
-        for half in (0, 1):
-            index = np.zeros(len(rows), np.int64)
-            for i in self.attributes(half):
-                index = index * self.sizes[i] + rows[:, i]
-            found.append(index)
-        return found[0], found[1]
-
-    def label(self, codes: Sequence[int]) -> int:
-        """The label of one tuple of codes."""
-        return int(self.labels([codes])[0])
-
-    def labels(self, codes: npt.ArrayLike) -> I8:
-        """The label of each row of codes, one code an attribute."""
-        raise NotImplementedError
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        mine, its = (self.sizes, self.n_classes, self.mode), (other.sizes, other.n_classes, other.mode)
-        return mine == its and np.array_equal(self.K, other.K) and np.array_equal(self.L, other.L)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shape = " x ".join(map(str, self.sizes))
-        return f"{type(self).__name__}({shape} = {self.tuples} tuples, {self.n_classes} classes, {self.mode})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,7 +92,7 @@ class SweptBox(Halved):
         How many a, for each b, have each label.
     """
 
-    places: tuple[I32, I32] = field(repr=False)
+    places: tuple[I32, I32] = field(repr=False, compare=False)
 
     def labels(self, codes: npt.ArrayLike) -> I8:
         """The label of each row of codes, one code an attribute."""

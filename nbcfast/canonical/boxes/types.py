@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,84 @@ I64 = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int64]
 
 
+class Answers:
+    """What all boxes share. Two are equal where they are of one kind and all that they hold is equal."""
+
+    sizes: tuple[int, ...]
+    n_classes: int
+    mode: str
+
+    @property
+    def tuples(self) -> int:
+        """How many tuples the domain has."""
+        return math.prod(self.sizes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        own: Any = self  # each box is a dataclass
+        return all(
+            np.array_equal(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(own)
+            if each.compare
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.sizes))
+        return f"{type(self).__name__}({shape} = {self.tuples} tuples, {self.n_classes} classes, {self.mode})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Box:
+class Halved(Answers):
+    """A box over attributes in two halves, with indices in them in C order.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        How many values each attribute has.
+    half : tuple of int
+        0 for an attribute of half A, 1 for one of half B: a function of `sizes`.
+    n_classes : int
+    mode : str
+    K, L : ndarray of int64, read only
+        Counts of labels for each index of half A, and of half B.
+    """
+
+    sizes: tuple[int, ...]
+    half: tuple[int, ...]
+    n_classes: int
+    mode: str
+    K: I64
+    L: I64
+
+    def attributes(self, half: int) -> tuple[int, ...]:
+        """The positions of the attributes of a half."""
+        return tuple(i for i, h in enumerate(self.half) if h == half)
+
+    def indices(self, codes: npt.ArrayLike) -> tuple[I64, I64]:
+        """The indices in both halves of each row of codes, one code an attribute."""
+        rows = coded(codes, self.sizes)
+        found = []
+        for half in (0, 1):
+            index = np.zeros(len(rows), np.int64)
+            for i in self.attributes(half):
+                index = index * self.sizes[i] + rows[:, i]
+            found.append(index)
+        return found[0], found[1]
+
+    def label(self, codes: Sequence[int]) -> int:
+        """The label of one tuple of codes."""
+        return int(self.labels([codes])[0])
+
+    def labels(self, codes: npt.ArrayLike) -> I8:
+        """The label of each row of codes, one code an attribute."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Box(Halved):
     """All answers of a classifier with at most two classes, as two vectors over half-domains.
 
     The attributes are parted into halves A and B. Of a tuple with indices a and b in the halves, the label is
@@ -40,18 +116,6 @@ class Box:
         How many indices a have label 0 with this b.
     """
 
-    sizes: tuple[int, ...]
-    half: tuple[int, ...]
-    n_classes: int
-    mode: str
-    K: I64
-    L: I64
-
-    @property
-    def tuples(self) -> int:
-        """How many tuples the domain has."""
-        return math.prod(self.sizes)
-
     def n_of(self, label: int) -> int:
         """How many tuples have this label."""
         zeros = int(self.K.sum())
@@ -64,24 +128,10 @@ class Box:
         rank[np.argsort(-self.L, kind="stable")] = np.arange(len(self.L))
         return rank
 
-    def attributes(self, half: int) -> tuple[int, ...]:
-        """The positions of the attributes of a half."""
-        return tuple(i for i, h in enumerate(self.half) if h == half)
-
     def labels(self, codes: npt.ArrayLike) -> I8:
         """The label of each row of codes, one code an attribute."""
-        rows = coded(codes, self.sizes)
-        index = []
-        for half in (0, 1):
-            of_half = np.zeros(len(rows), np.int64)
-            for i in self.attributes(half):
-                of_half = of_half * self.sizes[i] + rows[:, i]
-            index.append(of_half)
-        return (self.rank[index[1]] >= self.K[index[0]]).astype(np.int8)
-
-    def label(self, codes: Sequence[int]) -> int:
-        """The label of one tuple of codes."""
-        return int(self.labels([codes])[0])
+        a, b = self.indices(codes)
+        return (self.rank[b] >= self.K[a]).astype(np.int8)
 
     def enumerate(self) -> I8:
         """The labels of all tuples, one axis an attribute (of which NumPy takes 64)."""
@@ -93,18 +143,6 @@ class Box:
         order = [i for half in (0, 1) for i in self.attributes(half) if self.sizes[i] > 1]
         shaped = labels.reshape([self.sizes[i] for i in order])
         return np.ascontiguousarray(shaped.transpose(np.argsort(order))).reshape(-1)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Box):
-            return NotImplemented
-        return (
-            (self.sizes, self.half, self.n_classes, self.mode)
-            == (other.sizes, other.half, other.n_classes, other.mode)
-            and np.array_equal(self.K, other.K)
-            and np.array_equal(self.L, other.L)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
@@ -123,7 +161,7 @@ class Box:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnumeratedBox:
+class EnumeratedBox(Answers):
     """All answers of a classifier with more than two classes, tuple by tuple.
 
     Attributes
@@ -141,26 +179,9 @@ class EnumeratedBox:
     mode: str
     labels: I8
 
-    @property
-    def tuples(self) -> int:
-        """How many tuples the domain has."""
-        return math.prod(self.sizes)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EnumeratedBox):
-            return NotImplemented
-        mine, its = (self.sizes, self.n_classes, self.mode), (other.sizes, other.n_classes, other.mode)
-        return mine == its and np.array_equal(self.labels, other.labels)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shape = " x ".join(map(str, self.sizes))
-        return f"EnumeratedBox({shape} = {self.tuples} tuples, {self.n_classes} classes, {self.mode})"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ListedBox:
+class ListedBox(Answers):
     """The answers of a classifier on a declared list of tuples, and nowhere else.
 
     Attributes
@@ -184,17 +205,6 @@ class ListedBox:
     def tuples(self) -> int:
         """How many tuples the list has."""
         return len(self.codes)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ListedBox):
-            return NotImplemented
-        return (
-            (self.sizes, self.n_classes, self.mode) == (other.sizes, other.n_classes, other.mode)
-            and np.array_equal(self.codes, other.codes)
-            and np.array_equal(self.labels, other.labels)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"ListedBox({self.tuples} tuples, {self.n_classes} classes, {self.mode})"
