@@ -222,8 +222,8 @@ PLAIN = {
     "_core.errors.Infeasible",
     "_core.errors.expect",
     "_core.threads.Progress",
+    "_wire.messages.short",
     "table.values.exact",
-    "verify_release.short",
 }
 AFTER_THE_BOX = {
     "boxes.decided": set(),
