@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from nbcfast.verification.checks import verify
 
 from nbcfast.cli.writings import noted
+from nbcfast.verification.checks import verify
 
 pytest.importorskip("pyarrow")
 
