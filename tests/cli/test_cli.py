@@ -1,7 +1,6 @@
 """The command line, against numbers counted by hand."""
 
 import builtins
-import gzip
 import importlib.metadata
 import json
 import os
@@ -192,10 +191,18 @@ def test_delimiters(found, tmp_path, name, delimiter, options):
     assert found(path, "--class", "label", "--columns", "colour,size", *options) == FOUND
 
 
-def test_compressed_csv(found, tmp_path):
-    path = tmp_path / "small.csv.gz"
-    path.write_bytes(gzip.compress(CSV.encode()))
-    assert found(path, "--class", "label", "--columns", "colour,size") == FOUND
+@pytest.mark.parametrize("ending", ["csv.gz", "csv.bz2", "csv.zst", "csv.lz4"])
+def test_compressed_csv(found, tmp_path, ending):
+    path = tmp_path / f"small.{ending}"
+    with pa.output_stream(path) as stream:  # compressed as its name says
+        stream.write(CSV.encode())
+    assert path.read_bytes() != CSV.encode()
+    plain = tmp_path / "small.csv"
+    plain.write_text(CSV)
+    arguments = ("--class", "label", "--columns", "colour,size")
+    assert found(path, *arguments) == (expected := found(plain, *arguments))
+    # What looks like weights is found in the beginning of the file.
+    assert "give --weights weight" in expected["warnings"][0]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "pq"])
