@@ -71,7 +71,7 @@ def _code_of(arguments: list[str], signals: "_Signals") -> int:
     forget()
     of_stdout = False
     try:
-        from nbcfast.cli.verbs import run
+        from nbcfast.cli.options import run
 
         code = run(arguments)
         of_stdout = True

@@ -26,34 +26,15 @@ from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
+from nbcfast.cli.options import reads_file, reads_table, verbs
+from nbcfast.cli.printing import exact, label, listing, pairs, readable, same_line, show
+from nbcfast.cli.reading import counted, expect_file, private_table, progress, read, read_otherwise, rows_of
+from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.cli.verbs import (
-    all_once,
-    counted,
-    exact,
-    expect_file,
-    label,
-    listing,
-    more,
-    pairs,
-    plain,
-    private_table,
-    progress,
-    read,
-    read_otherwise,
-    readable,
-    reads_file,
-    reads_table,
-    rows_of,
-    same_line,
-    show,
-    singular,
-    too_long,
-    verbs,
-)
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
+from nbcfast.table.values import plain
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
 from nbcfast.views.quality import evaluate

@@ -16,7 +16,8 @@ from nbcfast.canonical import Leak
 from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
 from nbcfast.cli.naming import no_column
-from nbcfast.cli.verbs import label, listing, progress, read
+from nbcfast.cli.printing import label, listing
+from nbcfast.cli.reading import progress, read
 
 SHOWN = 20  # attributes of which the meter is printed
 

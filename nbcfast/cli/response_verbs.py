@@ -20,21 +20,10 @@ from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import CUTS, TABLE
 from nbcfast.cli.naming import Verb
+from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.printing import label, listing, pairs, readable, show
+from nbcfast.cli.reading import expect_file, names_in, progress, read
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.cli.verbs import (
-    Whole,
-    expect_file,
-    label,
-    listing,
-    names_in,
-    pairs,
-    progress,
-    read,
-    readable,
-    reads_file,
-    show,
-    verbs,
-)
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme

@@ -20,10 +20,13 @@ from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
+from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.printing import label, listing, pairs, show
+from nbcfast.cli.reading import progress
 from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.cli.table_files import names_of, read
-from nbcfast.cli.verbs import Whole, label, listing, pairs, plain, progress, reads_file, show, verbs
 from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.values import plain
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 ADVICE = 10  # splits that are shown

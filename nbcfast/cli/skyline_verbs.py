@@ -23,33 +23,16 @@ from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.beginnings import file_ending, uncounted
 from nbcfast.cli.naming import Verb
-from nbcfast.cli.table_files import (
-    Output,
-    counts_remarks,
-    csv_options,
-    held_out,
-    names_of,
-    output,
-    read,
-)
+from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.printing import label, listing, pairs, screen_width, show
+from nbcfast.cli.reading import progress
+from nbcfast.cli.table_files import Output, counts_remarks, csv_options, held_out, names_of, output, read
 from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
-from nbcfast.cli.verbs import (
-    Whole,
-    label,
-    listing,
-    pairs,
-    plain,
-    progress,
-    reads_file,
-    screen_width,
-    show,
-    verbs,
-)
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.table.values import exact_share, plainly
+from nbcfast.table.values import exact_share, plain, plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._reading.endings import ending_of, is_parquet
 from nbcfast.cli.beginnings import file_ending
 from nbcfast.cli.naming import about
-from nbcfast.cli.verbs import names_in, progress
+from nbcfast.cli.reading import names_in, progress
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 

@@ -20,24 +20,15 @@ from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.beginnings import uncounted
 from nbcfast.cli.naming import split_otherwise
+from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.printing import label, listing, pairs, show
+from nbcfast.cli.reading import as_options, names_in, progress
+from nbcfast.cli.remarks import names_people
 from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.cli.verbs import (
-    as_options,
-    label,
-    listing,
-    names_in,
-    names_people,
-    pairs,
-    plain,
-    progress,
-    reads_file,
-    show,
-    verbs,
-)
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
-from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast.table.values import exact, exact_share, number_text, plain
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 from nbcfast.verification.load import load
 

@@ -1,44 +1,39 @@
 """The verbs of the command line, one function a verb, on the public interface alone."""
 
-import csv
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
-from nbcfast._reading.endings import WRITTEN, is_parquet
+from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.beginnings import file_ending, header_of, uncounted
-from nbcfast.cli.naming import Verb, about
+from nbcfast.cli.adversaries import Adversaries, others_in
+from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
+from nbcfast.cli.beginnings import header_of
+from nbcfast.cli.options import Whole, reads_file, reads_table, verbs
+from nbcfast.cli.printing import amount, exact, label, listing, pairs, readable, same_line, show
+from nbcfast.cli.reading import ProgressCallback, counted, private_table, progress, read_otherwise, rows_of
+from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
-from nbcfast.published.release import Release, same_text
-from nbcfast.table.arrow import load_pyarrow
-from nbcfast.table.values import amount_text, number_text, plainly
+from nbcfast.published.release import Release
 from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
 from nbcfast.transform import safety_transform
@@ -51,339 +46,11 @@ if TYPE_CHECKING:
     from nbcfast.mondrian.partition import Partition
     from nbcfast.response import Disguised
     from nbcfast.templates import Disclosure
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-ProgressCallback = Callable[[int, int], None]
-
-MOST_ROWS = 10**300
-MOST_CLASSES = 256
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
-SHORT = 10**15  # rows up to which counts say little more than they must
-MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
-FEWEST = 3  # rows from which an attribute whose values are those of single rows names people
 MOST_COLUMNS = 10_000  # that inspect looks at
 MOST_LISTED = 1_000  # attributes of which it prints a line
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
-EXACT = 2**53  # up to which floats hold every integer
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
-
-
-class Whole(click.IntRange):
-    """A whole number in plain digits: Python would take "４" and " 4 " as well."""
-
-    name = "integer range"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if isinstance(value, str) and not plainly(value):
-            self.fail(f"{value!a} is not a number in digits 0 to 9 without blanks.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def run(arguments: list[str]) -> int:
-    """Run the verb that `arguments` name; the exit code."""
-    for more in ("adversaries", "skyline_verbs", "template_verbs", "response_verbs", "risk_verbs"):
-        import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves
-    try:
-        with verbs.make_context("nbcfast", arguments) as context:
-            return int(verbs.invoke(context) or 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else error.format_message(), err=True)
-        return 2
-    except click.exceptions.Exit as left:
-        return left.exit_code
-    except click.ClickException as error:
-        raise ValueError(error.format_message()) from error
-
-
-@click.group(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    no_args_is_help=True,
-)
-@click.version_option(nbcfast.__version__, prog_name="nbcfast")
-def verbs() -> None:
-    """Publish naive Bayes classifiers and tables so that nobody can be read off them."""
-
-
-verbs.command_class = Verb
-
-
-def reads_table(command: Command) -> Command:
-    """The argument and options of every verb that reads a table with a class."""
-    decorators = [
-        click.argument("file", type=click.Path(path_type=Path)),
-        click.option("--class", "class_name", metavar="NAME", required=True, help="The column to predict."),
-        click.option(
-            "--columns",
-            metavar="A,B,C",
-            help="The attributes to use; all other columns are left out.  [default: all]",
-        ),
-    ]
-    command = reads_file(command, max_values=True)
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
-
-
-def reads_file(command: Command, max_values: bool = False) -> Command:
-    """The options that say how a file is read."""
-    decorators = [
-        click.option("--weights", metavar="NAME", help="A column that says how often each row counts."),
-        click.option(
-            "--null",
-            "nulls",
-            metavar="TEXT",
-            multiple=True,
-            help="CSV: a text that means null; may be repeated.  [default: the empty text]",
-        ),
-        click.option(
-            "--delimiter", metavar="CHAR", help=r"CSV: between fields.  [default: , and \t in .tsv]"
-        ),
-        click.option(
-            "--text",
-            "texts",
-            metavar="NAME",
-            multiple=True,
-            help="CSV: keep this column as text, even if it holds numbers; may be repeated.",
-        ),
-    ]
-    if max_values:
-        decorators.append(
-            click.option(
-                "--max-values",
-                type=Whole(min=1),
-                default=65_536,
-                show_default=True,
-                help="Refuse attributes with more values than this.",
-            )
-        )
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
-
-
-def read(
-    file: Path,
-    class_name: str,
-    columns: str | list[str] | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The table in `file`, CSV or Parquet by its ending."""
-    names = names_in(columns) if isinstance(columns, str) else columns
-    chosen = None if names is None else [*names, class_name]
-    taken = {"--class": class_name, "--weights": weights}
-    for option, column in taken.items():
-        if chosen is not None and column in chosen[:-1]:
-            raise ValueError(f"--columns and {option} both name {column!r}")
-    if weights == class_name:
-        raise ValueError(f"--class and --weights both name {class_name!r}")
-    load_pyarrow()  # where it is missing, main names the extra
-    ending = file_ending(file)
-    if ending.kind == "parquet":
-        if nulls or delimiter is not None or texts:
-            raise ValueError("--null, --delimiter and --text are for CSV files")
-        with progress("reading") as report, about(file):
-            return nbcfast.read_parquet(file, columns=chosen, weights=weights, progress=report)
-    if delimiter is None:
-        delimiter = ending.delimiter
-    delimiter = delimiter.replace("\\t", "\t")
-    if len(delimiter) != 1:
-        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-    with progress("reading") as report, about(file):
-        return nbcfast.read_csv(
-            file,
-            columns=chosen,
-            null_values=nulls or ("",),
-            types=dict.fromkeys(texts, "text"),
-            weights=weights,
-            delimiter=delimiter,
-            progress=report,
-        )
-
-
-def expect_file(file: Path) -> None:
-    """Refuse a name that nothing has: what else is wrong with it would be said of nothing."""
-    file.stat()
-
-
-def counted(
-    file: Path,
-    class_name: str,
-    columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-    max_values: int,
-    declared: Any = None,
-) -> tuple[nbcfast.Table, nbcfast.Viewset]:
-    """The table in `file`, with the domains that were declared, and its counts."""
-    table = read(file, class_name, columns, weights, nulls, delimiter, texts)
-    if declared is not None:
-        table = declared.applied(table)
-    if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
-    if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
-        raise ValueError(
-            f"--class {class_name!r} has {len(table.domain(class_name)):,} values, more than {MOST_CLASSES} "
-            "classes: bin it first"
-        )
-    for name in table.names:
-        size = len(table.domain(name))
-        if name != class_name and size > max_values:
-            raise ValueError(
-                f"column {name!r} has {size:,} values, more than --max-values {max_values:,}: "
-                "choose other --columns, or raise the limit"
-            )
-    views = nbcfast.count(
-        table, class_name, None if columns is None else names_in(columns), max_values=max_values
-    )
-    return table, views
-
-
-@contextmanager
-def as_options(**options: str) -> Iterator[None]:
-    """Let errors about these arguments of the library be about the options that give them."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        text = str(error)
-        for argument, option in options.items():
-            rest = text.removeprefix(argument)
-            # Subclasses say more than their text.
-            if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
-                raise ValueError(option + rest) from None
-        raise
-
-
-def names_in(text: str) -> list[str]:
-    """The names in a comma-separated list; a name with a comma stands in double quotes."""
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if not names or not all(names):
-        raise ValueError(f"--columns must be names with commas between them, got {text!r}")
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--columns names {name!r} twice")
-    return names
-
-
-@contextmanager
-def progress(what: str) -> Iterator[ProgressCallback | None]:
-    """A `progress=` callback that draws a bar on stderr, or None where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=None)
-
-    def report(done: int, total: int) -> None:
-        with suppress(RuntimeError):  # it draws in a thread, which a limit of the process may not allow
-            bar.start()  # here, so that nothing flickers when the work cannot even begin
-        bar.update(task, completed=done, total=total)
-
-    try:
-        yield report
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-
-
-def label(value: object) -> str:
-    """A value or a name as one piece of text."""
-    if value is None:
-        return "(null)"
-    return printable(str(value)) if str(value).strip() else repr(value)
-
-
-def exact(number: int) -> int | str:
-    """An integer for JSON: hexadecimal text beyond 2^53, which many readers would round."""
-    return number if number <= 2**53 else hex(number)
-
-
-def readable(number: int) -> str:
-    """An integer for people: exact while it fits on a line."""
-    return amount_text(number)
-
-
-def pairs(rows: list[tuple[str, str]]) -> Grid:
-    """Names on the left, what they are on the right."""
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_column(overflow="fold")
-    grid.add_column(overflow="fold")
-    for name, text in rows:
-        grid.add_row(Text(name), Text(text))
-    return grid
-
-
-LEAST = 16  # letters of a text before it is folded, beside other columns
-
-
-class Listing(Grid):
-    """A table that never drops a letter: where its columns do not fit beside each other, they stand below."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        texts = [[plain_text(cell) for cell in (column.header, *column.cells)] for column in self.columns]
-        natural = [max(map(cell_len, cells)) for cells in texts]
-        least = [
-            size if column.no_wrap else min(size, LEAST)
-            for size, column in zip(natural, self.columns, strict=True)
-        ]
-        if sum(least) + 2 * (len(least) - 1) <= options.max_width:
-            yield from super().__rich_console__(console, options)
-            return
-        (title, *headers), *rows = zip(*texts, strict=True)
-        yield Text(title or "", style="bold", overflow="fold")
-        yield Text("─" * options.max_width)
-        for name, *cells in rows:
-            yield Text(name, overflow="fold")
-            for header, cell in zip(headers, cells, strict=True):
-                if cell:
-                    line = Text(f"{header}  {cell}" if header else cell, overflow="fold")
-                    yield Padding(line, (0, 0, 0, 4))
-
-
-def plain_text(cell: object) -> str:
-    return cell.plain if isinstance(cell, Text) else str(cell)
-
-
-def listing(first: str, *numbers: str) -> Grid:
-    """An empty table: a column of names and columns of numbers."""
-    grid = Listing(
-        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
-    )
-    grid.add_column(first, overflow="fold")
-    for number in numbers:
-        grid.add_column(number, justify="right", no_wrap=True)
-    return grid
-
-
-def screen() -> Console:
-    """Where results go: as wide as the terminal, and a pipe is as wide as anything."""
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = 10_000
-    return console
-
-
-def screen_width() -> int:
-    return screen().width
-
-
-def show(*parts: Text | Grid) -> None:
-    """Print `parts` with an empty line after each, folded to the terminal or, in a pipe, not at all."""
-    console = screen()
-    try:
-        with console.capture() as capture:
-            for part in parts:
-                console.print(part, Text(), sep="\n")
-        print("\n".join(line.rstrip() for line in capture.get().splitlines()).rstrip())
-    except OSError as error:
-        error.filename = "stdout"  # other than those of files, its errors do not say whose they are
-        raise
 
 
 @verbs.command()
@@ -605,9 +272,6 @@ def publish(
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
     """
-    from nbcfast.cli.adversaries import Adversaries, others_in
-    from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
-
     limit = limit_of(amplification, breach, attacker)
     wanted = rows_of(rows, allow_differences)
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
@@ -796,77 +460,6 @@ def already_written(files: list[Path]) -> Iterator[None]:
         raise
 
 
-def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[str]:
-    """What is said of columns of a CSV file that are text because a number in them is too long."""
-    if is_parquet(file):
-        return []
-    said = []
-    for name in table.names:
-        values = [value for value in table.domain(name) if value is not None]
-        numbers = [value for value in values if isinstance(value, str) and NUMBER.fullmatch(value)]
-        # Two texts of so many digits may differ in value though int64 and float64 hold neither.
-        long = [text for text in numbers if len(text.lstrip("-")) > 15 and abs(Fraction(text)) > EXACT]
-        if name not in texts and long and len(numbers) == len(values):
-            said.append(
-                f"{label(name)} holds numbers that 64 bits do not, as {long[0][:40]}, and is read as text, "
-                f"in the order of texts: --text {label(name)} says that this is meant."
-            )
-    return said
-
-
-def all_once(
-    file: Path, weights: str | None, delimiter: str | None, class_name: str, columns: str | None
-) -> list[str]:
-    """What is said of columns of a table with a class that may say how often a row counts."""
-    used = [class_name, *([] if columns is None else names_in(columns))]
-    return uncounted(file, weights, delimiter, used, implied=columns is None)
-
-
-def names_people(values: int, rows: int, alone: int) -> bool:
-    """Whether a column has nearly as many values as rows, or most rows a value that no other has.
-
-    `alone` is how many values stand in a single row.
-    """
-    return (values > MOST_SINGULAR * rows and values > 20) or (rows >= FEWEST and 2 * alone > rows)
-
-
-def singular(views: nbcfast.Viewset) -> Iterator[str]:
-    """A warning for each attribute whose values are nearly those of single rows: all are published."""
-    for name in views.attributes:
-        count = len(views.domain(name))
-        alone = int((views.counts[name].sum(axis=1) == 1).sum())
-        if names_people(count, int(views.n_rows), alone):
-            yield (
-                f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
-                "them are published, each with its most probable class: bin it first, or leave it out with "
-                "--columns."
-            )
-
-
-def more(views: nbcfast.Viewset, release: Release, log_loss: float) -> Iterator[str]:
-    """What else a steward should look at."""
-    if len(views.classes) == 1:
-        yield (
-            f"The class column has one value, {label(views.classes[0])}: nothing is classified, and what is "
-            "said of classifiers here says nothing. Is it the column that was meant?"
-        )
-    if None in views.classes:
-        rows = readable(int(views.class_counts[views.classes.index(None)]))
-        yield f"{rows} rows without a class are a class of their own, null, of highest precedence."
-    if release.views.n_rows > SHORT and not release.certificate.identity:
-        digits = math.floor(math.log10(int(release.views.class_counts.max()))) + 1
-        yield (
-            f"The counts have up to {digits} digits, as a proof for so many tuples needs them; numbers that "
-            "exact can be inverted. Fewer attributes or values need fewer, and so does --rows R with "
-            "--allow-differences."
-        )
-    elif log_loss > math.log(len(views.classes)) > 0:
-        yield (
-            "The log-loss is above that of guessing: so few rows let flat scores look steeper than they are. "
-            "--rows proven keeps them."
-        )
-
-
 def limit_of(
     amplification: str | None, breach: tuple[str, str] | None, attacker: Literal["row", "worlds"]
 ) -> Fraction:
@@ -888,23 +481,6 @@ def limit_of(
         reason = ", because attacker 'worlds' needs half of it" if attacker == "worlds" else ""
         raise ValueError(f"--amplification must be above {least}{reason}; got {amount(limit)}")
     return limit
-
-
-def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"] | int:
-    """The value of --rows."""
-    if rows in ("smallest", "proven"):
-        if allow_differences:
-            raise ValueError("--allow-differences goes with --rows R, a number")
-        return "smallest" if rows == "smallest" else "proven"
-    try:
-        number = exactly(rows.replace(",", ""), "--rows")
-    except ValueError:
-        number = -1
-    if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
-        raise ValueError(
-            f"--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got {rows[:60]!r}"
-        )
-    return number
 
 
 @dataclass(frozen=True)
@@ -962,17 +538,6 @@ def posterior_text(posterior: Posterior, named: bool = False) -> str:
     return f"{bound}{posterior.probability:.1%}{f' {label(posterior.label)}' if named else ''}"
 
 
-def amount(number: object) -> str:
-    """A number of any size for people."""
-    if isinstance(number, Fraction):
-        if number >= 10**15:
-            return readable(math.floor(number))
-        if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
-            return f"about {float(number):.6g}"
-        return number_text(number.numerator if number.denominator == 1 else number)
-    return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
-
-
 def best_found(best: dict[str, object]) -> Iterator[str]:
     """What could be had in place of a demand that nothing meets."""
     release = best.get("release")
@@ -990,18 +555,6 @@ def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
     if attacker == "worlds":
         return f"{amount(limit)}, half of the amplification {amount(amplification)}, for attacker 'worlds'"
     return f"{amount(limit)}, for attacker 'row'"
-
-
-def same_line(release: Release) -> str:
-    """Whether the classifier is the private one, and how that was established, by who made the release."""
-    made = release.certificate
-    if made.canonical is not None and made.canonical.listed is not None:
-        listed = made.canonical.listed
-        return same_text(made.preserve, made.tuples, listed.differing, made.equivalence, None, listed.tuples)
-    if made.differing_tuples is None:
-        what = "the order of all classes" if made.preserve == "order" else "the best class"
-        return f"not compared: {what} on {readable(made.tuples)} tuples"
-    return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
 
 
 class Named(click.Path):
@@ -1082,8 +635,6 @@ def verify(
                 "nothing of a list"
             )
         if listed is not None:
-            from nbcfast.cli.answers import listed_in
-
             public = listed_in(listed, published.views, None, nulls, delimiter, texts)
         if against is not None and class_name is not None:
             table = private_table(published, against, class_name, weights, nulls, delimiter, texts)
@@ -1117,76 +668,6 @@ def keeps_list(release: Release) -> bool:
     """Whether what a release claims is claimed on a public list of tuples."""
     made = release.certificate.canonical
     return made is not None and made.listed is not None
-
-
-def read_otherwise(
-    found: Verification,
-    release: Release,
-    against: Path,
-    table: nbcfast.Table,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> str | None:
-    """What may be the matter where a classifier is not that of the table: it may have been read otherwise."""
-    if all(check.passed is not False for check in found.checks if check.name == "equivalence"):
-        return None
-    options = {"--weights NAME": weights is None}
-    if not is_parquet(against):
-        options |= {
-            "--null TEXT": not nulls,
-            "--delimiter CHAR": delimiter is None,
-            "--text NAME": not texts,
-        }
-    total = table.n_rows if table.weights is None else int(table.weights.sum())
-    counted = f"{against}, as it was read, counts {total:,} in all"
-    if release.certificate.identity:
-        stated = int(release.views.n_rows)
-        options["--weights NAME"] &= stated != total
-        counted += f", and the release, which states that its counts are the private ones, {readable(stated)}"
-    else:
-        counted += ", and of how many the release was made its certificate does not say"
-    left = [option for option, may_be in options.items() if may_be]
-    if not left:
-        return f"{counted}."
-    several = f"{', '.join(left[:-1])} or {left[-1]}" if len(left) > 1 else left[0]
-    return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
-
-
-def private_table(
-    release: Release,
-    against: Path,
-    class_name: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The private table: the attributes that the release has, in its bins, and the class."""
-    names = list(release.views.attributes)
-    for option, column in (("--class", class_name), ("--weights", weights)):
-        if column in names:
-            raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
-    binned = {
-        name: release.views.domain(name)
-        for name in names
-        if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name))
-    }
-    if not is_parquet(against):
-        # A column of numbers that was published as text was read as text.
-        typed = [*names, class_name]
-        domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}
-        texts = (
-            *texts,
-            *(name for name in typed if name not in texts and any(isinstance(v, str) for v in domains[name])),
-        )
-    table = read(against, class_name, names, weights, nulls, delimiter, texts)
-    if table.n_rows == 0:
-        raise ValueError(f"{against}: no rows")
-    for name, intervals in binned.items():
-        table = table.bin(name, edges=intervals)
-    return table
 
 
 def of_partition(made: "Partition") -> list[tuple[str, str]]:

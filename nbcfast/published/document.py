@@ -11,6 +11,7 @@ from nbcfast._wire.form import Form, strange_words
 from nbcfast._wire.json_entries import FORMAT, Refused, TooLong, canonical_json, digest
 from nbcfast._wire.kinds import parse_any
 from nbcfast._wire.messages import short
+from nbcfast._wire.points_and_counts import scorecard
 from nbcfast._wire.regular_files import NAME, content, copy_of, location, read_whole, regular
 from nbcfast._wire.release_checks import NOT_COMPARED
 from nbcfast.published.limits import lambda_kept, odds_kept
@@ -92,14 +93,11 @@ def strange(release: Release) -> str | None:
     return strange_words("warnings", made.warned, made.warnings)
 
 
-def at_odds(release: Release, document: Document) -> str | None:
-    """That points and counts of a canonical release decide differently, if that is known."""
-    if release.certificate.canonical is None:
+def at_odds(document: Document) -> str | None:
+    """That points and counts of a canonical release decide differently, as far as a recipient finds out."""
+    if document.canonical is None:
         return None
-    from nbcfast.verification.remade import scorecard
-
-    alike, text = scorecard(release, document=document)
-    return text if alike is False else None
+    return next((text for _, holds, text in scorecard(document) if holds is False), None)
 
 
 def text_of(release: Release) -> str:

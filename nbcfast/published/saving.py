@@ -35,7 +35,7 @@ def save(
         document = parse(data)
     except Refused as error:
         raise ValueError(f"not saved: {error}") from None
-    fault = beyond(release, document) or at_odds(release, document)
+    fault = beyond(release, document) or at_odds(document)
     if fault:
         raise ValueError(f"not saved: {fault}")
     if dataset is not None and os.path.dirname(place_of(dataset)) == place_of(path):

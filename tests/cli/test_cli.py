@@ -14,7 +14,7 @@ import pytest
 
 import nbcfast
 from nbcfast.cli import main
-from nbcfast.cli.verbs import verbs
+from nbcfast.cli.options import verbs
 from nbcfast.table.values import amount_text
 
 # Class a twice, class b four times. X(red, 1) = (2*1/2, 2*2/4) and X(red, 2) = (2*1/2, 2*2/4) are ties;
@@ -472,7 +472,7 @@ def test_all_verbs_are_listed_here(run):
 @pytest.mark.parametrize("options", [[], ["--help"]])
 def test_every_verb_says_that_stdout_is_closed(verb, options, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr("nbcfast.cli.verbs.run", None)
+    monkeypatch.setattr("nbcfast.cli.options.run", None)
     with pytest.raises(SystemExit) as left:
         main([*verb.split(), *options])
     assert (left.value.code, capsys.readouterr().err) == (2, CLOSED)

@@ -72,7 +72,7 @@ def ending(monkeypatch):
 
     def ending(verb):
         before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-        monkeypatch.setattr("nbcfast.cli.verbs.run", lambda arguments: verb())
+        monkeypatch.setattr("nbcfast.cli.options.run", lambda arguments: verb())
         with pytest.raises(SystemExit) as left:
             cli.main([])
         assert {number: signal.getsignal(number) for number in before} == before

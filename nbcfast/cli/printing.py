@@ -1,0 +1,132 @@
+"""How verbs print: pairs, tables, and numbers that people read."""
+
+import math
+from fractions import Fraction
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from nbcfast._wire.messages import printable
+from nbcfast.published.release import Release, same_text
+from nbcfast.table.values import amount_text, number_text
+
+
+def label(value: object) -> str:
+    """A value or a name as one piece of text."""
+    if value is None:
+        return "(null)"
+    return printable(str(value)) if str(value).strip() else repr(value)
+
+
+def exact(number: int) -> int | str:
+    """An integer for JSON: hexadecimal text beyond 2^53, which many readers would round."""
+    return number if number <= 2**53 else hex(number)
+
+
+def readable(number: int) -> str:
+    """An integer for people: exact while it fits on a line."""
+    return amount_text(number)
+
+
+def pairs(rows: list[tuple[str, str]]) -> Grid:
+    """Names on the left, what they are on the right."""
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(overflow="fold")
+    for name, text in rows:
+        grid.add_row(Text(name), Text(text))
+    return grid
+
+
+LEAST = 16  # letters of a text before it is folded, beside other columns
+
+
+class Listing(Grid):
+    """A table that never drops a letter: where its columns do not fit beside each other, they stand below."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        texts = [[plain_text(cell) for cell in (column.header, *column.cells)] for column in self.columns]
+        natural = [max(map(cell_len, cells)) for cells in texts]
+        least = [
+            size if column.no_wrap else min(size, LEAST)
+            for size, column in zip(natural, self.columns, strict=True)
+        ]
+        if sum(least) + 2 * (len(least) - 1) <= options.max_width:
+            yield from super().__rich_console__(console, options)
+            return
+        (title, *headers), *rows = zip(*texts, strict=True)
+        yield Text(title or "", style="bold", overflow="fold")
+        yield Text("─" * options.max_width)
+        for name, *cells in rows:
+            yield Text(name, overflow="fold")
+            for header, cell in zip(headers, cells, strict=True):
+                if cell:
+                    line = Text(f"{header}  {cell}" if header else cell, overflow="fold")
+                    yield Padding(line, (0, 0, 0, 4))
+
+
+def plain_text(cell: object) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
+
+
+def listing(first: str, *numbers: str) -> Grid:
+    """An empty table: a column of names and columns of numbers."""
+    grid = Listing(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
+    )
+    grid.add_column(first, overflow="fold")
+    for number in numbers:
+        grid.add_column(number, justify="right", no_wrap=True)
+    return grid
+
+
+def screen() -> Console:
+    """Where results go: as wide as the terminal, and a pipe is as wide as anything."""
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 10_000
+    return console
+
+
+def screen_width() -> int:
+    return screen().width
+
+
+def show(*parts: Text | Grid) -> None:
+    """Print `parts` with an empty line after each, folded to the terminal or, in a pipe, not at all."""
+    console = screen()
+    try:
+        with console.capture() as capture:
+            for part in parts:
+                console.print(part, Text(), sep="\n")
+        print("\n".join(line.rstrip() for line in capture.get().splitlines()).rstrip())
+    except OSError as error:
+        error.filename = "stdout"  # other than those of files, its errors do not say whose they are
+        raise
+
+
+def amount(number: object) -> str:
+    """A number of any size for people."""
+    if isinstance(number, Fraction):
+        if number >= 10**15:
+            return readable(math.floor(number))
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
+            return f"about {float(number):.6g}"
+        return number_text(number.numerator if number.denominator == 1 else number)
+    return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
+
+
+def same_line(release: Release) -> str:
+    """Whether the classifier is the private one, and how that was established, by who made the release."""
+    made = release.certificate
+    if made.canonical is not None and made.canonical.listed is not None:
+        listed = made.canonical.listed
+        return same_text(made.preserve, made.tuples, listed.differing, made.equivalence, None, listed.tuples)
+    if made.differing_tuples is None:
+        what = "the order of all classes" if made.preserve == "order" else "the best class"
+        return f"not compared: {what} on {readable(made.tuples)} tuples"
+    return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
