@@ -23,7 +23,7 @@ def collected():
 
 
 def table(listed, day):
-    """How many tests each folder has, in Markdown; `listed` has lines as tests/views/test_count.py::test_x."""
+    """How many tests each folder has, in Markdown; of lines such as tests/views/test_count.py::test_x."""
     folders = Counter(re.findall(r"^tests/(\w+)/[^:]+::", listed, re.MULTILINE))
     if not folders:
         raise ValueError(f"expected tests of folders, got {listed[-200:]!r}")
