@@ -115,7 +115,7 @@ def both(
 
 
 def comparison() -> Iterator[str]:
-    """The table of the README."""
+    """The table of docs/evaluation.md."""
     heads = ["margin / range", "bits", "rows", "log-loss", "counts recovered"]
     yield "| Adult | lambda | method | " + " | ".join(heads) + " |"
     yield "| --- | ---: | --- | " + " | ".join(["---:"] * len(heads)) + " |"
