@@ -13,6 +13,7 @@ from itertools import combinations, product
 import gmpy2
 import numpy as np
 import pytest
+from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import Infeasible, Viewset, safety, verify_release
@@ -510,12 +511,25 @@ def test_nothing_below_best_is_published():
     assert refused > 100
 
 
+def below(number):
+    """The fraction next below this one, of those with up to 38 digits; next above, of -number, is -below."""
+    up, down = number.numerator, number.denominator
+    longest = 10**38 - 1
+    most = min(longest, longest * down // abs(up))
+    least = pow(up, -1, down) if down > 1 else 0
+    bottom = least + (most - least) // down * down
+    return Fraction((up * bottom - 1) // down, bottom)
+
+
 def test_r_a_hair_above_the_limit():
-    for digits, rows in product((6, 30), ("proven", "smallest")):
+    for digits, rows in product((6, 37), ("proven", "smallest")):
         r = 3 + Fraction(1, 10**digits)
         kept(WORK, QUARTERS, est(WORK, QUARTER, r, rows=rows), r)
-    with pytest.raises(Infeasible, match="so little above 3, where EST ends"):
-        est(WORK, QUARTER, 3 + Fraction(1, 10**80))
+    whole = 10**38 - 1  # of so long a prior EST ends at so long an r that another one can be very near to it
+    prior = {"ill": Fraction(3 * 10**37, whole), "well": Fraction(7 * 10**37 - 1, whole)}
+    end = best(WORK, prior).r
+    with pytest.raises(Infeasible, match="so little above .*, where EST ends"):
+        est(WORK, prior, -below(-end))
 
 
 def test_scores_keep_what_r_allows():
@@ -872,8 +886,9 @@ def test_a_certificate_that_claims_too_much_is_caught(tmp_path, changes, message
         nbcfast.load(other)
 
 
-def test_scripts_and_library_agree_on_r_at_the_edge(tmp_path):
+def test_scripts_and_library_agree_on_r_at_the_edge(tmp_path, monkeypatch):
     """R of the counts themselves passes, a hair less does not: products decide where logarithms cannot."""
+    in_both(monkeypatch, "DIGITS", 32)  # of logarithms, which leave that hair open
     for number, (_, views, prior) in enumerate(cases(20, 12)):
         widest = max(prior.values()) / min(prior.values())
         release = est(views, prior, 2 * widest, rows="proven")
@@ -882,7 +897,8 @@ def test_scripts_and_library_agree_on_r_at_the_edge(tmp_path):
         made.save(tmp_path / f"{number}")
         assert nbcfast.verify(tmp_path / f"{number}").ok
         assert script(tmp_path / f"{number}").returncode == 0
-        less = r * (1 - Fraction(1, 2**2_000))
+        less = below(r)
+        assert r * (1 - Fraction(1, 2**50)) < less < r
         made = Release(release.views, replace(made.certificate, r=less, amplification=less * widest))
         with pytest.raises(ValueError, match=r"not saved: (the odds of some tuple are off|Lambda of )"):
             made.save(tmp_path / f"{number}x")
