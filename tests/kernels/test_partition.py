@@ -14,6 +14,7 @@ from nbcfast._columns import Columns
 from nbcfast._partition import Joint, Level, Problem, Scratch
 from nbcfast.groups.groups import Groups
 from nbcfast.mondrian import anonymize
+from nbcfast.mondrian import demands as demands_module
 from nbcfast.mondrian.demands import Demands
 from nbcfast.reference import mondrian as reference
 from nbcfast.reference import skyline as reference_skyline
@@ -258,13 +259,16 @@ def test_two_splits_that_are_safe_alone_and_unsafe_together(first, sizes):
     assert check(both.groups, [point], exact=True)[0].exact == Fraction(7, 8)
 
 
-def test_products_beyond_the_range_of_floats():
+def test_products_beyond_the_range_of_floats(monkeypatch):
     """Odds of 2^-1993: a float would show a breach of 1."""
     secrets = ["a"] * 1000 + ["b"] * 1000
     table = Table({"half": [0, 1] * 2000, "secret": secrets + secrets})
     table = Table({"half": [0] * 2000 + [1] * 2000, "secret": secrets + secrets})
     assert anonymize(table, ["half"], "secret", [(0, 0, 999, 1)]).n_groups == 2
     assert anonymize(table, ["half"], "secret", [(0, 0, 1000, 1)]).n_groups == 1
+    with pytest.raises(ValueError, match="confidence: exact limits have at most 38 digits"):
+        anonymize(table, ["half"], "secret", [(0, 0, 999, 1 - Fraction(1, 10**700))])
+    monkeypatch.setattr(demands_module, "as_limit", lambda number, where: number)  # the kernel has no bound
     fine = anonymize(table, ["half"], "secret", [(0, 0, 999, 1 - Fraction(1, 10**700))])
     assert fine.n_groups == 2
     (report,) = check(fine.groups, [(0, 0, 999, 1)], exact=True)
