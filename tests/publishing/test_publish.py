@@ -364,7 +364,7 @@ def test_verify_reads_the_folder_or_the_file(run, published):
         code, printed, errors = run("verify", path)
         assert (code, errors) == (0, "")
         assert "yes  amplification  Lambda = " in printed
-        conclusion = "verified: what the files can show; 1 claim of the publisher is not checked; mind the"
+        conclusion = "verified: what the files can show; 2 claims of the publisher are not checked; mind the"
         assert f"\n{conclusion} warning below\n" in printed
     code, printed, _ = run("verify", published, "--json")
     assert code == 0
