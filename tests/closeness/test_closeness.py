@@ -528,7 +528,7 @@ def test_r_a_hair_above_the_limit():
     whole = 10**38 - 1  # of so long a prior EST ends at so long an r that another one can be very near to it
     prior = {"ill": Fraction(3 * 10**37, whole), "well": Fraction(7 * 10**37 - 1, whole)}
     end = best(WORK, prior).r
-    with pytest.raises(Infeasible, match="so little above .*, where EST ends"):
+    with pytest.raises(Infeasible, match=r"so little above .*, where EST ends"):
         est(WORK, prior, -below(-end))
 
 
