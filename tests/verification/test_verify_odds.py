@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from fractions import Fraction
 
 import gmpy2
@@ -92,7 +93,34 @@ def test_odds_are_compared_exactly(number, c, m, more, gap):
     assert (odds.above, odds.close) == (gap < 0, False)
     if min(c, m) <= verify_release.FEW:
         assert odds.exact == truth
-    assert abs(float(Fraction(odds.breach(1 / (1 + truth * (1 + gap))))) - float(1 / (1 + truth))) < 1e-11
+    breach = 1 / (1 + truth)
+    confidence = (1 / (1 + truth * (1 + gap))).limit_denominator(10**38 - 1)  # as certificates have them
+    odds = verify_release.Least(1 / confidence - 1, m)
+    odds.take(number, n, c)
+    assert (odds.above, odds.close) == (breach < confidence, False)
+    text = odds.breach(confidence)
+    hair = re.fullmatch(r"\(less than 10\^-([0-9]+) (below|above) ([0-9]+(/[0-9]+)?)\)", text)
+    if hair:
+        assert abs(breach - confidence) < Fraction(1, 10 ** int(hair[1]))
+        assert (hair[2] == "below", Fraction(hair[3])) == (odds.above, confidence)
+    else:
+        assert (Fraction(text) < confidence) == odds.above
+        assert abs(Fraction(text) - breach) < Fraction(1, 10**11)
+
+
+@pytest.mark.parametrize(
+    ("up", "sign", "side"),
+    [
+        (31415926535897932384626433832795028844, 1, "below"),
+        (12345678901234567890123456789012345679, -1, "above"),
+    ],
+)
+def test_a_confidence_a_hair_from_the_breach_is_shown_in_full(up, sign, side):
+    confidence = Fraction(up, 10**38 - 1)
+    limit = 1 / confidence - 1
+    odds = verify_release.Least(limit, 0)
+    odds.take(limit * (1 + Fraction(sign, 10**60)), 5, 5)
+    assert odds.breach(confidence) == f"(less than 10^-40 {side} {up}/{10**38 - 1})"
 
 
 def test_bounds_alone_decide_what_is_not_very_close(monkeypatch):
