@@ -668,6 +668,28 @@ def carries_more(number: Fraction, factors: int = 1) -> bool:
     return max(abs(number.numerator), number.denominator) >= least
 
 
+def long_point(number: Fraction) -> bool:
+    """Whether a point, at which numbers are cut in two, has more digits than it may, but for zeros.
+
+    The numbers may be as small or as large as doubles are, and then their middle is; of digits that are not
+    zeros before or behind all others it has no more than another number that somebody chose.
+    """
+    if not carries_more(number):
+        return False
+    up, down = abs(number.numerator), number.denominator
+    twos, fives = (down & -down).bit_length() - 1, 0
+    down >>= twos
+    while down % 5 == 0:
+        down, fives = down // 5, fives + 1
+    if down != 1:
+        return True
+    digits: int = up * 5 ** max(twos - fives, 0) * 2 ** max(fives - twos, 0)
+    while digits % 10 == 0:
+        digits //= 10
+    least: int = 10**MOST_DIGITS
+    return digits >= least
+
+
 def _carries(entry: Any, digits: int, where: str) -> Refused:
     return Refused(
         f"{where}: beyond what a limit may carry: expected numbers of up to {digits} digits in "
@@ -1946,6 +1968,38 @@ DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 COINS = "The coins of a cryptographic generator were thrown for every answer."
 
 
+def check_cut(name: str, cut: Any) -> None:
+    """Refuse what is no place where a column was made two-valued, or could hide a text."""
+    where = "field 'cuts'"
+    if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
+        raise Refused(f"{where}: expected a point and values of {name!r}, got {shown(cut)}")
+    point, values = cut["point"], cut["values"]
+    # The library makes no longer ones of doubles.
+    if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
+        raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
+    number = Fraction(point)
+    if long_point(number):
+        raise Refused(
+            f"{where}: beyond what a limit may carry: the point of {name!r}, expected up to "
+            f"{MOST_DIGITS} digits besides zeros"
+        )
+    if point != decimal_text(number):
+        raise Refused(f"{where}: expected {decimal_text(number)} for {name!r}, got {point}")
+    kinds = {type(one) for one in values}
+    if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
+        raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
+    places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
+    if values and point not in places:
+        raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
+    if values != _sorted(values):
+        raise Refused(f"{where}: expected the values of {name!r} in their order, got {shown(values)}")
+    if sum(len(str(one)) + 2 for one in values) > MOST_CUT:
+        raise Refused(
+            f"{where}: expected values of {name!r} of up to {MOST_CUT:,} characters, as all of them "
+            "are printed"
+        )
+
+
 class DisguisedDocument(TableForm):
     """The certificate of disguised answers.
 
@@ -2015,30 +2069,7 @@ class DisguisedDocument(TableForm):
         for name, cut in entry.items():
             if self.declared.get(name) != [("int", 0), ("int", 1)]:
                 raise Refused(f"{where}: expected columns of the scheme with values 0 and 1, got {name!r}")
-            if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
-                raise Refused(f"{where}: expected a point and values of {name!r}, got {shown(cut)}")
-            point, values = cut["point"], cut["values"]
-            # No middle of two numbers of a table is longer.
-            if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
-                raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
-            number = Fraction(point)
-            if carries_more(number):
-                raise Refused(f"{where}: beyond what a limit may carry: the point of {name!r}")
-            if point != decimal_text(number):
-                raise Refused(f"{where}: expected {decimal_text(number)} for {name!r}, got {point}")
-            kinds = {type(one) for one in values}
-            if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
-                raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
-            places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
-            if values and point not in places:
-                raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
-            if values != _sorted(values):
-                raise Refused(f"{where}: expected the values of {name!r} in their order, got {shown(values)}")
-            if sum(len(str(one)) + 2 for one in values) > MOST_CUT:
-                raise Refused(
-                    f"{where}: expected values of {name!r} of up to {MOST_CUT:,} characters, as all of them "
-                    "are printed"
-                )
+            check_cut(name, cut)
 
     @staticmethod
     def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:

@@ -31,6 +31,28 @@ def carries_more(number: Fraction, factors: int = 1) -> bool:
     return max(abs(number.numerator), number.denominator) >= least
 
 
+def long_point(number: Fraction) -> bool:
+    """Whether a point, at which numbers are cut in two, has more digits than it may, but for zeros.
+
+    The numbers may be as small or as large as doubles are, and then their middle is; of digits that are not
+    zeros before or behind all others it has no more than another number that somebody chose.
+    """
+    if not carries_more(number):
+        return False
+    up, down = abs(number.numerator), number.denominator
+    twos, fives = (down & -down).bit_length() - 1, 0
+    down >>= twos
+    while down % 5 == 0:
+        down, fives = down // 5, fives + 1
+    if down != 1:
+        return True
+    digits: int = up * 5 ** max(twos - fives, 0) * 2 ** max(fives - twos, 0)
+    while digits % 10 == 0:
+        digits //= 10
+    least: int = 10**MOST_DIGITS
+    return digits >= least
+
+
 def _carries(entry: Any, digits: int, where: str) -> Refused:
     return Refused(
         f"{where}: beyond what a limit may carry: expected numbers of up to {digits} digits in "

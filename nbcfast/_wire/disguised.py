@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nbcfast._wire.chosen_numbers import carries_more
+from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast._wire.coins import LIES, exposed, greatest_odds, scheme_fields, useless
 from nbcfast._wire.json_entries import FORMAT, Refused, rational, shown
 from nbcfast._wire.long_products import product_of
@@ -32,6 +32,38 @@ MOST_CUT = 8_000  # characters of the values of a column that is cut in two
 DURATION = re.compile(r"(-?)PT([0-9]+(?:\.[0-9]+)?)S")
 DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 COINS = "The coins of a cryptographic generator were thrown for every answer."
+
+
+def check_cut(name: str, cut: Any) -> None:
+    """Refuse what is no place where a column was made two-valued, or could hide a text."""
+    where = "field 'cuts'"
+    if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
+        raise Refused(f"{where}: expected a point and values of {name!r}, got {shown(cut)}")
+    point, values = cut["point"], cut["values"]
+    # The library makes no longer ones of doubles.
+    if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
+        raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
+    number = Fraction(point)
+    if long_point(number):
+        raise Refused(
+            f"{where}: beyond what a limit may carry: the point of {name!r}, expected up to "
+            f"{MOST_DIGITS} digits besides zeros"
+        )
+    if point != decimal_text(number):
+        raise Refused(f"{where}: expected {decimal_text(number)} for {name!r}, got {point}")
+    kinds = {type(one) for one in values}
+    if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
+        raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
+    places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
+    if values and point not in places:
+        raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
+    if values != _sorted(values):
+        raise Refused(f"{where}: expected the values of {name!r} in their order, got {shown(values)}")
+    if sum(len(str(one)) + 2 for one in values) > MOST_CUT:
+        raise Refused(
+            f"{where}: expected values of {name!r} of up to {MOST_CUT:,} characters, as all of them "
+            "are printed"
+        )
 
 
 class DisguisedDocument(TableForm):
@@ -103,30 +135,7 @@ class DisguisedDocument(TableForm):
         for name, cut in entry.items():
             if self.declared.get(name) != [("int", 0), ("int", 1)]:
                 raise Refused(f"{where}: expected columns of the scheme with values 0 and 1, got {name!r}")
-            if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
-                raise Refused(f"{where}: expected a point and values of {name!r}, got {shown(cut)}")
-            point, values = cut["point"], cut["values"]
-            # No middle of two numbers of a table is longer.
-            if type(point) is not str or len(point) > LONGEST_POINT or not re.fullmatch(POINT, point):
-                raise Refused(f"{where}: expected a number as text of {name!r}, got {shown(point)}")
-            number = Fraction(point)
-            if carries_more(number):
-                raise Refused(f"{where}: beyond what a limit may carry: the point of {name!r}")
-            if point != decimal_text(number):
-                raise Refused(f"{where}: expected {decimal_text(number)} for {name!r}, got {point}")
-            kinds = {type(one) for one in values}
-            if kinds not in (set(), {str}, {bool}) or len(set(values)) < len(values):
-                raise Refused(f"{where}: expected distinct values of {name!r}, got {shown(values)}")
-            places = {f"{place // 2}{'.5' if place % 2 else ''}" for place in range(2 * len(values) - 1)}
-            if values and point not in places:
-                raise Refused(f"{where}: expected a place in the list of {name!r}, got {shown(point)}")
-            if values != _sorted(values):
-                raise Refused(f"{where}: expected the values of {name!r} in their order, got {shown(values)}")
-            if sum(len(str(one)) + 2 for one in values) > MOST_CUT:
-                raise Refused(
-                    f"{where}: expected values of {name!r} of up to {MOST_CUT:,} characters, as all of them "
-                    "are printed"
-                )
+            check_cut(name, cut)
 
     @staticmethod
     def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:

@@ -28,6 +28,7 @@ from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
+from nbcfast.response.wire import expect_savable
 from nbcfast.table.values import exact_share, plain
 from nbcfast.verification.load import load
 
@@ -238,6 +239,7 @@ def disguise(
         points = response.cuts(table, columns, at=binarise)
     elif cuts_file is not None:
         points = cuts_in(cuts_file, columns)
+    expect_savable(points)
     table = response.binarise(table, points)
     if scheme is None:
         assert theta is not None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast.response.schemes import number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.table import value_weights
@@ -58,8 +59,9 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     names : iterable of str, optional
         By default all columns.
     at : {"midrange", "median"}
-        (least + greatest) / 2, or the lower weighted median. If nothing lies above the median the greatest
-        value below it takes its place.
+        (least + greatest) / 2, rounded down where it has more than 38 digits besides zeros before and behind
+        them, which cuts all doubles and integers of 64 bits alike; or the lower weighted median. If nothing
+        lies above the median the greatest value below it takes its place.
 
     Returns
     -------
@@ -143,6 +145,22 @@ def _ranks(domain: Domain, name: str, cut: Cut | None = None) -> list[int | Frac
     return [places[value] for value in domain.values]
 
 
+def _rounded(middle: Fraction) -> Fraction:
+    """The middle of two numbers, down to the digits that a certificate takes.
+
+    Numbers of no more digits that are not above the middle are not above this either: those between would
+    be in the decade of the middle, and numbers of so many digits there are the ones it is rounded to.
+    """
+    if not long_point(middle):
+        return middle
+    size, unit = abs(middle), Fraction(10) ** -MOST_DIGITS
+    while size >= unit * 10**MOST_DIGITS:
+        unit *= 10
+    while size < unit * 10 ** (MOST_DIGITS - 1):
+        unit /= 10
+    return middle // unit * unit
+
+
 def _cut(table: Table, name: str, at: At) -> Cut:
     column = table.column(name)
     ranks = _ranks(column.domain, name)
@@ -154,7 +172,7 @@ def _cut(table: Table, name: str, at: At) -> Cut:
     if column.domain.kind not in ("int", "float"):
         values = tuple(in_order(column.domain.values))
     if at == "midrange":
-        return Cut(Fraction(used[0][0] + used[-1][0]) / 2, values)
+        return Cut(_rounded(Fraction(used[0][0] + used[-1][0]) / 2), values)
     half, passed = Fraction(sum(total for _, total in used), 2), 0
     for place, (rank, total) in enumerate(used):
         passed += total

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nbcfast import __version__
-from nbcfast._wire.disguised import DisguisedDocument
+from nbcfast._wire.disguised import DisguisedDocument, check_cut
 from nbcfast._wire.json_entries import FORMAT, Refused
 from nbcfast._wire.regular_files import CUTS, SCHEME
 from nbcfast._wire.scheme import disguised_warnings
@@ -31,6 +31,7 @@ def save(
     for name, cut in cuts.items():
         if not isinstance(cut, Cut):
             raise TypeError(f"cuts: expected a Cut for {name!r}, got {type(cut).__name__}")
+    expect_savable(cuts)
     lines = tables.Lines(disguised.collapse())
     fields = _document(disguised)
     copies = {SCHEME: fields["scheme"]}
@@ -48,6 +49,15 @@ def save(
         copies=copies,
         overwrite=overwrite,
     )
+
+
+def expect_savable(cuts: Mapping[str, Cut]) -> None:
+    """ValueError where a certificate does not take a cut; before coins are thrown it can be asked already."""
+    for name, cut in cuts.items():
+        try:
+            check_cut(name, cut.to_dict())
+        except Refused as error:
+            raise ValueError(f"not saved: {error}") from None
 
 
 def _document(disguised: Disguised) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def test_a_coin_for_each_column_and_a_simulation(survey, tmp_path, capsys):
     assert nbcfast.load(tmp_path / "one").seeded
 
 
-def test_kary_and_binarised_columns(survey, tmp_path, capsys):
+def test_kary_and_binarised_columns(survey, tmp_path, capsys, monkeypatch):
     code, _, _ = run(
         capsys,
         "disguise",
@@ -177,6 +177,14 @@ def test_kary_and_binarised_columns(survey, tmp_path, capsys):
         bad = ["--cuts", tmp_path / "bad.json", "--out", tmp_path / "e"]
         code, _, err = run(capsys, "disguise", survey, *arguments, *bad)
         assert (code, message in err) == (2, True), err
+    long = {**cuts, "age": {"point": "7" * 39, "values": []}}
+    (tmp_path / "bad.json").write_text(json.dumps(long))
+    with monkeypatch.context() as patch:
+        patch.setattr(response, "disguise", None)  # no coin is thrown for what is not saved
+        bad = ["--cuts", tmp_path / "bad.json", "--out", tmp_path / "e"]
+        code, _, err = run(capsys, "disguise", survey, *arguments, *bad)
+    assert (code, "the point of 'age', expected up to 38 digits besides zeros" in err) == (2, True), err
+    assert not (tmp_path / "e").exists()
     code, _, err = run(capsys, "disguise", survey, *arguments, *there, "--binarise", "median", "--out", "e")
     assert (code, "--cuts takes the place of --binarise" in err) == (2, True)
     code, _, _ = run(

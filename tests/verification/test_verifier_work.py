@@ -1,7 +1,9 @@
 """What small files may ask of a verifier: equal hashes, many templates, many points, long products."""
 
 import hashlib
+import itertools
 import json
+import math
 import random
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from both_verifiers import in_both
 
-from nbcfast import Infeasible, Interval, load, verify
+from nbcfast import Infeasible, Interval, load, response, verify
 from nbcfast import verify_release as form
 from nbcfast._halves.terms import Logs
 from nbcfast.canonical.boxes.large import halves
@@ -446,11 +448,61 @@ def test_few_swaps_of_classes_are_tried_in_a_large_file_that_was_changed(tmp_pat
 
 
 def test_a_cut_is_no_longer_than_the_middle_of_two_numbers():
+    """Zeros before and behind its digits do not count, as doubles have hundreds; its text has an end too."""
     document = SimpleNamespace(declared={"a": [("int", 0), ("int", 1)]})
-    for length in (form.LONGEST_POINT, form.LONGEST_POINT + 1):
-        cuts = {"a": {"point": "1" * length, "values": []}}
-        if length == form.LONGEST_POINT:
+    zeros = form.LONGEST_POINT - 38
+    for point, refusal in (
+        ("1" * 38 + "0" * zeros, None),
+        ("-" + "1" * 38 + "0" * (zeros - 1), None),
+        (f"1/2{'0' * 300}", None),
+        (f"{'3' * 38}/1{'0' * 400}", None),
+        ("1" * 38 + "0" * (zeros + 1), "expected a number as text of 'a'"),
+        ("1" * 39, "beyond what a limit may carry: the point of 'a', expected up to 38 digits besides zeros"),
+        ("1" + "0" * 37 + "1", "beyond what a limit may carry"),
+        (f"{'3' * 39}/1{'0' * 400}", "beyond what a limit may carry"),
+        (f"1/{'9' * 38}7", "beyond what a limit may carry"),
+        (f"0.{'1' * 39}", "beyond what a limit may carry"),
+    ):
+        cuts = {"a": {"point": point, "values": []}}
+        if refusal is None:
             form.DisguisedDocument._check_cuts(document, cuts)
         else:
-            with pytest.raises(form.Refused, match="expected a number as text of 'a'"):
+            with pytest.raises(form.Refused, match=refusal):
                 form.DisguisedDocument._check_cuts(document, cuts)
+
+
+FAR = [
+    5e-324,
+    1.2345678901234567e-300,
+    0.1,
+    0.5,
+    1.0,
+    1.0000000000000002,
+    9.87e17,
+    1.7976931348623157e308,
+]
+
+
+@pytest.mark.parametrize("at", ["midrange", "median"])
+def test_every_cut_that_the_library_makes_is_saved(tmp_path, capsys, at):
+    """However far the numbers are from each other, and as the exact middle would cut them."""
+    scheme = response.Scheme.per_attribute("0.8", ["a"])
+    signed = [*FAR, 0.0, *(-number for number in FAR)]
+    for number, (low, high) in enumerate(itertools.combinations(sorted(signed), 2)):
+        if number % 5 and 0.5 not in (abs(low), abs(high)):
+            continue
+        points = response.cuts({"a": [low, high]}, at=at)
+        if at == "midrange":
+            middle = (Fraction(repr(low)) + Fraction(repr(high))) / 2
+            assert points["a"].point <= middle
+            assert middle - points["a"].point < abs(middle) / 10**37 or middle == points["a"].point
+            near = float(middle)
+            others = [*signed, near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf)]
+            others = [one for one in others if math.isfinite(one)]
+            ones = response.binarise({"a": others}, points).column("a")
+            values = [ones.domain.values[code] for code in ones.codes]
+            assert values == [int(Fraction(repr(one)) > middle) for one in others]
+        told = response.disguise(response.binarise({"a": [low, high]}, points), scheme)
+        told.save(tmp_path / f"{number}", cuts=points)
+        if number % 10 == 0:
+            assert both(tmp_path / f"{number}", capsys)[:2] == (0, 0)
