@@ -29,7 +29,12 @@ blue,1,2,b
 ,2,4,b
 """
 
+UNCOUNTED = (
+    "Every row counts once, and column 'weight' holds whole numbers: if it says how often a row counts, give "
+    "--weights weight; without it nothing said here is right then."
+)
 FOUND = {
+    "warnings": [UNCOUNTED],
     "class": "label",
     "rows": 6,
     "total_weight": 6,
@@ -103,7 +108,7 @@ def elsewhere(*arguments, **options):
 
 def test_inspect_prints_what_was_counted_by_hand(run, file):
     code, out, err = run("inspect", file, "--class", "label", "--columns", "colour,size")
-    assert (code, out, err) == (0, SHOWN.format(file=file), "")
+    assert (code, out, err) == (0, f"{SHOWN.format(file=file)}\n- {UNCOUNTED}\n", "")
 
 
 def test_inspect_as_json(found, file):
@@ -113,7 +118,11 @@ def test_inspect_as_json(found, file):
 def test_a_process_of_its_own_in_a_pipe(file):
     arguments = ("inspect", file, "--class", "label", "--columns", "colour,size")
     done = elsewhere(*arguments, stdout=subprocess.PIPE)
-    assert (done.returncode, done.stdout, done.stderr) == (0, SHOWN.format(file=file), "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"{SHOWN.format(file=file)}\n- {UNCOUNTED}\n",
+        "",
+    )
     assert "\x1b" not in done.stdout
 
 
@@ -297,7 +306,7 @@ def test_a_bar_on_a_terminal_only_and_on_stderr(run, file, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     code, out, err = run("inspect", file, "--class", "label", "--columns", "colour,size")
-    assert (code, out) == (0, SHOWN.format(file=file))
+    assert (code, out) == (0, f"{SHOWN.format(file=file)}\n- {UNCOUNTED}\n")
     assert "reading" in err
     code, out, err = run("inspect", file.with_name("none.csv"), "--class", "label")
     assert (code, out, err) == (2, "", f"nbcfast: {file.with_name('none.csv')}: No such file or directory\n")
@@ -546,7 +555,7 @@ def test_a_package_that_cannot_be_loaded_is_not_called_missing(refused, file, mo
     def broken():
         raise ImportError("libarrow.so: failed to map segment", name="pyarrow.lib")
 
-    monkeypatch.setattr("nbcfast.cli.verbs.load_pyarrow", broken)
+    monkeypatch.setattr("nbcfast.cli.reading.load_pyarrow", broken)
     assert refused("inspect", file, "--class", "label") == "libarrow.so: failed to map segment"
     monkeypatch.undo()
     load = builtins.__import__
