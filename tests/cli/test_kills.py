@@ -187,8 +187,8 @@ def ends_by(name, tmp_path, first, where, then):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_with_lines_left_for_a_full_device(name):
     script = (
-        "import signal, sys; from nbcfast.cli import main, verbs; sys.argv = ['nbcfast']\n"
-        f"verbs.run = lambda _: (print('a line'), signal.raise_signal(signal.{name})); main()"
+        "import signal, sys; from nbcfast.cli import main, options; sys.argv = ['nbcfast']\n"
+        f"options.run = lambda _: (print('a line'), signal.raise_signal(signal.{name})); main()"
     )
     with open("/dev/full", "w") as full:
         done = subprocess.run(
