@@ -228,10 +228,15 @@ def printed_things(published):
     yield missing.value
 
 
+KERNELS = {f"nbcfast.{path.stem}" for path in Path(nbcfast.__file__).parent.glob("*.pyi")} | {
+    "nbcfast._build"
+}
+
+
 def own_words():
     """The classes of the package whose repr or str is written by hand."""
     for info in pkgutil.walk_packages(nbcfast.__path__, "nbcfast."):
-        if info.name.endswith("__main__") or ".reference" in info.name or "._" in info.name:
+        if info.name.endswith("__main__") or ".reference" in info.name or info.name in KERNELS:
             continue
         module = importlib.import_module(info.name)
         for name, kind in vars(module).items():
