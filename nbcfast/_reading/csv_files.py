@@ -326,13 +326,18 @@ _live: weakref.WeakSet[_Source] = weakref.WeakSet()
 
 
 @atexit.register
-def _settle(seconds: float = 1.0) -> None:
+def _settle(seconds: float = 1.0, closed_seconds: float = 30.0) -> None:
     """Wait, no longer than so many seconds, for pyarrow's threads to let go of what they read from.
 
-    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process.
+    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process. A stream
+    that is closed and still there is held by such a thread alone, which on a busy machine comes late; one
+    that is open may be held by somebody who left a reader half-way, and that may be for ever.
     """
-    deadline = time.monotonic() + seconds
-    while len(_live) and time.monotonic() < deadline:
+    start = time.monotonic()
+    while len(_live):
+        most = closed_seconds if any(source.closed for source in _live) else seconds
+        if time.monotonic() - start >= most:
+            break
         time.sleep(0.001)
 
 

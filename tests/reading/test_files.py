@@ -479,3 +479,13 @@ def test_the_end_waits_for_threads_that_still_read(monkeypatch):
     held.append(files._Source(None, None))
     files._settle(0.01)  # it does not wait for ever
     assert len(files._live) == 1
+    held[0].closed = True  # only a thread of pyarrow holds it, and that one comes
+    naps.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(files.time, "sleep", nap)
+        files._settle(0, 60)
+    assert naps == [1, 1, 1]
+    held.append(files._Source(None, None))
+    held[0].closed = True
+    files._settle(0, 0.01)
+    assert len(files._live) == 1
