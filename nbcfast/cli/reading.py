@@ -21,11 +21,7 @@ from nbcfast.table.values import exact as exactly
 from nbcfast.verification.checks import Verification
 
 ProgressCallback = Callable[[int, int], None]
-
-
 MOST_ROWS = 10**300
-
-
 MOST_CLASSES = 256
 
 

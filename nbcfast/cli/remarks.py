@@ -14,17 +14,9 @@ from nbcfast.cli.reading import names_in
 from nbcfast.published.release import Release
 
 SHORT = 10**15  # rows up to which counts say little more than they must
-
-
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
-
-
 FEWEST = 3  # rows from which an attribute whose values are those of single rows names people
-
-
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
-
-
 EXACT = 2**53  # up to which floats hold every integer
 
 

@@ -16,8 +16,6 @@ from nbcfast.table.encode import Codes, ColumnBuilder
 from nbcfast.table.values import Value
 
 ROWS = 1 << 20  # rows of a batch looked at in one go
-
-
 IO_THREADS = 8  # pyarrow's own, and one of its allocator, beside one for each core
 LEAST_THREADS = 2  # with fewer its readers fail, or wait for ever
 
