@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from nbcfast._core.dtypes import Longs
 
 INDEX_LIMIT = 65_536  # a joint index is 16 bits wide
 MANY = 256  # attributes, beyond which not all numbers of groups are tried
@@ -19,8 +20,8 @@ class Plan(NamedTuple):
     Attributes in no group have a table too large to share.
     """
 
-    first: npt.NDArray[np.int64]
-    members: npt.NDArray[np.int64]
+    first: Longs
+    members: Longs
 
 
 def plan(

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs
 from nbcfast._halves.split import Split
 from nbcfast._margin import NONE, ONLY, REAL, outer
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 
 def clamped(number: int) -> int:
     return NONE if number <= -REAL else ONLY if number >= REAL else number
 
 
-def unravelled(places: npt.NDArray[np.int64], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+def unravelled(places: Longs, sizes: Sequence[int]) -> Longs:
     """The codes of tuples at places in C order, one a column; NumPy's own function stops at 64 attributes."""
     codes = np.empty((len(places), len(sizes)), np.int64)
     for i in reversed(range(len(sizes))):
@@ -26,7 +23,7 @@ def unravelled(places: npt.NDArray[np.int64], sizes: Sequence[int]) -> npt.NDArr
     return codes
 
 
-def summed(numbers: Sequence[I64]) -> I64:
+def summed(numbers: Sequence[Longs]) -> Longs:
     """The sums over all combinations, the last attribute's code the fastest."""
     sums = np.zeros(1, np.int64)
     for of_attribute in numbers:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Int32s, Longs, Words
 from nbcfast._core.threads import helped
-from nbcfast._halves.codes import I32, I64, clamped, summed
+from nbcfast._halves.codes import clamped, summed
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Term
 from nbcfast._margin import Exact, Lists, settle
@@ -62,9 +62,9 @@ class Line:
         self._a, self._b = numbers[n_outside : n_outside + n_a], numbers[n_outside + n_a :]
         self.error = (51 * (len(used) + 1)) // 100 + 2
         self._exact = self._without_limbs()
-        self._bases: Callable[[tuple[int, ...]], npt.NDArray[np.uint64]] = lambda codes: _NO_LIMBS
+        self._bases: Callable[[tuple[int, ...]], Words] = lambda codes: _NO_LIMBS
 
-    def _sizes(self, positions: Iterable[int]) -> I64:
+    def _sizes(self, positions: Iterable[int]) -> Longs:
         return np.array([len(self._terms[position]) for position in positions], dtype=np.int64)
 
     def _without_limbs(self) -> Exact:
@@ -76,7 +76,7 @@ class Line:
         """The codes outside, block after block."""
         return itertools.product(*(range(len(self._terms[position])) for position in self._parts.outside))
 
-    def list_b(self) -> tuple[I64, I32]:
+    def list_b(self) -> tuple[Longs, Int32s]:
         """The sums of half b in exact order, and their indices."""
         sums = summed(self._b)
         order = np.argsort(sums).astype(np.int32)
@@ -85,7 +85,7 @@ class Line:
             self._make_limbs()
         return ordered, order
 
-    def list_a(self) -> tuple[I64, I32]:
+    def list_a(self) -> tuple[Longs, Int32s]:
         """The sums of half a in rising order, and their indices."""
         sums = summed(self._a)
         order = np.argsort(sums).astype(np.int32)
@@ -96,10 +96,10 @@ class Line:
         first, second = both(self.list_a, self.list_b, threads if large else 1)
         return self.lists_of(*first, *second)
 
-    def lists_of(self, x: I64, x_order: I32, u: I64, u_order: I32) -> Lists:
+    def lists_of(self, x: Longs, x_order: Int32s, u: Longs, u_order: Int32s) -> Lists:
         return Lists(x, x_order, u, u_order, self.error)
 
-    def thresholds(self, lists: Lists, codes: tuple[int, ...]) -> I32:
+    def thresholds(self, lists: Lists, codes: tuple[int, ...]) -> Int32s:
         """For each index of half a the place in half b, exactly ordered, from which on X_c > X_d."""
         above = np.zeros(self._parts.n, np.int32)
         shift = self._shift(codes)
@@ -157,18 +157,18 @@ class Line:
         bits = enough + slack.bit_length() + 4
         n_limbs = -(-(bits + self._whole_bits + 3) // 64)
 
-        def packed(numbers: Iterable[int]) -> npt.NDArray[np.uint64]:
+        def packed(numbers: Iterable[int]) -> Words:
             data = b"".join(number.to_bytes(8 * n_limbs, "little", signed=True) for number in numbers)
             return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, n_limbs)
 
-        def of(positions: Iterable[int]) -> npt.NDArray[np.uint64]:
+        def of(positions: Iterable[int]) -> Words:
             return packed(
                 self._logs.of(term, bits) for position in positions for term in self._terms[position]
             )
 
         base = self._logs.of(self.base_term, bits)
 
-        def of_block(codes: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+        def of_block(codes: tuple[int, ...]) -> Words:
             terms = (self._terms[position][code] for position, code in zip(parts.outside, codes, strict=True))
             return packed([base + sum(self._logs.of(term, bits) for term in terms)]).reshape(-1)
 

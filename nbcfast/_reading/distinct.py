@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Codes, Longs
 from nbcfast._reading.csv_files import typed
 from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast.table.encode import DomainBuilder, recode, used_values
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from nbcfast._reading.source import Batch
     from nbcfast.table import Domain
 
-Longs = npt.NDArray[np.int64]
-Codes = npt.NDArray[Any]
 Rows = tuple[list[Codes], Longs]  # codes by column, and how often each row occurs
 
 WAITING = 1 << 16  # rows that wait to be merged, at least

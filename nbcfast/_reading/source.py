@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from nbcfast._codes import check_weights
+from nbcfast._core.dtypes import Array, Codes, Longs
 from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, read_csv, typed
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
@@ -31,13 +32,10 @@ from nbcfast.table.encode import used_values
 from nbcfast.table.values import INT64_MAX
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from nbcfast._core.threads import Progress
-    from nbcfast.table.encode import Codes
     from nbcfast.table.values import Value
 
-    Longs = npt.NDArray[np.int64]
+    Longs = Longs
 
 
 class Arrow(Protocol):
@@ -226,7 +224,7 @@ class Source(ABC):
         """Batches of name -> (codes, values), from the first row on."""
 
 
-def weights_of(codes: npt.NDArray[Any], values: list[Value]) -> tuple[Longs, int]:
+def weights_of(codes: Array, values: list[Value]) -> tuple[Longs, int]:
     """The weights of a batch, and their sum: 2^63 where it is that or more."""
     weights = np.zeros(len(values), np.int64)
     for position in np.flatnonzero(used_values(codes, len(values))).tolist():

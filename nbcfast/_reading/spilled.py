@@ -14,14 +14,14 @@ from contextlib import closing, suppress
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Codes
 from nbcfast._reading.csv_files import CsvFile, CsvForm, read_whole, typed
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import ParquetFile
 from nbcfast.table.arrow import add_batches, chosen_names, load_readers
 from nbcfast.table.domain import Domain
-from nbcfast.table.encode import Codes, ColumnBuilder, DomainBuilder
+from nbcfast.table.encode import ColumnBuilder, DomainBuilder
 
 SHORTER = "a spill file is shorter than what was written to it"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -216,7 +216,7 @@ def _filled(
     return columns
 
 
-def read_at(descriptor: int, into: npt.NDArray[Any], position: int) -> None:
+def read_at(descriptor: int, into: Array, position: int) -> None:
     view, done = into.data.cast("B"), 0
     while done < len(view):
         data = os.pread(descriptor, min(len(view) - done, 1 << 30), position + done)
@@ -226,7 +226,7 @@ def read_at(descriptor: int, into: npt.NDArray[Any], position: int) -> None:
         done += len(data)
 
 
-def write_all(write: Callable[[memoryview], int | None], rows: npt.NDArray[Any]) -> None:
+def write_all(write: Callable[[memoryview], int | None], rows: Array) -> None:
     view, done = rows.data.cast("B"), 0
     while done < len(view):
         done += write(view[done : done + (1 << 30)]) or 0

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Counts, Floats
 from nbcfast.views import Viewset
-from nbcfast.views.integers import INT64_MAX, Counts
+from nbcfast.views.integers import INT64_MAX
 
 
 class Counted(NamedTuple):
@@ -18,12 +18,10 @@ class Counted(NamedTuple):
 
     of_class: list[int]
     rows: list[tuple[int, ...]]  # one a value
-    excess: npt.NDArray[np.float64]  # by how much each count is above what it should be
+    excess: Floats  # by how much each count is above what it should be
 
 
-def apportioned_column(
-    shares: Sequence[Any], total: int, whole: Any
-) -> tuple[list[int], npt.NDArray[np.float64]]:
+def apportioned_column(shares: Sequence[Any], total: int, whole: Any) -> tuple[list[int], Floats]:
     """`apportioned` with at least 1 each, and by how much every count is above its share of the total."""
     of = gmpy2.mpz(total)
     pairs = [gmpy2.f_divmod(share * of, whole) for share in shares]

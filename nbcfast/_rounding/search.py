@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from nbcfast._core.dtypes import Bools, Floats, Longs
 
 MOST_ROWS = 1 << 44  # beyond, floats no longer see a row
 MOST_CLOSE = 300_000  # comparisons that are watched
@@ -48,7 +45,7 @@ class Pair:
     c: int
     d: int
     distance: Floats
-    rows: Rows  # (close comparisons, attributes): rows of the flat counts
+    rows: Longs  # (close comparisons, attributes): rows of the flat counts
     above: Bools  # whether X_c > X_d is asked for
 
 
@@ -70,7 +67,7 @@ class Nearest:
         self,
         compared: Iterable[tuple[int, int, Floats, Bools]],
         band: float,
-        rows_of: Callable[[Rows], Rows],
+        rows_of: Callable[[Longs], Longs],
     ) -> None:
         self.band = band
         kept = []
@@ -98,7 +95,7 @@ class Nearest:
 class Candidate:
     """Counts for some number of rows, with how wrong they are."""
 
-    def __init__(self, pairs: list[Pair], shares: Parts, of_class: Rows, counts: Rows) -> None:
+    def __init__(self, pairs: list[Pair], shares: Parts, of_class: Longs, counts: Longs) -> None:
         self.pairs, self.shares, self.of_class, self.counts = pairs, shares, of_class, counts
         with np.errstate(divide="ignore"):
             self.logs = np.log(counts.astype(np.float64))
@@ -219,7 +216,9 @@ class Candidate:
                                 best, best_move = float(total), (c, start + t, start + u, step)
         return best_move
 
-    def _near(self, pair: Pair, ratios: Floats, c: int, farthest: float) -> tuple[float, Any, Any, Any, Rows]:
+    def _near(
+        self, pair: Pair, ratios: Floats, c: int, farthest: float
+    ) -> tuple[float, Any, Any, Any, Longs]:
         """The comparisons of a pair that a move can turn, and what those cost that are wrong now."""
         wrong = (ratios > 0) != pair.above
         near = np.flatnonzero((np.abs(ratios) <= farthest) | wrong)
@@ -228,7 +227,7 @@ class Candidate:
         return 1.0 if c == pair.c else -1.0, ratios, above, bad * (1 + PULL * np.abs(ratios)), pair.rows[near]
 
 
-def candidates(shares: Parts, rows: int) -> Iterator[tuple[Rows, Rows]]:
+def candidates(shares: Parts, rows: int) -> Iterator[tuple[Longs, Longs]]:
     """Class counts and counts by largest remainder, with and without a tilt for ties."""
     seen = set()
     error = shares.spread() / rows
@@ -243,7 +242,7 @@ def candidates(shares: Parts, rows: int) -> Iterator[tuple[Rows, Rows]]:
         yield of_class, np.concatenate(blocks) if blocks else np.zeros((0, shares.n_classes), np.int64)
 
 
-def _apportioned(shares: Floats, totals: Rows) -> Rows:
+def _apportioned(shares: Floats, totals: Longs) -> Longs:
     """Columns of integers that add up to the totals, at least 1 each, by largest remainder."""
     exact = shares * totals
     counts = np.floor(exact)

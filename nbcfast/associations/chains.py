@@ -17,15 +17,14 @@ from typing import Any, Literal
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model
 
 Key = tuple[int, Any]  # how far from the left end, and join value
 Owned = tuple[tuple[Key, int], ...]  # keys at which somebody has tuples, and how many
-Table = npt.NDArray[Any]
-Message = tuple[tuple[Key, ...], Table]
+Message = tuple[tuple[Key, ...], Array]
 
 MOST_WAYS = 1 << 16  # of keeping paths on from a join value
 MOST_WORK = 1 << 27  # bits of all entries of a message
@@ -42,9 +41,9 @@ class TooWideError(ValueError):
 class States:
     """What can be kept at a key: of all its tuples, of those at stake, and the signed number of ways."""
 
-    kept: Table
-    mine: Table
-    weights: Table
+    kept: Array
+    mine: Array
+    weights: Array
 
 
 class Chain:
@@ -155,13 +154,13 @@ class Chain:
             keys = {other for key in keys for other in self.next.get(key, [key])}
         return keys
 
-    def _pair(self, b: States, c: States, tuples: int, cut: str) -> Table:
+    def _pair(self, b: States, c: States, tuples: int, cut: str) -> Array:
         if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
             raise TooWideError
         fewer = c.mine if cut == "shared" else c.kept - c.mine
         cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.mine, fewer)
         choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in np.unique(cells).tolist()}
-        found: Table = np.vectorize(choices.__getitem__, otypes=[object])(cells)
+        found: Array = np.vectorize(choices.__getitem__, otypes=[object])(cells)
         return found
 
 
@@ -215,13 +214,13 @@ def summed_out(messages: list[Message], bits: int, spend: Callable[[int], None])
     return total
 
 
-def _spread(own: tuple[Key, ...], table: Table, keys: tuple[Key, ...]) -> Table:
+def _spread(own: tuple[Key, ...], table: Array, keys: tuple[Key, ...]) -> Array:
     order = sorted(range(len(own)), key=lambda place: keys.index(own[place]))
     shape = [table.shape[own.index(key)] if key in own else 1 for key in keys]
     return table.transpose(order).reshape(shape)
 
 
-def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Table]:
+def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Array]:
     """How many paths are kept on from a join value, where each link has so many tuples.
 
     And the signed number of ways, by that and by what is kept at the other end of each link.

@@ -14,12 +14,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _associations
+from nbcfast._core.dtypes import Bools, Floats, Longs, UInt32s
 from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found, Value
-from nbcfast.associations.sizes import MARGIN, Floats, Longs, Model, exceeds, single_values
+from nbcfast.associations.sizes import MARGIN, Model, exceeds, single_values
 from nbcfast.groups.groups import grouped
 from nbcfast.table import Domain
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.groups.groups import Groups
 
-Codes = npt.NDArray[np.uint32]
-Flags = npt.NDArray[np.bool_]
 Sizes = tuple[int, ...]
 
 IDENTITIES = 1 << 14  # that a thread puts together in one go
@@ -42,7 +40,7 @@ class Several:
 
     codes: Longs
     offsets: Longs
-    joins: Codes
+    joins: UInt32s
     unions: Longs
     common: Longs
     wanted_common: Longs
@@ -79,8 +77,8 @@ class Compact:
         probabilities: Callable[[list[Longs]], Floats],
         enclose: Callable[..., Any],
         exact: Callable[[Sizes], Fraction],
-        wanted_ids: Flags,
-        wanted_values: Flags,
+        wanted_ids: Bools,
+        wanted_values: Bools,
         threads: int | None,
         progress: Progress | None,
     ) -> None:
@@ -102,7 +100,7 @@ class Compact:
         self.asked = np.add.reduceat(asked, values.offsets[:-1])  # wanted values of each join value
         self.several = self._several(places, progress)
 
-    def _several(self, places: Codes, progress: Progress | None) -> Several:
+    def _several(self, places: UInt32s, progress: Progress | None) -> Several:
         chosen = (self.degrees > 1) & self.wanted_ids
         ids, joins = self.identities.values, places
         if not chosen.all():
@@ -162,13 +160,13 @@ class Compact:
         return int(self._singles_of()[np.isnan(self.probabilities)].sum()) + int(self._stuck.sum())
 
     @property
-    def _stuck(self) -> Flags:
+    def _stuck(self) -> Bools:
         """The identities with several join values that have no restricted world."""
         several = self.several
         if not len(several.codes):
             return np.zeros(0, np.bool_)
         alone = np.isnan(self.probabilities)[several.joins]
-        found: Flags = np.logical_or.reduceat(alone, several.offsets[:-1]) | (several.common == 0)
+        found: Bools = np.logical_or.reduceat(alone, several.offsets[:-1]) | (several.common == 0)
         return found
 
     def _best(self) -> tuple[Floats, Floats]:
@@ -248,7 +246,7 @@ class Compact:
             total += int(self._decided(found, threshold).sum())
         return total
 
-    def _surely_above(self, threshold: Fraction) -> Flags:
+    def _surely_above(self, threshold: Fraction) -> Bools:
         """Those with several join values all of whose associations are above, as each join value alone is."""
         several = self.several
         if self.model == "restricted":
@@ -256,7 +254,7 @@ class Compact:
         if threshold <= Fraction(1, 2):
             return np.ones(len(several.codes), np.bool_)
         least = np.minimum.reduceat(self.probabilities[several.joins], several.offsets[:-1])
-        found: Flags = least > float(threshold) + MARGIN
+        found: Bools = least > float(threshold) + MARGIN
         return found
 
     def _choices(self, threshold: Fraction) -> tuple[Longs, Longs]:
@@ -266,9 +264,9 @@ class Compact:
         _, several = self._best()
         return singles, np.flatnonzero(several > float(threshold) - MARGIN)
 
-    def _joins_above(self, threshold: Fraction) -> Flags:
+    def _joins_above(self, threshold: Fraction) -> Bools:
         level = float(threshold)
-        found: Flags = self.probabilities > level
+        found: Bools = self.probabilities > level
         near = np.flatnonzero(np.abs(self.probabilities - level) <= MARGIN)
         if len(near):
             sizes = np.stack([size[near] for size in self.sizes], axis=1)
@@ -280,11 +278,11 @@ class Compact:
             found[near] = np.array(verdicts)[places.reshape(-1)]
         return found & (self.asked > 0)
 
-    def _decided(self, found: Found, threshold: Fraction) -> Flags:
+    def _decided(self, found: Found, threshold: Fraction) -> Bools:
         """Which associations of identities with several join values are above."""
         level = float(threshold)
         near = np.abs(found.probabilities - level) <= MARGIN
-        keep: Flags = (
+        keep: Bools = (
             found.probabilities > level
         ) & ~near  # a float may be rounded above its own probability
         if self.model == "restricted":
@@ -324,7 +322,7 @@ class Compact:
         entries = np.flatnonzero(self.identities.values == code)
         return list((np.searchsorted(self.identities.offsets, entries, side="right") - 1).tolist())
 
-    def values_of(self, place: int) -> Codes:
+    def values_of(self, place: int) -> UInt32s:
         """The values of a join value."""
         return self.values.values[self.values.offsets[place] : self.values.offsets[place + 1]]
 
@@ -337,7 +335,7 @@ class Compact:
                 found.append(place)
         return found
 
-    def cover(self, code: int) -> Codes:
+    def cover(self, code: int) -> UInt32s:
         """The values that an identity may have."""
         places = self.joins_of(code)
         if not places:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
-from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Codes, Floats, Found
-from nbcfast.associations.sizes import NEAR, Longs, fraction
+from nbcfast._core.dtypes import Bools, Codes, Floats, Longs
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found
+from nbcfast.associations.sizes import NEAR, fraction
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -91,8 +91,8 @@ class Explicit:
         outcomes: Callable[[int], Mapping[int, Outcome]],
         identities: list[int],
         case: str,
-        wanted_ids: npt.NDArray[np.bool_],
-        wanted_values: npt.NDArray[np.bool_],
+        wanted_ids: Bools,
+        wanted_values: Bools,
         by_join_value: Callable[[], ByJoinValue] | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -148,10 +148,10 @@ class Explicit:
     def worst(self, n: int) -> Found:
         return self.listed().best(n)
 
-    def _above(self, threshold: Fraction) -> npt.NDArray[np.bool_]:
+    def _above(self, threshold: Fraction) -> Bools:
         level = gmpy2.mpq(threshold)
         higher = np.array([outcome.exceeds(level) for outcome in self.outcomes], np.bool_)
-        found: npt.NDArray[np.bool_] = self.asked & higher[self.kinds] if len(higher) else self.asked
+        found: Bools = self.asked & higher[self.kinds] if len(higher) else self.asked
         return found
 
     def above(self, threshold: Fraction) -> Found:

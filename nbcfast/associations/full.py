@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import gmpy2
 import numpy as np
 
+from nbcfast._core.dtypes import Bools, Longs
 from nbcfast.associations.explicit import NEVER, NOWHERE, Explicit, Outcome
-from nbcfast.associations.sizes import FIRST_BITS, Longs, Model
+from nbcfast.associations.sizes import FIRST_BITS, Model
 from nbcfast.associations.stars import Sizes, single_weights, tuples_enclosed
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.associations.compact import Flags
     from nbcfast.associations.projections import Part
 
 BITS = 256  # of a factor that decide nearly always
@@ -37,8 +37,8 @@ def full(
     sizes: list[Longs],
     numbers_of_views: list[int],
     model: Model,
-    wanted_ids: Flags,
-    wanted_values: Flags,
+    wanted_ids: Bools,
+    wanted_values: Bools,
     progress: Progress | None,
 ) -> Explicit:
     """All associations, identity by identity."""

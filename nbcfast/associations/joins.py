@@ -19,8 +19,8 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Bools, Bytes, UInt32s
 from nbcfast.associations.chains import rows
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
 from nbcfast.associations.sizes import Model, TooLargeError
@@ -35,8 +35,6 @@ SWEEPS = 64
 DRAWS_AT_ONCE = 1 << 24  # bits
 POOL = 1 << 28  # bytes of draws, and of enumerated sets, that are remembered
 
-Bits = npt.NDArray[np.bool_]
-Packed = npt.NDArray[np.uint8]  # a bit for each draw
 Group = tuple[int, ...]  # join tuples that are drawn together, so that one at least is in
 
 
@@ -68,12 +66,12 @@ class Draws:
         self.n_bytes = -(-least // 8)
         self.n = 8 * self.n_bytes
         self.rng = rng
-        self._columns: dict[Group, dict[int, Packed]] = {}
-        self._covered: dict[frozenset[tuple[Group, int]], Packed] = {}
+        self._columns: dict[Group, dict[int, Bytes]] = {}
+        self._covered: dict[frozenset[tuple[Group, int]], Bytes] = {}
         self._held = 0
         self._last: tuple[Piece, dict[int, Group]] | None = None
 
-    def accepted(self, piece: Piece) -> tuple[Any, Packed]:
+    def accepted(self, piece: Piece) -> tuple[Any, Bytes]:
         """The number of sets that are drawn from, and which draws cover the whole piece."""
         groups = self._groups(piece)
         number = gmpy2.mpz(1) << sum(not group for group in groups.values())
@@ -92,7 +90,7 @@ class Draws:
                 found &= self._covered[name]
         return number, found
 
-    def covered(self, piece: Piece, numbers: Iterable[int]) -> Packed:
+    def covered(self, piece: Piece, numbers: Iterable[int]) -> Bytes:
         """Which draws of the piece that was accepted last have any of some join tuples."""
         groups = self._groups(piece)
         return self._any((groups[number], number) for number in numbers)
@@ -110,13 +108,13 @@ class Draws:
         self._last = piece, groups
         return groups
 
-    def _any(self, members: Iterable[tuple[Group, int]]) -> Packed:
+    def _any(self, members: Iterable[tuple[Group, int]]) -> Bytes:
         found = np.zeros(self.n_bytes, np.uint8)
         for group, number in members:
             found |= self._column(group, number)
         return found
 
-    def _column(self, group: Group, number: int) -> Packed:
+    def _column(self, group: Group, number: int) -> Bytes:
         """The draws that have a join tuple."""
         columns = self._columns.setdefault(group, {})
         if number not in columns:
@@ -128,7 +126,7 @@ class Draws:
             self._held += bits.nbytes
         return columns[number]
 
-    def _fill(self, bits: Packed) -> None:
+    def _fill(self, bits: Bytes) -> None:
         """Draw again where none is in."""
         empty = np.flatnonzero(np.unpackbits(np.bitwise_or.reduce(bits, axis=0)) == 0)
         while len(empty):
@@ -140,7 +138,7 @@ class Draws:
             empty = empty[~again.any(axis=0)]
 
 
-def _count(bits: Packed) -> int:
+def _count(bits: Bytes) -> int:
     return int(np.count_nonzero(np.unpackbits(bits)))
 
 
@@ -213,8 +211,8 @@ class Join:
         self.sampled = sum(not piece.is_exact for piece in whole.pieces)
         self.flipped = False
         self._enumerated: dict[Piece, Any] = {}
-        self._kept: dict[Piece, Bits] = {}
-        self._often: dict[Piece, tuple[Draws, Packed, int] | None] = {}
+        self._kept: dict[Piece, Bools] = {}
+        self._often: dict[Piece, tuple[Draws, Bytes, int] | None] = {}
         self._pools: dict[int, Draws] = {}
         self._listed_bytes = 0
         self._numbers: dict[
@@ -327,7 +325,7 @@ class Join:
             self._pools[least] = Draws(least, self.sampling.rng)
         return self._pools[least]
 
-    def _often_drawn(self, piece: Piece) -> tuple[Draws, Packed, int] | None:
+    def _often_drawn(self, piece: Piece) -> tuple[Draws, Bytes, int] | None:
         """Draws of which so many cover a piece that none need be picked out, with which do and how many."""
         if piece not in self._often:
             wanted = self.sampling.draws(self.sampled)
@@ -352,7 +350,7 @@ class Join:
             return gmpy2.mpz(int(np.count_nonzero(self._enumerated[piece] & np.uint32(mask) == 0)))
         return _excluded(piece, set(without))
 
-    def _drawn(self, piece: Piece) -> Bits:
+    def _drawn(self, piece: Piece) -> Bools:
         """Covers of a piece drawn at random, one a row."""
         if piece not in self._kept:
             if len(piece.tuples) > MOST_RARE:
@@ -442,7 +440,7 @@ def joined(
     return Join(nodes, [row[people] for row in known], [row[has] for row in known], sampling)
 
 
-def _listed_covers(piece: Piece) -> npt.NDArray[np.uint32]:
+def _listed_covers(piece: Piece) -> UInt32s:
     sets = np.arange(1 << len(piece.tuples), dtype=np.uint32)
     for node in piece.nodes:
         sets = sets[sets & np.uint32(sum(1 << place for place in node)) != 0]
@@ -468,7 +466,7 @@ def _excluded(piece: Piece, without: set[int]) -> Any:
     )
 
 
-def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> Bits:
+def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> Bools:
     """Random sets of the join tuples that cover all view tuples: `wanted` of them, from `most` draws.
 
     Drawn so that all of one view's tuples are covered (each tuple of a view has join tuples of its own), and
@@ -508,7 +506,7 @@ def _rarest_view(piece: Piece) -> int:
     return max(missing, key=lambda view: missing[view])
 
 
-def _flipped(piece: Piece, n: int, rng: np.random.Generator) -> Bits:
+def _flipped(piece: Piece, n: int, rng: np.random.Generator) -> Bools:
     """Sets by flips of one join tuple at a time, in n chains side by side, from the set of all.
 
     Every cover can be reached through that one; how soon is not proven.

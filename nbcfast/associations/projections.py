@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbcfast.associations.sizes import Longs
+from nbcfast._core.dtypes import Codes, Longs
 from nbcfast.groups.groups import grouped
 from nbcfast.table import Domain, Table
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.groups.groups import Codes, Groups
+    from nbcfast.groups.groups import Groups
 
 Names = tuple[str, ...]
 

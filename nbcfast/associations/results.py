@@ -10,16 +10,14 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Codes, Floats
 from nbcfast._core.errors import NoColumnError
 from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
 from nbcfast.table.values import exact_share
 
 Value = Any
-Codes = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 NO_WORLD = "no world"
 NOT_JOINED = "not in the join: no join value has both"
@@ -194,7 +192,7 @@ class Rows:
             raise ValueError(f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}")
         return tuple(_plain(self._columns[name], place) for place in range(len(self)))
 
-    def array(self, name: str) -> npt.NDArray[Any]:
+    def array(self, name: str) -> Array:
         """The numbers of a column (NaN for None), or its codes."""
         if name not in self._columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, self.names))}; got {name!r}")

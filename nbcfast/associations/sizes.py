@@ -14,11 +14,10 @@ from typing import Any, Literal, get_args
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
+
+from nbcfast._core.dtypes import Floats, Longs
 
 Model = Literal["unrestricted", "restricted"]
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
 
 SMALL = 64  # beyond, the first term of the series is exact to 2^-59
 PACKED_BITS = 40_000  # of a power, from which its digits are packed where they overlap so often at most:

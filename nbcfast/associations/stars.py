@@ -17,10 +17,9 @@ from typing import Any
 import gmpy2
 import numpy as np
 
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast.associations.sizes import (
     FIRST_BITS,
-    Floats,
-    Longs,
     TooLargeError,
     enclosed,
     exact_probability,

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _worlds
+from nbcfast._core.dtypes import Floats, Int32s
 from nbcfast.attack import moments
 from nbcfast.attack.posteriors import MOST_COST
 from nbcfast.views.integers import logarithms
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
-Float = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 
 MOST_NODES = 1 << 21  # doubles that are looked at together
 MOST_WORK = 1 << 28  # doubles that are looked at in all; 10^7 tuples of two classes
@@ -50,7 +48,7 @@ class Tuples:
 
     __slots__ = ("codes", "inverse", "logs")
 
-    def __init__(self, codes: Codes, logs: Float, inverse: Float) -> None:
+    def __init__(self, codes: Int32s, logs: Floats, inverse: Floats) -> None:
         self.codes, self.logs, self.inverse = codes, logs, inverse
 
     def __len__(self) -> int:
@@ -95,7 +93,7 @@ class Search:
         # A logarithm is rounded once, so are a difference and each of the sums.
         self.slack = 1e-12 + (len(tables) + 4) * 8 * largest * 2.0**-52
 
-    def _gains(self) -> list[Float]:
+    def _gains(self) -> list[Floats]:
         """gains[k][c, d]: the most that attributes k .. add to ln X_c - ln X_d where X_c stays positive."""
         n_classes = len(self.class_counts)
         result = [np.zeros((n_classes, n_classes))]
@@ -111,7 +109,7 @@ class Search:
             result.append(total)
         return result[::-1]
 
-    def _lowest(self) -> list[Float]:
+    def _lowest(self) -> list[Floats]:
         """lowest[k][c]: the least that attributes k .. add to ln X_c."""
         result = [np.zeros(len(self.class_counts))]
         for table in reversed(self.tables):
@@ -143,7 +141,7 @@ class Search:
             inverses.reshape(n * options, n_classes),
         )
 
-    def log_factor(self, nodes: Tuples) -> Float:
+    def log_factor(self, nodes: Tuples) -> Floats:
         """(nodes, classes): a bound of ln e_c / e_d below each node, whatever d."""
         if not self.worlds:
             return np.zeros_like(nodes.logs)
@@ -159,15 +157,15 @@ class Search:
             bounds = np.minimum(np.minimum(2.0, 1.0 + most), 1.0 + fewer * (1.0 + most) / 2.0)
             large = np.where(least > 3.0, (least + 1.0) / (least - 1.0), 2.0)
             large = np.where(np.isinf(least), 1.0, large)
-            result: Float = np.log(np.where(np.isnan(bounds), 2.0, np.minimum(bounds, large)))
+            result: Floats = np.log(np.where(np.isnan(bounds), 2.0, np.minimum(bounds, large)))
         return result
 
-    def log_odds(self, nodes: Tuples) -> Float:
+    def log_odds(self, nodes: Tuples) -> Floats:
         """(nodes, classes, classes): a bound of ln p_c / p_d below each node; -inf where p_c is 0."""
         k = nodes.codes.shape[1]
         logs = nodes.logs
         with np.errstate(invalid="ignore"):
-            odds: Float = logs[:, :, np.newaxis] - logs[:, np.newaxis] + self.gains[k]
+            odds: Floats = logs[:, :, np.newaxis] - logs[:, np.newaxis] + self.gains[k]
         odds += self.log_factor(nodes)[:, :, np.newaxis]
         never = np.isneginf(logs)[:, :, np.newaxis] | np.isneginf(self.gains[k])
         odds[never | np.eye(logs.shape[1], dtype=bool)] = -np.inf
@@ -175,10 +173,10 @@ class Search:
 
     def leaves(
         self,
-        bound: Callable[[Tuples], Float],
+        bound: Callable[[Tuples], Floats],
         least: float,
         progress: Progress | None = None,
-    ) -> tuple[Tuples, Float, float]:
+    ) -> tuple[Tuples, Floats, float]:
         """Tuples whose bound exceeds `least`, their bounds, the highest first, and what others may reach.
 
         Where a level grows too large its lower end is given up: the third result bounds everything there, and
@@ -189,7 +187,7 @@ class Search:
         size = n_classes * n_classes + 2 * n_classes + len(self.tables)
         for k, table in enumerate(self.tables):
             kept: list[Tuples] = []
-            bounds: list[Float] = []
+            bounds: list[Floats] = []
             step = max(MOST_NODES // (len(table) * size), 1)
             for start in range(0, len(nodes), step):
                 found = self.children(nodes.take(slice(start, start + step)))
@@ -222,7 +220,7 @@ class Search:
         order = np.argsort(-values, kind="stable")
         return nodes.take(order), values[order], missed
 
-    def places(self, codes: Codes) -> dict[str, int]:
+    def places(self, codes: Int32s) -> dict[str, int]:
         """The known values of a tuple, as attribute -> place, in the order of the attributes."""
         by_attribute = dict(zip(self.order, codes.tolist(), strict=True))
         return {
@@ -231,23 +229,23 @@ class Search:
             if by_attribute[i] != UNKNOWN
         }
 
-    def known(self, codes: Codes) -> dict[str, Any]:
+    def known(self, codes: Int32s) -> dict[str, Any]:
         return {name: self.views.domain(name)[place] for name, place in self.places(codes).items()}
 
-    def rows(self, codes: Codes) -> list[list[int]]:
+    def rows(self, codes: Int32s) -> list[list[int]]:
         return [self.views.counts[name][place].tolist() for name, place in self.places(codes).items()]
 
-    def log_ratios(self, codes: Codes) -> Float:
+    def log_ratios(self, codes: Int32s) -> Floats:
         """For each of several tuples the logarithm of the largest ratio of two posteriors."""
         shares, _ = self.shares(codes)
         least = shares.min(axis=1)
-        ratios: Float = np.log(shares.max(axis=1)) - np.log(np.maximum(least, moments.LEAST))
+        ratios: Floats = np.log(shares.max(axis=1)) - np.log(np.maximum(least, moments.LEAST))
         for j in np.flatnonzero(least < moments.LEAST).tolist():
             logs = moments.log_shares(self.class_counts, self.rows(codes[j]))
             ratios[j] = -math.inf if logs is None else max(logs) - min(logs)
         return ratios
 
-    def shares(self, codes: Codes) -> tuple[Float, Float]:
+    def shares(self, codes: Int32s) -> tuple[Floats, Floats]:
         """Posteriors over worlds of several tuples, (tuples, classes), and bounds of their relative error."""
         n_classes = len(self.class_counts)
         shares, errors = np.empty((len(codes), n_classes)), np.empty(len(codes))

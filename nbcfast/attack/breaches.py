@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast._core.dtypes import Floats
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
@@ -19,7 +20,6 @@ from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.attack.branching import Float
     from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
@@ -229,7 +229,7 @@ class _Rise:
         odds = (1 if convention == "row" else 2) * lambda_.value * q / (len(self.prior) - q)
         return odds <= self.threshold / (1 - self.threshold)
 
-    def _bound(self, nodes: Tuples) -> Float:
+    def _bound(self, nodes: Tuples) -> Floats:
         """Logarithm of the odds that any such set can have below each node.
 
         odds(Q) = sum over c in Q of 1 / (sum over d not in Q of p_d / p_c): the inner sum is at least the
@@ -256,7 +256,7 @@ class _Rise:
             taken = np.clip((self.room - before) / weights, 0.0, 1.0)
             taken[taken < 1e-12] = 0.0
             gains = np.take_along_axis(values, order, axis=1)
-            bound: Float = np.log(np.where(taken > 0, gains * taken, 0.0).sum(axis=1))
+            bound: Floats = np.log(np.where(taken > 0, gains * taken, 0.0).sum(axis=1))
         return bound + self.search.slack + self.filled
 
     def _look(self, evaluations: int, progress: Progress | None) -> None:

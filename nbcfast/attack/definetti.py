@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._reading.source import table_from
 from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
@@ -21,8 +22,6 @@ from nbcfast.table.table import equal_rows
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 INNER = 20  # times that rows and groups are brought into line in a round
 MOST_GUESSES = 1 << 25  # probabilities: a few arrays of so many floats take a gigabyte or two
@@ -230,7 +229,7 @@ class _Model:
         names: list[str],
         groups: Longs,
         n_groups: int,
-        secrets: npt.NDArray[Any],
+        secrets: Array,
         n_values: int,
         weights: Floats,
     ) -> None:

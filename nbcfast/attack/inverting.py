@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.published.release import Release
@@ -31,8 +31,6 @@ from nbcfast.views.integers import logarithms
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Float = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 Column = tuple[str, int]
 
 NOTHING = -1  # a count of which nothing is said
@@ -102,8 +100,8 @@ class Inversion:
     k: float | None
     confidence: float
     evidence: float
-    counts: Mapping[str, Counts]
-    certainty: Mapping[str, Float]
+    counts: Mapping[str, Longs]
+    certainty: Mapping[str, Floats]
     recovered: int | None = None
     positive: int | None = None
     by_attribute: Mapping[str, tuple[int, int]] | None = None
@@ -304,27 +302,27 @@ class _Levels:
         self.level_error = _errors(self.level_logs)
 
 
-def _errors(logs: Float) -> Float:
+def _errors(logs: Floats) -> Floats:
     """Standard deviations of logarithms of published counts."""
     with np.errstate(over="ignore"):  # of a count of 0, which no release has
-        result: Float = ROUNDING * np.exp(-logs) + FLOAT * np.maximum(np.abs(logs), 1)
+        result: Floats = ROUNDING * np.exp(-logs) + FLOAT * np.maximum(np.abs(logs), 1)
     return result
 
 
-def _counts_at(logs: Float, errors: Float, k: Float | float, a: Float | float) -> tuple[Float, Float]:
+def _counts_at(logs: Floats, errors: Floats, k: Floats | float, a: Floats | float) -> tuple[Floats, Floats]:
     """What the counts would be, and their standard deviations, where ln q = a + ln N / k."""
     numbers = np.exp(np.minimum((logs - a) * k, MOST_POWER))
     return numbers, np.maximum(numbers * k * errors, 1e-3)
 
 
-def _evidence(column: _Levels, k: Float, a: Float) -> Float:
+def _evidence(column: _Levels, k: Floats, a: Floats) -> Floats:
     """Nats by which each hypothesis (k, a), columns of shape (n, 1), explains the levels as integers."""
     step = max(1, BLOCK // len(column.level_logs))
     parts = [_evidence_of(column, k[i : i + step], a[i : i + step]) for i in range(0, len(k), step)]
     return np.concatenate(parts)
 
 
-def _evidence_of(column: _Levels, k: Float, a: Float) -> Float:
+def _evidence_of(column: _Levels, k: Floats, a: Floats) -> Floats:
     numbers, sd = _counts_at(column.level_logs, column.level_error, k, a)
     whole = np.rint(numbers)
     z = (numbers - whole) / sd
@@ -334,11 +332,11 @@ def _evidence_of(column: _Levels, k: Float, a: Float) -> Float:
     readable[:, 1:] &= whole[:, 1:] != whole[:, :-1]  # different levels are different counts
     # Counts that are left as they are fit every table, and say nothing.
     as_published = (np.abs(a) < 1e-9) & (np.abs(k - 1) < 1e-9)
-    total: Float = np.where(readable & ~as_published, np.log(near + OUTLIERS), 0.0).sum(axis=1)
+    total: Floats = np.where(readable & ~as_published, np.log(near + OUTLIERS), 0.0).sum(axis=1)
     return total
 
 
-def _pairs(column: _Levels) -> tuple[Float, Float]:
+def _pairs(column: _Levels) -> tuple[Floats, Floats]:
     """Hypotheses: two low levels are two small integers."""
     logs = column.level_logs[:LOW_LEVELS]
     ks, starts = [], []
@@ -388,7 +386,7 @@ def _candidates(column: _Levels) -> list[float]:
     return [k for k, _, _ in refined[:3]]
 
 
-def _anchors(column: _Levels, k: float) -> tuple[Float, Float]:
+def _anchors(column: _Levels, k: float) -> tuple[Floats, Floats]:
     """Every a that makes a low level a small integer, and its evidence."""
     logs = column.level_logs[:LOW_LEVELS]
     starts = (logs[:, np.newaxis] - np.log(np.arange(1, ANCHORS + 1)) / k).reshape(-1, 1)
@@ -498,7 +496,7 @@ def _column_attack(views: Viewset, ledger: _Ledger) -> Inversion | None:
 # The cross-ratio attack.
 
 
-def _quotients(most: int, *, both: bool) -> tuple[Float, npt.NDArray[np.int64]]:
+def _quotients(most: int, *, both: bool) -> tuple[Floats, Longs]:
     """Logarithms of quotients in lowest terms of numbers up to `most`, rising, and the numbers."""
     found = [
         (math.log(u / v), u, v)
@@ -510,18 +508,18 @@ def _quotients(most: int, *, both: bool) -> tuple[Float, npt.NDArray[np.int64]]:
     return np.array([x for x, _, _ in found]), np.array([(u, v) for _, u, v in found], np.int64)
 
 
-def _nearest(sorted_values: Float, x: Float) -> npt.NDArray[np.int64]:
+def _nearest(sorted_values: Floats, x: Floats) -> Longs:
     """Where the nearest of the sorted values stands."""
     after = np.clip(np.searchsorted(sorted_values, x), 1, len(sorted_values) - 1)
     nearer = x - sorted_values[after - 1] < sorted_values[after] - x
-    result: npt.NDArray[np.int64] = after - nearer
+    result: Longs = after - nearer
     return result
 
 
 class _Odds:
     """ln of the odds of two published columns, value by value, and the differences of pairs of them."""
 
-    def __init__(self, logs: Float, classes: tuple[int, int], most_pairs: int) -> None:
+    def __init__(self, logs: Floats, classes: tuple[int, int], most_pairs: int) -> None:
         both = logs[:, classes]
         self.rows = np.flatnonzero(np.isfinite(both).all(axis=1))
         levels, first, self.level, times = np.unique(
@@ -540,7 +538,7 @@ class _Odds:
         self.most_k = CHANCE / (6 * DENSITY * float(few))
 
 
-def _some_pairs(n: int, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _some_pairs(n: int, most: int) -> tuple[Longs, Longs]:
     """Pairs i < j of n things, evenly from all of them: none of the others is ever made."""
     number = n * (n - 1) // 2
     places = np.arange(0, number, max(1, -(-number // most)))
@@ -555,7 +553,7 @@ def _ks() -> Iterator[float]:
     yield from (float(k) for k in range(64, 4001))
 
 
-def _hits(odds: _Odds, k: float, table: Float) -> tuple[int, float]:
+def _hits(odds: _Odds, k: float, table: Floats) -> tuple[int, float]:
     """How many pairs fall on small rationals, and how many would by chance."""
     x = k * odds.size
     tolerance = 3 * k * odds.pair_sd
@@ -637,7 +635,7 @@ def _cross_attack(views: Viewset, progress: Progress | None, ledger: _Ledger) ->
     )
 
 
-Reconstruction = tuple[float, npt.NDArray[np.int64], Float]
+Reconstruction = tuple[float, Longs, Floats]
 
 
 def _reconstructed(odds: _Odds, k: float, work: int) -> tuple[Reconstruction, int, int]:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.table import Table, concat
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from nbcfast.published.release import Release
     from nbcfast.views import Viewset
 
-Float = npt.NDArray[np.float64]
-Weights = npt.NDArray[np.int64]
 
 BLOCK = 1 << 16  # rows scored together
 MOST_ROWS = 10**9  # NumPy draws halves of no more
@@ -237,7 +235,7 @@ def membership(
     return Membership(auc, error, n_members, n_others, impossible, left_out, repeated)
 
 
-def _settled(scores: Float) -> Float:
+def _settled(scores: Floats) -> Floats:
     """The scores, with those equal that differ by no more than floats may."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
@@ -288,22 +286,22 @@ def _repeated(own: Table, held: Table) -> int:
 
 
 def auc_of(
-    members: Float, member_weights: Weights, others: Float, other_weights: Weights
+    members: Floats, member_weights: Longs, others: Floats, other_weights: Longs
 ) -> tuple[float, float]:
     """P(member > other) + P(equal) / 2 and DeLong's standard error, by ranks; -inf scores are equal.
 
     Weights are rows: the variance is that of the placements over the rows of each side.
     """
 
-    def placements(scores: Float, against: Float, weights: Weights) -> Float:
+    def placements(scores: Floats, against: Floats, weights: Longs) -> Floats:
         order = np.argsort(against, kind="stable")
         below = np.concatenate([[0], np.cumsum(weights[order])])
         low = np.searchsorted(against[order], scores, side="left")
         high = np.searchsorted(against[order], scores, side="right")
-        result: Float = (below[low] + below[high]) / (2 * below[-1])
+        result: Floats = (below[low] + below[high]) / (2 * below[-1])
         return result
 
-    def variance(values: Float, weights: Weights, mean: float) -> float:
+    def variance(values: Floats, weights: Longs, mean: float) -> float:
         n = int(weights.sum())
         if n < 2:
             return 0.25  # nothing is known but that a placement is in 0 .. 1
@@ -339,7 +337,7 @@ class _Model:
                 self.tables[name] = np.where(places[:, np.newaxis] >= 0, logs[name][places], -np.inf)
         self.known = known
 
-    def logs(self, table: Table, block: slice) -> Float:
+    def logs(self, table: Table, block: slice) -> Floats:
         scores = np.tile(self.priors, (block.stop - block.start, 1))
         for name in self.names:
             places = table.column(name).domain.positions_in(self.known.column(name).domain)
@@ -352,7 +350,7 @@ class _Model:
         return result
 
 
-def _equal_rows(table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _equal_rows(table: Table) -> tuple[Longs, Longs]:
     """For each row which group of equal rows it is in, and one row of each group: ties must be ties."""
     columns = [table.codes(name) for name in table.names]
     if not columns:
@@ -380,7 +378,7 @@ def _plain(table: Table) -> Table:
     return Table._of(columns, distinct.weights, distinct.n_rows).collapse()
 
 
-def _weights(table: Table) -> Weights:
+def _weights(table: Table) -> Longs:
     return np.ones(table.n_rows, np.int64) if table.weights is None else np.asarray(table.weights)
 
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast._core.errors import expect
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.arguments import expect_progress, table_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.published.release import Release
 
-Floats = npt.NDArray[np.float64]
 
 MUCH = 8.0  # bits a weight, above which the verdict is a warning
 SOME_VALUES = 12  # of an attribute, whose intervals are looked at
@@ -492,9 +491,9 @@ def _expect_counts(views: Viewset, codes: list[Any], weights: Any) -> None:
 def _drawn(views: Viewset, count: int) -> list[tuple[list[int], int]]:
     """So many rows, drawn as the classifier sees them: the same ones in every run."""
 
-    def places(weights: Any, drawn: Floats) -> npt.NDArray[np.int64]:
+    def places(weights: Any, drawn: Floats) -> Longs:
         ends = np.cumsum(np.asarray(weights, np.float64))
-        found: npt.NDArray[np.int64] = np.searchsorted(ends, drawn * ends[-1], side="right")
+        found: Longs = np.searchsorted(ends, drawn * ends[-1], side="right")
         return np.minimum(found, len(ends) - 1)
 
     classes = places(views.class_counts, uniform_log_loss(count, 0, 0))

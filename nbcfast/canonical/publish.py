@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import safety
+from nbcfast._core.dtypes import Array, Counts, Int8s, Longs
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
@@ -33,7 +33,6 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.values import amount_text, as_limit, exact, power_text
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
-from nbcfast.views.integers import Counts
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -248,7 +247,7 @@ def _points_of(counts: AnyBox) -> _Points:
     return _Points(integers(counts, solution), solution.reproducible, None)
 
 
-def _plain(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...]:
+def _plain(array: Array) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(number) for number in row) for row in array.tolist())
 
 
@@ -264,7 +263,7 @@ def difference(target: AnyBox, found: AnyBox) -> Same:
     return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), method)
 
 
-def _all_answers(of: AnyBox) -> npt.NDArray[np.int8] | None:
+def _all_answers(of: AnyBox) -> Int8s | None:
     """The answers of a box tuple by tuple, or None where they are too many."""
     if isinstance(of, EnumeratedBox | ListedBox):
         return of.labels
@@ -319,7 +318,7 @@ def _beside(most: int, tuples: int) -> str:
     return power_text(most) if amount_text(tuples).startswith("about") else f"{most:,}"
 
 
-def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
+def listed_codes(views: Viewset, tuples: Any) -> Longs:
     """The rows of a public list as positions in the domains."""
     table = table_of(tuples, "tuples")
     if table.n_rows == 0:
@@ -340,7 +339,7 @@ def listed_codes(views: Viewset, tuples: Any) -> npt.NDArray[np.int64]:
     return np.unique(np.stack(columns, axis=1).astype(np.int64), axis=0)
 
 
-def listed_digest(names: Viewset, codes: npt.NDArray[np.int64]) -> str:
+def listed_digest(names: Viewset, codes: Longs) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
     values = [
         [json_value(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes

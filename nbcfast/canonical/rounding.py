@@ -9,18 +9,16 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import safety
+from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
-from nbcfast._rounding.search import MOST_ROWS, Bools, Floats, Nearest
+from nbcfast._rounding.search import MOST_ROWS, Nearest
 from nbcfast.canonical.row_shares import Scores, Shares
 from nbcfast.table.values import exact, number_text
 from nbcfast.views import Viewset
-
-I64 = npt.NDArray[np.int64]
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 SMALL = 5_000  # tuples times classes, up to which
@@ -36,7 +34,7 @@ class Same(NamedTuple):
     method: str
 
 
-def all_totals(scores: Scores, codes: I64 | None = None) -> I64:
+def all_totals(scores: Scores, codes: Longs | None = None) -> Longs:
     """The sums of points of every class, for all tuples in C order or for those of `codes`."""
     dtype: Any = np.int64 if scores.range < 1 << 60 else object
     base = np.array(scores.base, dtype)
@@ -77,7 +75,7 @@ class ScorecardPlan:
         names: Viewset,
         limit: Fraction,
         same: Callable[[Viewset], Same],
-        codes: I64 | None,
+        codes: Longs | None,
         preserve: Any,
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
@@ -114,8 +112,8 @@ class ScorecardPlan:
         starts = np.array(shares.starts[:-1], np.int64)
         sizes = tuple(np.diff(shares.starts).tolist())
 
-        def rows_of(places: I64) -> I64:
-            found: I64 = unravelled(places, sizes) if self.codes is None else self.codes[places]
+        def rows_of(places: Longs) -> Longs:
+            found: Longs = unravelled(places, sizes) if self.codes is None else self.codes[places]
             return found + starts
 
         return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)

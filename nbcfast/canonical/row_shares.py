@@ -20,12 +20,9 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
 from nbcfast.canonical.boxes.types import Scorecard
-
-Floats = npt.NDArray[np.float64]
 
 PRECISION = 160  # bits of everything here; the same on every machine
 SWEEPS = 100

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, Pair, Scores
 from nbcfast.safety.allowed import root_below
@@ -197,7 +197,7 @@ def _where_best(filled: Filled, d: int) -> list[int] | None:
             return None
         taken.append((origin[left // size], rows[step][left % size]))
         sums = sums[left]
-    worth: npt.NDArray[np.float64] = sums.min(axis=1)
+    worth: Floats = sums.min(axis=1)
     for place in np.argsort(-worth, kind="stable")[:1000].tolist():
         found = _if_best(filled, retraced(taken, place), d)
         if found is not None:

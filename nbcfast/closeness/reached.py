@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast.closeness.bounds import retraced
 from nbcfast.closeness.results import Achieved, Reached
 from nbcfast.safety.amplification import amplification
@@ -23,8 +23,6 @@ from nbcfast.views.integers import logarithms
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 Direction = Literal["up", "down"]
 DIRECTIONS: tuple[Direction, ...] = "up", "down"
 
@@ -104,7 +102,7 @@ class _Found(NamedTuple):
     log: float
     c: int
     direction: Direction
-    rows: Rows
+    rows: Longs
 
 
 class _Search:
@@ -119,7 +117,7 @@ class _Search:
         self.base = logarithms(of_class) * (1 - self.n)
         self.table = logarithms(self.ratios.counts)
         self.logs: list[Floats] = []
-        self.places: list[Rows] = []  # rows of the counts that the rows of `logs` stand for
+        self.places: list[Longs] = []  # rows of the counts that the rows of `logs` stand for
         ends = [*self.ratios.starts.tolist(), len(self.ratios.counts)]
         most = float(np.abs(self.base).max(initial=0))
         for start, stop in pairwise(ends):
@@ -166,7 +164,7 @@ class _Search:
         highest = max(above, best) + 2 * self.error
         return Reached(highest, None, False, log, where, label, winner.direction)
 
-    def at(self, rows: Rows, c: int, direction: Direction) -> _Found:
+    def at(self, rows: Longs, c: int, direction: Direction) -> _Found:
         scores = self.base + self.table[rows].sum(axis=0)
         top = float(scores.max())
         log = math.log(float(np.exp(scores - top).sum())) + top - float(scores[c]) + self.log_prior[c]
@@ -244,7 +242,7 @@ class _Search:
             place = max(range(len(found)), key=reals.__getitem__)
             return found[place], None, float(gmpy2.log(reals[place]))
 
-    def bits(self, rows: Rows) -> int:
+    def bits(self, rows: Longs) -> int:
         longest = max(map(int.bit_length, self.ratios.of_class)) * abs(self.n - 1)
         counts: list[list[int]] = self.ratios.counts[rows].tolist()
         return longest + sum(max(map(int.bit_length, row)) for row in counts)
@@ -274,7 +272,7 @@ class _Search:
         return 1 / ratio if found.direction == "up" else ratio
 
 
-def _first_of_each(block: Any) -> Rows:
+def _first_of_each(block: Any) -> Longs:
     """Rows that stand for all: where counts are proportional, so are scores."""
     seen: dict[tuple[int, ...], int] = {}
     for place, row in enumerate(block.tolist()):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
-from nbcfast._halves.codes import I64
 from nbcfast._reading.source import table_from
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.equivalence.pairwise import LIMITS, Limits, Preserve, Work
@@ -124,7 +124,7 @@ def arranged(b: Viewset, a: Viewset) -> Viewset:
     return Views._of(b.class_counts, counts, a._class_domain, dict(a._domains))
 
 
-def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> I64:
+def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> Longs:
     """The rows of a table that the two order, or label, differently."""
     table = table_from(table, "on")
     if preserve == "order":

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Bools, UInt16s
 from nbcfast._core.products import product
 from nbcfast._halves.codes import unravelled
 from nbcfast._halves.lines import Line
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from nbcfast.equivalence.results import Comparison
     from nbcfast.views import Viewset
 
-Bools = npt.NDArray[np.bool_]
 
 MOST_TUPLES = 10_000_000
 CLOSE = 2_000  # comparisons within the error of floats that are made again one by one
@@ -91,7 +91,7 @@ class Enumerated:
     """
 
     truth: Bools | None
-    labels: npt.NDArray[np.uint16] | None
+    labels: UInt16s | None
 
     def __init__(self, a: Viewset, preserve: Preserve = "order") -> None:
         check_preserve(preserve)
@@ -139,7 +139,7 @@ class Enumerated:
             result |= self._above(plain, pair) != self.truth[number]
         return result
 
-    def _labels(self, plain: Plain, exactly: bool = False) -> npt.NDArray[np.uint16]:
+    def _labels(self, plain: Plain, exactly: bool = False) -> UInt16s:
         """The best class of every tuple."""
         lost = np.zeros((self.n_classes, *self.shape), bool)
         logs = Logs()
@@ -195,7 +195,7 @@ class Enumerated:
         return np.asarray(places[np.newaxis] >= above[:, np.newaxis]).reshape(self.shape)
 
 
-def _counts(rows: list[tuple[int, int]]) -> npt.NDArray[Any]:
+def _counts(rows: list[tuple[int, int]]) -> Array:
     try:
         return np.array(rows, dtype=np.int64)
     except OverflowError:

@@ -6,17 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Bools, Numbers, Places
 from nbcfast._core.products import product
 from nbcfast._halves.terms import Plain
-
-Bools = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[Any]  # of Python ints
 
 ROUGH_BITS = 256  # of the logarithms of a first look, which most viewsets that differ do not pass
 MOST_BITS = 100_000  # of a logarithm
@@ -30,7 +27,7 @@ class Flat(NamedTuple):
     of_class: list[int]
     counts: Numbers  # (values, classes); int64 where all fit
     zero: Bools
-    starts: npt.NDArray[np.intp]  # the first value of each attribute
+    starts: Places  # the first value of each attribute
 
     @classmethod
     def of(cls, plain: Plain) -> Flat:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Bools
 from nbcfast._core.products import product
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.codes import tuple_of
@@ -224,7 +224,7 @@ def bound(views: Viewset) -> Margin:
             continue
         ups, downs = [], []
         for array in arrays:
-            both: npt.NDArray[np.bool_] = np.asarray((array[:, c] > 0) & (array[:, d] > 0), dtype=bool)
+            both: Bools = np.asarray((array[:, c] > 0) & (array[:, d] > 0), dtype=bool)
             if not both.any():
                 break
             ups.append(gmpy2.mpz(int(array[both, c].max())))

@@ -8,9 +8,9 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nbcfast._halves.codes import I32, I64, tuple_of
+from nbcfast._core.dtypes import Bools, Bytes, Int32s, Longs
+from nbcfast._halves.codes import tuple_of
 from nbcfast._halves.lines import LARGE, Line, both
 from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
 from nbcfast._halves.terms import Logs, Plain, Term, common_factor
@@ -49,14 +49,14 @@ LIMITS = Limits()
 class Places(NamedTuple):
     """Two classes: half b in the order of either viewset. What has index j has place a[j] in the one."""
 
-    a: I32
-    b: I32
-    order: I32  # the index at each place of the first
+    a: Int32s
+    b: Int32s
+    order: Int32s  # the index at each place of the first
     lines: tuple[Line, Line]
     lists: tuple[Lists, Lists]
     threads: int
 
-    def thresholds(self, outside: tuple[int, ...]) -> tuple[I32, I32]:
+    def thresholds(self, outside: tuple[int, ...]) -> tuple[Int32s, Int32s]:
         """For each index of half a from which place on X_c > X_d, in either viewset."""
         (line, line_too), (lists, lists_too) = self.lines, self.lists
         first, second = both(
@@ -243,7 +243,7 @@ class Work:
             self._kept.clear()  # room for the one that was looked at last
         lines = self._line(self.a, *pair), self._line(self.b, *pair)
 
-        def made(line: Line) -> tuple[Lists, I32, I32]:
+        def made(line: Line) -> tuple[Lists, Int32s, Int32s]:
             u, order = line.list_b()
             return line.lists_of(*line.list_a(), u, order), order, inverse(order)
 
@@ -265,7 +265,7 @@ class Work:
         """The codes outside, block after block."""
         return product(*(range(self.sizes[position]) for position in self.parts.outside))
 
-    def _flags(self, pair: tuple[int, int], positions: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    def _flags(self, pair: tuple[int, int], positions: tuple[int, ...]) -> Bytes:
         """For each index of a half: 1 if class c is zero, 2 if d is, 3 if both are."""
         flags = np.zeros(1, np.uint8)
         for position in positions:
@@ -326,7 +326,7 @@ class Work:
                 return tuple_of(self.parts, self.sizes, part.outside, i, int(places.order[place]))
         return None
 
-    def _weights_of(self, positions: tuple[int, ...]) -> I64:
+    def _weights_of(self, positions: tuple[int, ...]) -> Longs:
         weights = np.ones(1, np.int64)
         if not self.countable:  # the products may not fit
             return np.ones(math.prod(self.sizes[position] for position in positions), np.int64)
@@ -461,12 +461,12 @@ class Work:
         differing = int((weights[i] * weights_b[j] * times[block]).sum())
         return self._differs(differing, codes, self._classes_at(codes), "meet in the middle")
 
-    def _parted(self, keys: I64) -> tuple[I64, I64, I64]:
+    def _parted(self, keys: Longs) -> tuple[Longs, Longs, Longs]:
         """Block and indices in both halves."""
         rows, j = keys // self.parts.m, keys % self.parts.m
         return rows // self.parts.n, rows % self.parts.n, j
 
-    def _labels_differ(self, keys: I64, outsides: list[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
+    def _labels_differ(self, keys: Longs, outsides: list[tuple[int, ...]]) -> Bools:
         """For each pair of sums whether the best classes are not the same."""
         block, i, j = self._parted(keys)
         lost = np.zeros((2, self.n_classes, len(keys)), bool)
@@ -479,5 +479,5 @@ class Work:
                     is_above = rank[j[own]] >= above[i[own]]
                     lost[which, d, own] |= is_above
                     lost[which, c, own] |= ~is_above
-        differ: npt.NDArray[np.bool_] = (lost[0] != lost[1]).any(axis=0)
+        differ: Bools = (lost[0] != lost[1]).any(axis=0)
         return differ

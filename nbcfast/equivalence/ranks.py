@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nbcfast._halves.codes import I32, I64
+from nbcfast._core.dtypes import Bools, Int32s, Longs, Places
 from nbcfast._margin import listed
 
 HIGHEST = np.iinfo(np.int32).max
@@ -19,13 +18,13 @@ class Ranks(NamedTuple):
     Where some of half b do not count, they are above all in `low` and below all in `high`.
     """
 
-    low: I32
-    high: I32
-    lowest: I32  # one more than there are: the least of `low` from a place on
-    highest: I32  # likewise the greatest of `high` before a place
+    low: Int32s
+    high: Int32s
+    lowest: Int32s  # one more than there are: the least of `low` from a place on
+    highest: Int32s  # likewise the greatest of `high` before a place
 
     @classmethod
-    def of(cls, ranks: I32, counts: npt.NDArray[np.bool_] | None) -> Ranks:
+    def of(cls, ranks: Int32s, counts: Bools | None) -> Ranks:
         low = high = ranks
         if counts is not None:
             low = np.where(counts, ranks, np.int32(HIGHEST))
@@ -41,9 +40,9 @@ class Part(NamedTuple):
     """Some rows of half a against half b."""
 
     outside: tuple[int, ...]
-    rows: npt.NDArray[np.intp] | None
-    above: I32
-    above_too: I32
+    rows: Places | None
+    above: Int32s
+    above_too: Int32s
     ranks: Ranks
 
     @property
@@ -67,7 +66,7 @@ class Part(NamedTuple):
             return (row if self.rows is None else int(self.rows[row])), place
         return None
 
-    def listed(self, order: I32, found_i: I64, found_j: I64, steps: int) -> int:
+    def listed(self, order: Int32s, found_i: Longs, found_j: Longs, steps: int) -> int:
         ranks = self.ranks
         return listed(
             self.above,
@@ -83,7 +82,7 @@ class Part(NamedTuple):
         )
 
 
-def merged(keys: I64, more: I64) -> I64:
+def merged(keys: Longs, more: Longs) -> Longs:
     """Both in rising order, each once."""
     keys = np.concatenate([keys, more])
     keys.sort()
@@ -92,14 +91,14 @@ def merged(keys: I64, more: I64) -> I64:
     return keys[first]
 
 
-def inverse(order: I32) -> I32:
+def inverse(order: Int32s) -> Int32s:
     """The place of each index."""
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places
 
 
-def suffix_sums(weights: I64) -> I64:
+def suffix_sums(weights: Longs) -> Longs:
     """One more than there are: the sum from each place on."""
     sums = np.zeros(len(weights) + 1, np.int64)
     sums[:-1] = np.cumsum(weights[::-1])[::-1]

@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from nbcfast._core.dtypes import Longs
 from nbcfast.table.values import amount_text
 
 
@@ -103,7 +101,7 @@ class Comparison:
     preserve: Literal["order", "label"]
     method: Literal["enumeration", "meet in the middle", "interval", "sample", "undecided"]
     bound: Margin | None = None
-    rows: npt.NDArray[np.int64] | None = field(default=None, compare=False)
+    rows: Longs | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""

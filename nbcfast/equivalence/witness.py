@@ -13,17 +13,14 @@ from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Bools, Floats, Places
 from nbcfast._core.products import product
 from nbcfast._halves.codes import codes_of
 from nbcfast._halves.terms import Plain
 from nbcfast.equivalence.interval import as_array
 from nbcfast.views.integers import logarithms
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]  # of values, among those of all attributes
 Pair = tuple[int, int]
 Walk = tuple[Places, Places]  # from one tuple to another
 Choices = list[tuple[int, Places]]  # attributes, and the values each may have
@@ -85,10 +82,10 @@ class Points(NamedTuple):
         place = int(np.argmax(np.where(differs, depths, -1.0)))
         return float(depths[place]), place
 
-    def _best(self, view: int) -> npt.NDArray[np.intp]:
+    def _best(self, view: int) -> Places:
         scores = np.where(self.zero[view], -np.inf, self.logs[view])
         near = scores >= scores.max(axis=1, keepdims=True) - self.noise[view]
-        best: npt.NDArray[np.intp] = scores.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
+        best: Places = scores.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
         return best
 
 
@@ -460,7 +457,7 @@ class Scores:
         return best
 
 
-def _logs(numbers: npt.NDArray[Any]) -> Floats:
+def _logs(numbers: Array) -> Floats:
     """As floats, nearly."""
     if numbers.dtype.kind == "O":
         return logarithms(numbers)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Codes, Words
 from nbcfast._reading.distinct import DistinctRows, GrowingDomains, Rows
 from nbcfast._reading.source import File, InMemory, Source, as_bytes, batches_from, is_path, table_from
 from nbcfast.groups.groups import Groups, grouped
@@ -17,8 +17,6 @@ from nbcfast.table.encode import recode
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Longs = npt.NDArray[np.int64]
-Codes = npt.NDArray[Any]
 
 COPIES = 3  # of the groups of a part that exist at once while they are put together
 MOST_PARTS = 1 << 30
@@ -219,7 +217,7 @@ def _counted(
     return rows.rows()
 
 
-def _part_of(columns: list[Codes], n_parts: int) -> npt.NDArray[np.uint64]:
+def _part_of(columns: list[Codes], n_parts: int) -> Words:
     """The part that a row's group belongs to: a power of two of them."""
     key = np.zeros(len(columns[0]), np.uint64)
     for codes in columns:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Bools, Codes, Longs, UInt32s, Words
 from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast._wire.messages import printable
 from nbcfast.groups.measures import Measures
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.groups.sets import SetGroups
 
-Longs = npt.NDArray[np.int64]
-Codes = npt.NDArray[Any]
 
 INT64_MAX = 2**63 - 1
 
@@ -91,12 +90,12 @@ class Groups(Measures):
     sensitive: str
     n_rows: int
     offsets: Longs
-    values: npt.NDArray[np.uint32]
+    values: UInt32s
     counts: Longs
     sizes: Longs
     _domains: tuple[Domain, ...]  # of the columns `by`
     _sensitive: Domain
-    _packed: npt.NDArray[np.uint64] | None  # the codes of each group in mixed radix
+    _packed: Words | None  # the codes of each group in mixed radix
     _codes: list[Codes] | None  # the same by column, once they are asked for
 
     def __init__(self, counts: Any, *, values: Iterable[Any] | None = None) -> None:
@@ -132,8 +131,8 @@ class Groups(Measures):
         domains: tuple[Domain, ...],
         sensitive: str,
         domain: Domain,
-        arrays: tuple[Longs, npt.NDArray[np.uint32], Longs, Longs],
-        packed: npt.NDArray[np.uint64] | None,
+        arrays: tuple[Longs, UInt32s, Longs, Longs],
+        packed: Words | None,
         codes: list[Codes] | None,
     ) -> Groups:
         """Groups of finished arrays, which nothing checks again."""
@@ -450,7 +449,7 @@ def _from_array(counts: Any) -> tuple[Codes, Codes, Longs, int]:
     return groups, values, array[groups, values], array.shape[1]
 
 
-def _chosen(column: Any, some: npt.NDArray[np.bool_]) -> Any:
+def _chosen(column: Any, some: Bools) -> Any:
     if isinstance(column, np.ndarray):
         return column[some]
     return [entry for entry, keep in zip(column, some.tolist(), strict=True) if keep]

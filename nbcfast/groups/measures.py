@@ -10,14 +10,12 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _groups
+from nbcfast._core.dtypes import Floats, Longs, UInt32s
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
 from nbcfast.table.values import exact
-
-Longs = npt.NDArray[np.int64]
 
 NEAR = 1e-9  # floats this near to each other are compared as integers
 # Different quotients of integers below this differ by more than a unit in the last place.
@@ -34,7 +32,7 @@ class Measures:
     __slots__ = ()
 
     offsets: Longs
-    values: npt.NDArray[np.uint32]
+    values: UInt32s
     counts: Longs
     sizes: Longs
     n_rows: int
@@ -202,7 +200,7 @@ class Measures:
         np.add.at(totals, self.values, self.counts)
         return totals
 
-    def _entropies(self) -> npt.NDArray[np.float64]:
+    def _entropies(self) -> Floats:
         sizes = np.repeat(self.sizes, np.diff(self.offsets)).astype(np.float64)
         shares = self.counts / sizes
         return -np.add.reduceat(shares * np.log(shares), self.offsets[:-1])

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _skyline
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import n_threads, over_rows
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.groups.measures import Measures
 
-Longs = npt.NDArray[np.int64]
 # VN and one TW and MO an l, with the fewest people and different values of a group.
 Scanned = tuple[Longs, list[Longs], list[Longs], int, int]
 

@@ -8,15 +8,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import normalise
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Longs = npt.NDArray[np.int64]
 Histogram = tuple[tuple[int, int], ...]  # sets as bit masks over the domain, and how many people have each
 
 MOST_L = 3

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast._columns import Columns
+from nbcfast._core.dtypes import Bytes
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
 from nbcfast._reading.source import is_path, table_from
@@ -281,7 +281,7 @@ def _in_memory(
     return Partition(tuple(names), sensitive, demands, ids, None, made)
 
 
-def _used(column: Column) -> npt.NDArray[np.uint8]:
+def _used(column: Column) -> Bytes:
     """Which values have rows; a domain that was not declared has no others."""
     if not column.domain.declared:
         return np.ones(len(column.domain), np.uint8)

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
 from nbcfast._wire.partition_form import partition_warnings
 from nbcfast.groups.groups import Groups
@@ -157,7 +157,7 @@ class Demands:
                 f"the whole table as one group is unsafe, and no partition can be safer: {why}", best
             )
 
-    def is_hopeless(self, totals: npt.NDArray[np.int64]) -> bool:
+    def is_hopeless(self, totals: Longs) -> bool:
         """Whether some point makes a value of the whole table certain, these being the people of each."""
         falling = sorted(totals[totals > 0].tolist(), reverse=True)
         return any(
@@ -190,7 +190,7 @@ class Demands:
         return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
 
 
-def refuse(demands: Demands, totals: npt.NDArray[np.int64], domain: Domain, sensitive: str) -> None:
+def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> None:
     """Raise what is wrong with the whole table."""
     present = np.flatnonzero(totals)
     whole = Groups._of(
@@ -238,11 +238,11 @@ def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
     return limit, "ordered" if distance == "ordered" else "equal"
 
 
-def _limit(number: Fraction) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+def _limit(number: Fraction) -> tuple[Words, Words]:
     return _words(number.numerator), _words(number.denominator)
 
 
-def _words(number: int) -> npt.NDArray[np.uint64]:
+def _words(number: int) -> Words:
     """64-bit words, lowest first; at least one."""
     size = 8 * max(-(-number.bit_length() // 64), 1)
     return np.frombuffer(number.to_bytes(size, "little"), "<u8").astype(np.uint64)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast._core import threads as _threads
+from nbcfast._core.dtypes import Bytes, Longs, UInt32s
 from nbcfast._partition import Level, Problem, Scratch
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Quasi
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from nbcfast._columns import Columns
     from nbcfast._core.threads import Progress
 
-Longs = npt.NDArray[np.int64]
-Records = npt.NDArray[np.uint8]
 Span = tuple[int, int]
 
 SUBTREE_ROWS = 1 << 22  # a subtree of so many rows is done in one go: tens of milliseconds
@@ -48,13 +46,13 @@ class Leaves:
     rows: Longs
     people: Longs
     levels: Longs
-    boxes: npt.NDArray[np.uint32]
+    boxes: UInt32s
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @classmethod
-    def of(cls, parts: list[tuple[Longs, npt.NDArray[np.uint32]]]) -> Leaves:
+    def of(cls, parts: list[tuple[Longs, UInt32s]]) -> Leaves:
         """From what scratches found, in any order."""
         leaves = np.concatenate([part[0] for part in parts])
         boxes = np.concatenate([part[1] for part in parts])
@@ -148,7 +146,7 @@ def fill(
     columns: Columns,
     maps: list[Any],
     weights: Longs | None,
-    records: Records,
+    records: Bytes,
     threads: int,
 ) -> None:
     """Make the records of all rows."""
@@ -167,8 +165,8 @@ def grow(
     problem: Problem,
     scratches: list[Scratch],
     sizes: list[int],
-    even: Records,
-    odd: Records,
+    even: Bytes,
+    odd: Bytes,
     people: int,
     progress: Progress | None = None,
 ) -> Leaves:
@@ -214,8 +212,8 @@ def _move(
     problem: Problem,
     level: Level,
     scratches: list[Scratch],
-    rows: Records,
-    out: Records,
+    rows: Bytes,
+    out: Bytes,
     _: int,
     span: Span,
 ) -> None:
@@ -223,7 +221,7 @@ def _move(
 
 
 def decide_shared(
-    problem: Problem, scratches: list[Scratch], level: Level, rows: Records, first: int, last: int
+    problem: Problem, scratches: list[Scratch], level: Level, rows: Bytes, first: int, last: int
 ) -> None:
     """What is local in parallel, and then what all groups share, node by node."""
     threads = len(scratches)
@@ -246,8 +244,8 @@ def _decide_alone(
     problem: Problem,
     scratches: list[Scratch],
     level: Level,
-    rows: Records,
-    out: Records,
+    rows: Bytes,
+    out: Bytes,
     subtree: int,
     report: Callable[[int], object],
 ) -> None:
@@ -269,7 +267,7 @@ def _decide_alone(
     over(spans_of(level.rows, subtree), scratches, work, done)
 
 
-def numbered(problem: Problem, leaves: Leaves, even: Records, odd: Records, threads: int) -> Any:
+def numbered(problem: Problem, leaves: Leaves, even: Bytes, odd: Bytes, threads: int) -> Any:
     """The number of the leaf of each row."""
     ids = np.empty(len(even), np.uint32)
     spans = spans_of(leaves.rows, max(len(even) // (4 * threads), 1))

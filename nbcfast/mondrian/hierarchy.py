@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import SUPPRESSED
 
@@ -43,7 +43,7 @@ class Tree:
     """
 
     order: list[int]
-    nodes: npt.NDArray[np.int64]
+    nodes: Longs
     labels: dict[tuple[int, int], str]
 
 

@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast._columns import Columns
+from nbcfast._core.dtypes import Bytes, Longs, UInt32s
 from nbcfast._core.files import check_file
 from nbcfast._partition import Joint, Level, Problem, Scratch
 from nbcfast._reading.endings import is_parquet
@@ -32,8 +32,6 @@ from nbcfast.table.arrow import load_pyarrow
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Longs = npt.NDArray[np.int64]
-Records = npt.NDArray[np.uint8]
 
 DEFAULT_LIMIT = "1GiB"
 INTERPRETER = 128 << 20  # bytes that a process takes which has done nothing yet
@@ -103,7 +101,7 @@ class _Found:
     """Leaves of one stretch of the work: (start, rows, people, level), boxes, numbers of values, pairs."""
 
     leaves: Longs
-    boxes: npt.NDArray[np.uint32]
+    boxes: UInt32s
     lengths: Longs
     pairs: Longs
 
@@ -225,7 +223,7 @@ class _Split:
         )
         return Partition(tuple(self.names), self.sensitive, self.demands, None, None, made)
 
-    def _records(self) -> Iterator[Records]:
+    def _records(self) -> Iterator[Bytes]:
         """All rows as records, a chunk at a time."""
         names = [*self.names, self.sensitive, *([] if self.target is None else [self.target])]
         maps: list[Any] = []
@@ -280,7 +278,7 @@ class _Level:
         joints: dict[int, Joint],
         source: IO[bytes],
         sink: IO[bytes],
-        buffers: tuple[Records, Records],
+        buffers: tuple[Bytes, Bytes],
     ) -> None:
         self.split, self.level, self.joints = split, level, joints
         self.source, self.sink, self.buffers = source, sink, buffers
@@ -320,7 +318,7 @@ class _Level:
         self.n_children += part.n
         return part
 
-    def _read(self, into: Records) -> None:
+    def _read(self, into: Bytes) -> None:
         view, done = into.data.cast("B"), 0
         while done < len(view):
             n = self.source.readinto(view[done:])  # type: ignore[attr-defined]
@@ -328,7 +326,7 @@ class _Level:
                 raise OSError(SHORTER)
             done += n
 
-    def _load(self, first: int, last: int) -> tuple[Records, Records]:
+    def _load(self, first: int, last: int) -> tuple[Bytes, Bytes]:
         sizes = self.level.rows[first:last]
         n = int(sizes.sum())
         rows, other = self.buffers[0][:n], self.buffers[1][:n]
@@ -336,9 +334,7 @@ class _Level:
         self.level.at[first:last] = np.cumsum(sizes) - sizes
         return rows, other
 
-    def _counted(
-        self, leaves: Longs, boxes: npt.NDArray[np.uint32], at: Longs, even: Records, odd: Records
-    ) -> _Found:
+    def _counted(self, leaves: Longs, boxes: UInt32s, at: Longs, even: Bytes, odd: Bytes) -> _Found:
         """The values of leaves whose rows stand from `at` on."""
         if not len(leaves):
             return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
@@ -358,7 +354,7 @@ class _Level:
             np.concatenate([part[1] for part in ordered]),
         )
 
-    def _taken(self) -> tuple[Longs, npt.NDArray[np.uint32]]:
+    def _taken(self) -> tuple[Longs, UInt32s]:
         parts = [scratch.take_leaves() for scratch in self.scratches]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
@@ -399,7 +395,7 @@ class _Level:
                 self._write(other[start:stop])
         return found
 
-    def _write(self, rows: Records) -> None:
+    def _write(self, rows: Bytes) -> None:
         write_all(lambda view: self.sink.write(view), rows)
         self.written += len(rows)
 
@@ -442,7 +438,7 @@ class _Level:
         return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
 
 
-def _write_at(descriptor: int, rows: Records, position: int) -> None:
+def _write_at(descriptor: int, rows: Bytes, position: int) -> None:
     done = 0
 
     def write(view: memoryview) -> int:

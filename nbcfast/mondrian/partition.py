@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs, UInt32s
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
@@ -28,7 +28,6 @@ from nbcfast.table.table import value_weights
 if TYPE_CHECKING:
     from nbcfast.skyline.results import Reports
 
-Longs = npt.NDArray[np.int64]
 
 MOST_ROWS = 1 << 31  # of a table in memory
 MOST_SHOWN = 30  # values in their order
@@ -68,9 +67,9 @@ class Source:
     columns: list[Column]
     secret: Column
     weights: Longs | None
-    group_ids: npt.NDArray[np.uint32]
+    group_ids: UInt32s
 
-    def values_of_groups(self, n_groups: int) -> tuple[Longs, npt.NDArray[np.uint32], Longs]:
+    def values_of_groups(self, n_groups: int) -> tuple[Longs, UInt32s, Longs]:
         """Offsets, values and counts, as of Groups."""
         numbers = Domain("int", np.arange(n_groups), (), True)
         found = grouped(
@@ -107,7 +106,7 @@ class Counts:
     pairs: Longs
     people: list[Longs]
 
-    def values_of_groups(self, n_groups: int) -> tuple[Longs, npt.NDArray[np.uint32], Longs]:
+    def values_of_groups(self, n_groups: int) -> tuple[Longs, UInt32s, Longs]:
         """Offsets, values and counts, as of Groups."""
         offsets = np.zeros(n_groups + 1, np.int64)
         np.cumsum(self.lengths, out=offsets[1:])
@@ -137,7 +136,7 @@ class Made:
     """
 
     quasi: list[Quasi]
-    boxes: npt.NDArray[np.uint32]
+    boxes: UInt32s
     sensitive: str
     domain: Domain
     sizes: Longs
@@ -206,7 +205,7 @@ class Partition:
     quasi: tuple[str, ...]
     sensitive: str
     demands: Demands
-    group_ids: npt.NDArray[np.uint32] | None
+    group_ids: UInt32s | None
     path: str | None
     _content: Made | Given
 
@@ -251,7 +250,7 @@ class Partition:
         return Table._of(columns, None, self.n_groups)
 
     @property
-    def order(self) -> npt.NDArray[np.int64]:
+    def order(self) -> Longs:
         """The groups in the order in which they are published: by their cells, from the first column on."""
         return np.lexsort(tuple(self.groups.codes(name) for name in self.quasi[::-1]))
 
@@ -282,7 +281,7 @@ class Partition:
         """The distinct rows of `table`, weighted by how many people each stands for."""
         return self._counted(self.order)
 
-    def _counted(self, order: npt.NDArray[np.int64]) -> Table:
+    def _counted(self, order: Longs) -> Table:
         groups = self.groups
         lengths = groups.distinct[order]
         ends = np.cumsum(lengths)

@@ -9,16 +9,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Codes, Longs, UInt32s
 from nbcfast._wire.messages import UNSEEN
 from nbcfast._wire.typed_values import LISTED
 from nbcfast.mondrian.hierarchy import Tree, tree_of
 from nbcfast.table.domain import Domain
-from nbcfast.table.encode import Codes, code_dtype
+from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, exact
-
-Longs = npt.NDArray[np.int64]
 
 FAR = 1 << 30  # from the first position to the last
 MARKED = 1 << 20  # pairs of ends
@@ -59,7 +57,7 @@ class Quasi:
     kind: Kind | None
     values: tuple[Value, ...]
     n_head: int
-    map: npt.NDArray[np.uint32]
+    map: UInt32s
     positions: Longs
     tree: Tree | None
 
@@ -140,7 +138,7 @@ def element(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def describe(name: str, domain: Domain, used: npt.NDArray[Any], hierarchy: Any = None) -> Quasi:
+def describe(name: str, domain: Domain, used: Array, hierarchy: Any = None) -> Quasi:
     """A quasi-identifier whose column has this domain; `used` says which values some row has."""
     if len(domain) == 0:
         raise ValueError(f"column {name!r}: no values")
@@ -194,6 +192,6 @@ def _scaled(number: int | Fraction, low: int | Fraction, high: int | Fraction) -
     return FAR * (number - low) // (high - low)
 
 
-def useful_map(one: Quasi) -> npt.NDArray[np.uint32] | None:
+def useful_map(one: Quasi) -> UInt32s | None:
     """The codes of a quasi-identifier; None where they are those of the table."""
     return None if np.array_equal(one.map, np.arange(one.size)) else one.map

@@ -8,11 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Longs, UInt32s
 from nbcfast.mondrian.quasi import FAR, Quasi
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Utility:
 def measured(
     sizes: Longs,
     quasi: list[Quasi] | None,
-    boxes: npt.NDArray[np.uint32] | None,
+    boxes: UInt32s | None,
     marginals: list[Longs] | None,
 ) -> Utility:
     """The measures of groups of these sizes; `marginals` are people of each code."""
@@ -76,15 +74,13 @@ def measured(
     return Utility(squares, average, sum(ncp_of.values()) / len(ncp_of), ncp_of, kl)
 
 
-def _widths(one: Quasi, lo: Longs, hi: Longs) -> npt.NDArray[np.float64]:
+def _widths(one: Quasi, lo: Longs, hi: Longs) -> Floats:
     if one.is_numeric and one.kind != "interval":
         return np.asarray((one.positions[hi] - one.positions[lo]) / FAR)
     return np.where(hi > lo, (hi - lo + 1) / one.size, 0.0)
 
 
-def _divergence(
-    shares: npt.NDArray[np.float64], lo: Longs, hi: Longs, truth: npt.NDArray[np.float64]
-) -> float:
+def _divergence(shares: Floats, lo: Longs, hi: Longs, truth: Floats) -> float:
     """The sum of p ln(p / q), q being the shares of boxes spread over their codes."""
     steps = np.zeros(len(truth) + 1)
     np.add.at(steps, lo, shares / (hi - lo + 1))

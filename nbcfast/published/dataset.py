@@ -13,16 +13,15 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Codes, Counts, Floats, Longs
 from nbcfast._core.files import written
 from nbcfast._reading.endings import WRITTEN, ending_of
 from nbcfast._reading.source import table_from
 from nbcfast.published.document import text_of
 from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
-from nbcfast.table.encode import Codes, Column, code_dtype
-from nbcfast.views.integers import Counts
+from nbcfast.table.encode import Column, code_dtype
 from nbcfast.views.quality import shares
 
 if TYPE_CHECKING:
@@ -248,7 +247,7 @@ def _write_csv(
         file.write(memoryview(data)[ends[0] : ends[-1]])
 
 
-def codes(release: Release, table: Any) -> npt.NDArray[np.int64]:
+def codes(release: Release, table: Any) -> Longs:
     """Positions in the published domains; see `Release.codes`."""
     table = table_from(table)
     views = release.views
@@ -281,8 +280,8 @@ class Probabilities:
     """
 
     classes: tuple[Any, ...]
-    prior: npt.NDArray[np.float64]
-    conditional: Mapping[str, npt.NDArray[np.float64]]
+    prior: Floats
+    conditional: Mapping[str, Floats]
     domains: Mapping[str, tuple[Any, ...]]
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,17 +6,14 @@ import copy
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.utils.validation import check_is_fitted
 
+from nbcfast._core.dtypes import Array, Counts, Floats, Longs
 from nbcfast.table.encode import code_dtype
 from nbcfast.views import Viewset
-from nbcfast.views.integers import Counts
 from nbcfast.views.quality import log_shares
 from nbcfast.views.scoring import predict_codes
-
-Floats = npt.NDArray[np.float64]
 
 REFUSED = (
     "a published classifier is not fitted again: {what} would put an ordinary CategoricalNB, with the counts "
@@ -35,7 +32,7 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     """
 
     _views: Viewset
-    _ranks: npt.NDArray[np.int64]  # for each class in rising precedence its place in classes_
+    _ranks: Longs  # for each class in rising precedence its place in classes_
 
     @classmethod
     def of(cls, views: Viewset) -> PublishedCategoricalNB:
@@ -74,10 +71,10 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def __sklearn_clone__(self) -> PublishedCategoricalNB:
         return copy.copy(self)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """The class of every row, by exact comparisons of the published counts."""
         check_is_fitted(self)
-        labels: npt.NDArray[Any] = self.classes_[self._winners(self._check_X(X))]
+        labels: Array = self.classes_[self._winners(self._check_X(X))]
         return labels
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -91,7 +88,7 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         codes = self._check_X(X)
         return _raised(np.exp(self._log_posteriors(codes)), self._winners(codes))
 
-    def _log_posteriors(self, codes: npt.NDArray[np.int64]) -> Floats:
+    def _log_posteriors(self, codes: Longs) -> Floats:
         scores = self._joint_log_likelihood(codes)
         most = scores.max(axis=1, keepdims=True, initial=-np.inf)
         # Where every class has score 0 nothing tells them apart.
@@ -99,12 +96,12 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         scores -= np.where(np.isneginf(most), 0.0, most)
         return _raised(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), self._winners(codes))
 
-    def _joint_log_likelihood(self, X: npt.NDArray[np.int64]) -> Floats:
+    def _joint_log_likelihood(self, X: Longs) -> Floats:
         return _raised(super()._joint_log_likelihood(X), self._winners(X))
 
-    def _check_X(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: N802 (the name is scikit-learn's)
+    def _check_X(self, X: Any) -> Longs:  # noqa: N802 (the name is scikit-learn's)
         """The codes; those that are none are refused, where CategoricalNB rounds 1.5 down."""
-        codes: npt.NDArray[np.int64] = super()._check_X(X)
+        codes: Longs = super()._check_X(X)
         if not np.array_equal(np.asarray(X), codes):
             raise ValueError("X must hold whole numbers, the codes that release.codes(table) gives")
         for i, size in enumerate(self.n_categories_.tolist()):
@@ -115,14 +112,14 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
                 )
         return codes
 
-    def _winners(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _winners(self, codes: Longs) -> Longs:
         """Positions in classes_."""
         columns = [codes[:, i].astype(code_dtype(size)) for i, size in enumerate(self.n_categories_.tolist())]
-        winners: npt.NDArray[np.int64] = self._ranks[predict_codes(self._views, columns, len(codes))]
+        winners: Longs = self._ranks[predict_codes(self._views, columns, len(codes))]
         return winners
 
 
-def _raised(scores: Floats, winners: npt.NDArray[np.int64]) -> Floats:
+def _raised(scores: Floats, winners: Longs) -> Floats:
     """The same with the winner's score just above the others', where rounding or a tie puts it elsewhere."""
     wrong = np.flatnonzero(scores.argmax(axis=1) != winners)
     scores[wrong, winners[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)

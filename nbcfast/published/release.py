@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import __version__
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.release_form import MOST_BITS, contradiction
 from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
@@ -463,7 +463,7 @@ class Release:
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """The class of every row, by exact comparisons of the published counts; as `Viewset.predict`."""
         return self.views.predict(table, codes=codes, unseen=unseen, threads=threads, progress=progress)
 
@@ -577,7 +577,7 @@ class Release:
         """
         write_dataset(self, path, rng, progress, overwrite)
 
-    def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> npt.NDArray[np.int64]:
+    def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> Longs:
         """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.
 
         Returns

@@ -9,16 +9,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast._core.dtypes import Bytes, Words
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.response.schemes import AnyScheme, _sequence, _two
 from nbcfast.table import Column, Domain, Table
 from nbcfast.views import Viewset
-
-Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,11 +138,11 @@ def made(
     return Bits(n_rows, MappingProxyType(words), MappingProxyType(domains), scheme, seeded)
 
 
-def _words(packed: npt.NDArray[np.uint8]) -> Words:
+def _words(packed: Bytes) -> Words:
     words: Words = packed.view(np.uint64)
     return words if sys.byteorder == "little" else words.byteswap()
 
 
-def _bytes(words: Words) -> npt.NDArray[np.uint8]:
-    found: npt.NDArray[np.uint8] = (words if sys.byteorder == "little" else words.byteswap()).view(np.uint8)
+def _bytes(words: Words) -> Bytes:
+    found: Bytes = (words if sys.byteorder == "little" else words.byteswap()).view(np.uint8)
     return found

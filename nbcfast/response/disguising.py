@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _response
+from nbcfast._core.dtypes import Array, Words
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.formulas import spreadsheet_remarks
-from nbcfast.response.bits import Bits, Words, made
+from nbcfast.response.bits import Bits, made
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
 from nbcfast.response.wire import save
 from nbcfast.table import Column, Domain, Table
@@ -193,7 +193,7 @@ def disguise(
     for group in declared.groups:
         domains = [_kept(declared.order(name, columns[name].domain)) for name in group.columns]
         told = [_arranged(columns[name], domain) for name, domain in zip(group.columns, domains, strict=True)]
-        results: list[npt.NDArray[Any]] = [
+        results: list[Array] = [
             next(room) if len(domain) <= 256 else np.empty(table.n_rows, codes.dtype)
             for codes, domain in zip(told, domains, strict=True)
         ]
@@ -214,9 +214,9 @@ def _tell(
     coins: _response.Coins,
     group: Group,
     scheme: AnyScheme,
-    codes: list[npt.NDArray[Any]],
+    codes: list[Array],
     sizes: list[int],
-    out: list[npt.NDArray[Any]],
+    out: list[Array],
 ) -> None:
     """The answers of one group in a block of rows."""
     mask = np.empty(-(-len(codes[0]) // 64), np.uint64)
@@ -299,7 +299,7 @@ def _kept(domain: Domain) -> Domain:
     return Domain(domain.kind, domain._head, domain.tail, True)
 
 
-def _arranged(column: Column, domain: Domain) -> npt.NDArray[Any]:
+def _arranged(column: Column, domain: Domain) -> Array:
     """The codes of a column in the order of another domain of the same values."""
     if column.domain == domain:
         return np.ascontiguousarray(column.codes, dtype=code_dtype(len(domain)))

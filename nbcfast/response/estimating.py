@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Exacts, Floats
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.schemes import AnyScheme, _sequence
@@ -29,7 +29,6 @@ from nbcfast.views import Viewset, count
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Exact = npt.NDArray[Any]  # of Fractions
 Method = Literal["projection", "em"]
 
 EM_STEPS = 20_000
@@ -46,10 +45,10 @@ class Proportions:
     joint : mapping of attribute -> ndarray of Fraction, shape (values, classes)
     """
 
-    prior: Exact
-    joint: Mapping[str, Exact]
+    prior: Exacts
+    joint: Mapping[str, Exacts]
 
-    def floats(self) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
+    def floats(self) -> tuple[Floats, dict[str, Floats]]:
         """The prior and the joints as floats."""
         return self.prior.astype(np.float64), {
             name: array.astype(np.float64) for name, array in self.joint.items()
@@ -88,8 +87,8 @@ class Estimate:
     """
 
     raw: Proportions
-    prior: Exact
-    joint: Mapping[str, Exact]
+    prior: Exacts
+    joint: Mapping[str, Exacts]
     variance: Proportions
     coin_variance: Proportions
     n_rows: int
@@ -125,7 +124,7 @@ class Estimate:
         z = quantile(level)
 
         def end(sign: int) -> Proportions:
-            def moved(centre: Exact, variance: Exact) -> Exact:
+            def moved(centre: Exacts, variance: Exacts) -> Exacts:
                 away = np.sqrt(np.maximum(variance.astype(np.float64), 0.0))
                 return _objects(centre.astype(np.float64) + sign * z * away)
 
@@ -327,7 +326,7 @@ def _domain(scheme: AnyScheme, name: str, domain: Domain) -> Domain:
     return domain if scheme.group_of(name) is None else scheme.order(name, domain)
 
 
-def _placed(counts: npt.NDArray[Any], theirs: Domain, own: Domain) -> npt.NDArray[Any]:
+def _placed(counts: Array, theirs: Domain, own: Domain) -> Array:
     """Rows of counts in the order of another domain; values that nobody told count 0."""
     result = np.zeros((len(own), counts.shape[1]), counts.dtype)
     result[theirs.positions_in(own)] = counts
@@ -386,7 +385,7 @@ def contributions(
     return found
 
 
-def _inside(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> Exact:
+def _inside(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> Exacts:
     """The nearest shares of at least 0 with the sums that the answers give away exactly."""
     k_a, k_c = table.shape
     own, others = scheme.group_of(name), scheme.group_of(class_name)
@@ -410,7 +409,7 @@ def _inside(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> Exa
     return result
 
 
-def _most_likely(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> tuple[Exact, bool]:
+def _most_likely(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -> tuple[Exacts, bool]:
     """Maximum likelihood of a joint table, and whether it was found."""
     own, others = scheme.group_of(name), scheme.group_of(class_name)
     if min(table.raw.flat) >= 0:
@@ -434,7 +433,7 @@ def _most_likely(table: _Joint, scheme: AnyScheme, name: str, class_name: str) -
     return result, True
 
 
-def _likeliest(counts: list[list[Any]], factor: Fraction) -> Exact:
+def _likeliest(counts: list[list[Any]], factor: Fraction) -> Exacts:
     """Maximum likelihood of the shares behind k-ary answers with these counts, in closed form.
 
     An answer is the truth with p, and each other value with q; `factor` is p - q. Shares that are not 0 are
@@ -460,7 +459,7 @@ def _likeliest(counts: list[list[Any]], factor: Fraction) -> Exact:
     return result
 
 
-def _simplex(point: Any, total: Fraction) -> Exact:
+def _simplex(point: Any, total: Fraction) -> Exacts:
     """The nearest point, in Euclid's sense, with entries of at least 0 that add up to `total`."""
     point = list(point)
     result = np.empty(len(point), object)
@@ -482,7 +481,7 @@ def _simplex(point: Any, total: Fraction) -> Exact:
     return result
 
 
-def _em(table: _Joint) -> tuple[Exact, bool]:
+def _em(table: _Joint) -> tuple[Exacts, bool]:
     """Maximum likelihood: x <- x * M^T(c / (M x)) / n, in floats, from the uniform shares.
 
     Besides, whether it settled: whether the mean logarithm of the likelihood is known to be within EM_SETTLED
@@ -490,21 +489,19 @@ def _em(table: _Joint) -> tuple[Exact, bool]:
     """
     rows, columns, both = (float(factor) for factor in table.shrinkage)
 
-    def told(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def told(x: Floats) -> Floats:
         mean = x.mean()
         row, column = x.mean(axis=1, keepdims=True) - mean, x.mean(axis=0, keepdims=True) - mean
-        result: npt.NDArray[np.float64] = (
-            mean + rows * row + columns * column + both * (x - mean - row - column)
-        )
+        result: Floats = mean + rows * row + columns * column + both * (x - mean - row - column)
         return np.maximum(result, 0.0)
 
     shares = np.array(table.counts, dtype=np.float64) / table.n
     seen = shares > 0
 
-    def slope(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def slope(x: Floats) -> Floats:
         return told(np.divide(shares, told(x), out=np.zeros_like(shares), where=seen))
 
-    def likelihood(x: npt.NDArray[np.float64]) -> float:
+    def likelihood(x: Floats) -> float:
         return float(shares[seen] @ np.log(np.maximum(told(x)[seen], np.finfo(np.float64).tiny)))
 
     x = np.full(table.shape, 1.0 / shares.size)
@@ -529,14 +526,14 @@ def _em(table: _Joint) -> tuple[Exact, bool]:
     return _objects(x), False
 
 
-def _objects(array: npt.NDArray[np.float64]) -> Exact:
+def _objects(array: Floats) -> Exacts:
     result = np.empty(array.shape, object)
     for place, number in np.ndenumerate(array):
         result[place] = Fraction(float(number)) if np.isfinite(number) else float(number)
     return result
 
 
-def _known(array: Exact) -> list[Any]:
+def _known(array: Exacts) -> list[Any]:
     """Nested lists of floats, None in place of infinities, which JSON has no number for."""
     numbers = array.astype(np.float64).astype(object)
     numbers[~np.isfinite(numbers.astype(np.float64))] = None

@@ -10,8 +10,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Bools, Floats, UInt16s
 from nbcfast._core.errors import expect
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
@@ -54,7 +54,7 @@ class Classifier:
     def attributes(self) -> tuple[str, ...]:
         return self.views.attributes
 
-    def predict(self, table: Any, *, codes: bool = False) -> npt.NDArray[Any]:
+    def predict(self, table: Any, *, codes: bool = False) -> Array:
         """The label of each row; with `codes` positions in `classes`.
 
         Ties go to the later class, as everywhere in this library.
@@ -68,11 +68,11 @@ class Classifier:
         """
         return self.views.predict(table, codes=codes)
 
-    def ranking(self, table: Any) -> npt.NDArray[np.uint16]:
+    def ranking(self, table: Any) -> UInt16s:
         """All classes of each row, the most probable first: positions in `classes`."""
         return self.views.order(table)
 
-    def predict_proba(self, table: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, table: Any) -> Floats:
         """Probabilities, one column for each of `classes`; the prior where every class has score 0."""
         codes, places, n_rows = matched(self.views, table, "error")
         scores = np.empty((n_rows, len(self.classes)))
@@ -86,7 +86,7 @@ class Classifier:
             best = scores.max(axis=1, keepdims=True)
             scores = np.where(np.isneginf(best), prior, scores)
             shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        result: npt.NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+        result: Floats = shares / shares.sum(axis=1, keepdims=True)
         return result
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,12 +159,12 @@ def _denominator(conditionals: Mapping[str, list[list[Fraction]]], c: int) -> in
     return math.lcm(1, *(row[c].denominator for rows in conditionals.values() for row in rows))
 
 
-def _integers(numbers: Any) -> npt.NDArray[Any]:
+def _integers(numbers: Any) -> Array:
     array = np.array(numbers, object)
     return as_counts(array, "counts")
 
 
-def _logs(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _logs(array: Array) -> Floats:
     """Natural logarithms of integers of any size."""
     result = np.empty(array.shape)
     for place, number in np.ndenumerate(array):
@@ -333,7 +333,7 @@ def accuracy(
     return Accuracy(estimate, math.inf if n == 1 else math.sqrt(square / (n - 1) / n), plain, n)
 
 
-Part = tuple[npt.NDArray[np.bool_] | None, Fraction]  # which answers, and the weight of this form for them
+Part = tuple[Bools | None, Fraction]  # which answers, and the weight of this form for them
 
 
 def _n_forms(scheme: AnyScheme, group: Group, needed: list[str]) -> int:
@@ -350,16 +350,16 @@ def _forms(
     scheme: AnyScheme,
     groups: list[Group],
     needed: list[str],
-    codes: dict[str, npt.NDArray[Any]],
+    codes: dict[str, Array],
     domains: dict[str, Domain],
-) -> Iterator[tuple[dict[str, npt.NDArray[Any]], list[Part]]]:
+) -> Iterator[tuple[dict[str, Array], list[Part]]]:
     """Each form of the truth, and by how much it counts."""
     if not groups:
         yield codes, [(None, Fraction(1))]
         return
     group, rest = groups[0], groups[1:]
     columns = [name for name in group.columns if name in needed]
-    own: list[tuple[dict[str, npt.NDArray[Any]], list[Part]]] = []
+    own: list[tuple[dict[str, Array], list[Part]]] = []
     if not isinstance(scheme, KaryScheme):
         p, delta = group.theta, 2 * group.theta - 1
         own.append(({}, [(None, p / delta)]))

@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.schemes import AnyScheme, KaryScheme
 from nbcfast.table import Table
 from nbcfast.table.values import exact
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 def simulate(
@@ -115,8 +112,8 @@ def simulate(
     return result
 
 
-def _places(table: Table, name: str, domain: Any) -> npt.NDArray[np.int64]:
-    places: npt.NDArray[np.int64] = table.column(name).domain.positions_in(domain)
+def _places(table: Table, name: str, domain: Any) -> Longs:
+    places: Longs = table.column(name).domain.positions_in(domain)
     if (places < 0).any():
         value = table.domain(name)[int(np.argmin(places))]
         raise ValueError(
@@ -129,18 +126,18 @@ class _Answers:
     """Counts of distinct true records, from which those of answers are drawn."""
 
     def __init__(
-        self, rows: dict[str, npt.NDArray[Any]], weights: Counts, sizes: dict[str, int], class_name: str
+        self, rows: dict[str, Array], weights: Longs, sizes: dict[str, int], class_name: str
     ) -> None:
         self.rows, self.weights, self.sizes, self.class_name = rows, weights, sizes, class_name
 
-    def class_counts(self, observed: dict[str, Counts], attributes: list[str], repetitions: int) -> Counts:
+    def class_counts(self, observed: dict[str, Longs], attributes: list[str], repetitions: int) -> Longs:
         if attributes:
-            found: Counts = observed[attributes[0]].sum(axis=0)
+            found: Longs = observed[attributes[0]].sum(axis=0)
             return found
         true = np.bincount(self.rows[self.class_name], self.weights, self.sizes[self.class_name])
         return np.repeat(true.astype(np.int64)[:, np.newaxis], repetitions, axis=1)
 
-    def _summed(self, codes: npt.NDArray[Any], size: int, numbers: Counts) -> Counts:
+    def _summed(self, codes: Array, size: int, numbers: Longs) -> Longs:
         """Sums of the rows of `numbers` with the same code."""
         order = np.argsort(codes, kind="stable")
         found, first = np.unique(codes[order], return_index=True)
@@ -148,7 +145,7 @@ class _Answers:
         result[found] = np.add.reduceat(numbers[order], first, axis=0)
         return result
 
-    def _joint(self, rows: dict[str, npt.NDArray[Any]], name: str, numbers: Counts) -> Counts:
+    def _joint(self, rows: dict[str, Array], name: str, numbers: Longs) -> Longs:
         k_a, k_c = self.sizes[name], self.sizes[self.class_name]
         codes = rows[name] * k_c + rows[self.class_name]
         return self._summed(codes, k_a * k_c, numbers).reshape(k_a, k_c, -1)
@@ -159,7 +156,7 @@ class _Answers:
         attributes: list[str],
         repetitions: int,
         rng: np.random.Generator,
-    ) -> dict[str, Counts]:
+    ) -> dict[str, Longs]:
         rows = self.rows
         numbers = np.repeat(self.weights[:, np.newaxis], repetitions, axis=1)
         own = scheme.group_of(self.class_name)
@@ -197,7 +194,7 @@ class _Answers:
         attributes: list[str],
         repetitions: int,
         rng: np.random.Generator,
-    ) -> dict[str, Counts]:
+    ) -> dict[str, Longs]:
         assert isinstance(scheme, KaryScheme)
         if scheme.group_of(self.class_name) is not None or any(len(g.columns) > 1 for g in scheme.groups):
             raise ValueError("simulated are k-ary schemes with a column a group, and the class left alone")

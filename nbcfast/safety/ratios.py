@@ -8,8 +8,8 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.products import product
 from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
@@ -24,8 +24,6 @@ RATIO_ERROR = 8 * ROUND_OFF
 # Quotients of counts below this differ by more than a unit in the last place unless they are equal.
 EXACT_QUOTIENTS = 1 << 26
 
-Float = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 Pair = tuple[Any, Any]
 
 
@@ -33,7 +31,7 @@ class Quotient:
     """(P_d / P_c)^(n-1) prod_i N^i_c / N^i_d, kept as factors; `rows` are the values it is taken at."""
 
     def __init__(
-        self, tops: list[int], bottoms: list[int], top: int, bottom: int, power: int, rows: Rows
+        self, tops: list[int], bottoms: list[int], top: int, bottom: int, power: int, rows: Longs
     ) -> None:
         self.tops, self.bottoms = tops, bottoms
         self.top, self.bottom, self.power = top, bottom, power
@@ -114,7 +112,7 @@ class Ratios:
         supported = np.array([p > 0 and 0 not in sizes for p in self.of_class])
         if self.positive is not None and 0 not in sizes:
             supported = supported & np.logical_or.reduceat(positive, self.starts, axis=0).all(axis=0)
-        self.supported: npt.NDArray[np.bool_] = supported
+        self.supported: Bools = supported
         if not supported.any():
             raise ValueError(
                 "views: no tuple has a positive score in any class, so there are no odds to compare"
@@ -123,7 +121,7 @@ class Ratios:
     def labels(self, c: int, d: int) -> Pair:
         return self.views.classes[c], self.views.classes[d]
 
-    def tuple_of(self, rows: Rows) -> dict[str, Any]:
+    def tuple_of(self, rows: Longs) -> dict[str, Any]:
         """The values at these rows, one of each attribute."""
         places = (rows - self.starts).tolist()
         return {
@@ -131,7 +129,7 @@ class Ratios:
             for name, place in zip(self.views.attributes, places, strict=True)
         }
 
-    def most_frequent(self, c: int) -> Rows:
+    def most_frequent(self, c: int) -> Longs:
         """For each attribute the first value with the most rows of the class; nearly so for huge counts."""
         if not self.n:
             return self.starts
@@ -141,14 +139,14 @@ class Ratios:
         best = np.maximum.reduceat(values, self.starts)
         return self._first(np.flatnonzero(values == best[self.attribute]))
 
-    def infinite(self) -> tuple[int, int, Rows] | None:
+    def infinite(self) -> tuple[int, int, Longs] | None:
         """Classes c and d, and a tuple with X_c > 0 = X_d; None where there is none."""
         empty = [d for d in range(self.n_classes) if self.of_class[d] == 0]
         if self.positive is None and not empty:
             return None
         for c in np.flatnonzero(self.supported).tolist():
             mine = None if self.positive is None else self.positive[self.positive[:, c]]
-            lacking: npt.NDArray[np.bool_] = np.zeros(self.n_classes, bool)
+            lacking: Bools = np.zeros(self.n_classes, bool)
             if mine is not None:
                 lacking |= ~mine.all(axis=0)
             lacking[empty] = True
@@ -162,12 +160,12 @@ class Ratios:
             return c, d, rows
         return None
 
-    def _first(self, rows: Rows) -> Rows:
+    def _first(self, rows: Longs) -> Longs:
         """The first of these rows of each attribute."""
-        result: Rows = rows[np.unique(self.attribute[rows], return_index=True)[1]]
+        result: Longs = rows[np.unique(self.attribute[rows], return_index=True)[1]]
         return result
 
-    def largest_quotients(self, d: int) -> tuple[Float, Rows | None]:
+    def largest_quotients(self, d: int) -> tuple[Floats, Longs | None]:
         """For each attribute and class c the largest N_c / N_d: mantissa and exponent, within RATIO_ERROR."""
         quotients, exponents = self._quotients(slice(None), d)
         if exponents is None:
@@ -190,7 +188,7 @@ class Ratios:
         exponents = np.where(mantissas > 0, exponents + shifts, np.iinfo(np.int64).min // 4)
         return mantissas, exponents
 
-    def all_pairs(self) -> tuple[Float, Rows, float]:
+    def all_pairs(self) -> tuple[Floats, Longs, float]:
         """(P_d / P_c)^(n-1) prod_i max_t N_c / N_d of every c and d: mantissas, exponents, relative error.
 
         The mantissa is 0 where c and d are the same or c is no numerator.
@@ -261,7 +259,7 @@ class Ratios:
         tops, bottoms = self.counts[rows, c].tolist(), self.counts[rows, d].tolist()
         return Quotient(tops, bottoms, self.of_class[d], self.of_class[c], self.n - 1, rows)
 
-    def largest_rows(self, c: int, d: int) -> Rows:
+    def largest_rows(self, c: int, d: int) -> Longs:
         """For each attribute the first value with the largest N_c / N_d, exactly."""
         if not self.n:
             return self.starts
@@ -298,7 +296,7 @@ class Ratios:
         return np.array(result, np.int64)
 
 
-def _split(counts: Any) -> tuple[Float, Rows | None]:
+def _split(counts: Any) -> tuple[Floats, Longs | None]:
     """Counts as mantissa * 2^exponent; without exponents where doubles are wide enough."""
     if counts.dtype.kind != "O":
         return counts.astype(np.float64), None
@@ -319,7 +317,7 @@ def _split_fraction(number: Fraction) -> tuple[float, int]:
     return mantissa, exponent + shift
 
 
-def _product(mantissas: Float, exponents: Rows | None) -> tuple[Float, Rows]:
+def _product(mantissas: Floats, exponents: Longs | None) -> tuple[Floats, Longs]:
     """The product down the columns; mantissas return to [1/2, 1) before so many that they could underflow."""
     mantissas, shifts = np.frexp(mantissas)
     total = shifts.sum(axis=0, dtype=np.int64)
@@ -332,7 +330,7 @@ def _product(mantissas: Float, exponents: Rows | None) -> tuple[Float, Rows]:
     return mantissas[0], total
 
 
-def _times(a: Float, a_exponents: Rows, b: Float, b_exponents: Rows) -> tuple[Float, Rows]:
+def _times(a: Floats, a_exponents: Longs, b: Floats, b_exponents: Longs) -> tuple[Floats, Longs]:
     mantissas, shifts = np.frexp(a * b)
     return mantissas, a_exponents + b_exponents + shifts
 

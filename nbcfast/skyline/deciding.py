@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _skyline
+from nbcfast._core.dtypes import Floats, Longs
 from nbcfast._wire.falling_products import Least
 from nbcfast.groups.scanning import MOST_PEOPLE
 
 if TYPE_CHECKING:
     from nbcfast.skyline.statistics import Statistics
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MOST = MOST_PEOPLE  # more pieces of knowledge than people of a group: sums of two stay within 63 bits
 FEW = 20_000  # pieces of knowledge whose factors are multiplied out to choose among attacks that seem alike

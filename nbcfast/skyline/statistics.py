@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _skyline
+from nbcfast._core.dtypes import Longs
 from nbcfast.groups.groups import Groups
 from nbcfast.groups.measures import as_amount
 from nbcfast.groups.scanning import Scanned, front_modes, scanned
@@ -17,8 +17,6 @@ from nbcfast.table import Domain
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-Longs = npt.NDArray[np.int64]
 
 
 class Statistics:

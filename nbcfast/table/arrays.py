@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast._core.dtypes import Array
 from nbcfast.table import arrow
 from nbcfast.table.encode import BLOCK, ColumnBuilder
 
@@ -41,7 +42,7 @@ def add_values(builder: ColumnBuilder, data: Any) -> None:
         raise TypeError(f"column {builder.name!r}: expected a 1-D array or a list, got {type(data).__name__}")
 
 
-def add_array(builder: ColumnBuilder, array: npt.NDArray[Any]) -> None:
+def add_array(builder: ColumnBuilder, array: Array) -> None:
     """All rows of a column from a NumPy array of any stride and byte order."""
     name, kind = builder.name, array.dtype.kind
     if array.ndim != 1:

@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast._core.dtypes import Array, Bytes, Codes
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import NO_THREAD, startable
-from nbcfast.table.encode import Codes, ColumnBuilder
+from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.values import Value
 
 ROWS = 1 << 20  # rows of a batch looked at in one go
@@ -117,7 +117,7 @@ class ColumnReader:
         types = self._pa.types
         return bool(types.is_integer(self.type) or types.is_floating(self.type))
 
-    def numbers(self, array: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8] | None]:
+    def numbers(self, array: Any) -> tuple[Array, Bytes | None]:
         """The numbers of an array, and where it is null."""
         nulls = None
         if array.null_count:
@@ -222,7 +222,7 @@ class ColumnReader:
         return number
 
 
-def _numbers(array: Any, dtype: Any) -> npt.NDArray[Any]:
+def _numbers(array: Any, dtype: Any) -> Array:
     """The data buffer of a primitive array without a copy."""
     size = len(array)
     if size == 0:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from nbcfast.table.domain import Domain, Positions
+from nbcfast._core.dtypes import Array, Longs
+from nbcfast.table.domain import Domain
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, exact
 
 Number = int | Fraction
@@ -23,7 +23,7 @@ def _exact_value(number: Any) -> Any:
     return exact(number, "value") if isinstance(number, int) or math.isfinite(number) else number
 
 
-def _first_at_least(numbers: npt.NDArray[Any], bound: Number, start: int = 0) -> int:
+def _first_at_least(numbers: Array, bound: Number, start: int = 0) -> int:
     """The first position from `start` on, in sorted numbers, whose value is not below the bound."""
     stop = len(numbers)
     while start < stop:
@@ -81,7 +81,7 @@ def _given_intervals(listed: list[Any], name: str) -> list[Interval]:
     return intervals
 
 
-def place_between(numbers: npt.NDArray[Any], intervals: list[Interval]) -> Positions:
+def place_between(numbers: Array, intervals: list[Interval]) -> Longs:
     """For each of the sorted numbers the interval that holds it, or -1."""
     places = np.full(len(numbers), -1, np.int64)
     start = 0
@@ -117,7 +117,7 @@ def probabilities(quantiles: Any, name: str) -> list[Number]:
     return ranks
 
 
-def quantile_cuts(numbers: npt.NDArray[Any], totals: Positions, ranks: list[Number]) -> list[Number]:
+def quantile_cuts(numbers: Array, totals: Longs, ranks: list[Number]) -> list[Number]:
     """For each rank the smallest number that this share of the weight does not pass; equal ones once.
 
     One at the minimum would leave nothing below it and publish the minimum: it is left out.
@@ -136,7 +136,7 @@ def quantile_cuts(numbers: npt.NDArray[Any], totals: Positions, ranks: list[Numb
     return cuts
 
 
-def width_bins(numbers: npt.NDArray[Any], width: Number) -> tuple[list[Interval], Positions]:
+def width_bins(numbers: Array, width: Number) -> tuple[list[Interval], Longs]:
     """The intervals between multiples of the width that hold any sorted number, the outer two open."""
     places = np.full(len(numbers), -1, np.int64)
     starts: list[Number] = []
@@ -159,8 +159,8 @@ def width_bins(numbers: npt.NDArray[Any], width: Number) -> tuple[list[Interval]
 
 
 def binned(
-    domain: Domain, totals: Positions, name: str, edges: Any, quantiles: Any, width: Any
-) -> tuple[Domain, Positions]:
+    domain: Domain, totals: Longs, name: str, edges: Any, quantiles: Any, width: Any
+) -> tuple[Domain, Longs]:
     """The domain of intervals, and for each value of `domain` its position there (-1: no row has it).
 
     `totals` is the weight of each value.

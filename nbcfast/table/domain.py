@@ -5,11 +5,9 @@ from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast.table.values import SUPPRESSED, Kind, Value, as_kind, in_order, join_kinds, normalise
-
-Positions = npt.NDArray[np.int64]
 
 _DTYPES = {"int": np.int64, "float": np.float64}
 _NUMERIC = ("int", "float")
@@ -42,7 +40,7 @@ class Domain:
     open_tail: bool
     tail_found: tuple[Value, ...]
     kind: Kind | None
-    _head: npt.NDArray[Any] | tuple[Value, ...]  # an array for numbers: they may be millions
+    _head: Array | tuple[Value, ...]  # an array for numbers: they may be millions
     _tail: tuple[Value, ...]
     _values: tuple[Value, ...] | None
     _index: dict[Value, int] | None
@@ -50,7 +48,7 @@ class Domain:
     def __init__(
         self,
         kind: Kind | None,
-        head: npt.NDArray[Any] | Sequence[Value],
+        head: Array | Sequence[Value],
         tail: tuple[Value, ...],
         declared: bool,
         *,
@@ -198,7 +196,7 @@ class Domain:
             return self
         return Domain(self.kind, self._head, tail, True, open_tail=open_tail, tail_found=found)
 
-    def kept(self, used: npt.NDArray[Any]) -> Positions:
+    def kept(self, used: Array) -> Longs:
         """The positions that remain where just these values occur: a mask, one entry a value."""
         if self.declared and not self.tail_found:
             return np.arange(len(self), dtype=np.int64)
@@ -228,7 +226,7 @@ class Domain:
         return self._tail
 
     @property
-    def numbers(self) -> npt.NDArray[Any]:
+    def numbers(self) -> Array:
         """The head as a read-only int64 or float64 array; numeric kinds only."""
         if not isinstance(self._head, np.ndarray):
             raise TypeError(f"expected a domain of numbers, got one of kind {self.kind}")
@@ -286,7 +284,7 @@ class Domain:
             or {self.kind, other.kind} == {"int", "float"}
         )
 
-    def positions_in(self, other: "Domain") -> Positions:
+    def positions_in(self, other: "Domain") -> Longs:
         """For each value its position in `other`, -1 where it is absent.
 
         Values are compared by value and kind: an int equals the float of the same number, True never equals
@@ -302,7 +300,7 @@ class Domain:
             return self._numeric_positions_in(other)
         return np.fromiter(map(other.index.get, self.values, repeat(-1)), np.int64, len(self))
 
-    def _numeric_positions_in(self, other: "Domain") -> Positions:
+    def _numeric_positions_in(self, other: "Domain") -> Longs:
         """The same through sorting: a dictionary of a million numbers is large and slow."""
         mine, theirs = self.numbers, other.numbers
         result = np.full(len(self), -1, np.int64)
@@ -315,7 +313,7 @@ class Domain:
                 result[len(mine) + offset] = len(theirs) + other._tail.index(value)
         return result
 
-    def subset(self, positions: Positions) -> "Domain":
+    def subset(self, positions: Longs) -> "Domain":
         """The values at these increasing positions."""
         size = len(self._head)
         inside = positions[positions < size]

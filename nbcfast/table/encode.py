@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
-from nbcfast.table.domain import Domain, Positions
+from nbcfast._core.dtypes import Array, Bytes, Codes, Longs
+from nbcfast.table.domain import Domain
 from nbcfast.table.values import INT64_MAX, Kind, Value, as_kind, join_kinds, kind_of, normalise
-
-Codes = npt.NDArray[Any]
 
 BLOCK = 1 << 16  # rows converted at a time
 
@@ -33,7 +32,7 @@ def code_dtype(n_values: int) -> np.dtype[Any]:
     return np.dtype(np.uint32)
 
 
-def recode(codes: Codes, table: Positions, n_values: int, out: Codes | None = None) -> Codes:
+def recode(codes: Codes, table: Longs, n_values: int, out: Codes | None = None) -> Codes:
     """table[codes] in the smallest type for `n_values` values."""
     dtype = code_dtype(n_values)
     if out is None:
@@ -42,14 +41,14 @@ def recode(codes: Codes, table: Positions, n_values: int, out: Codes | None = No
     return out
 
 
-def used_values(codes: Codes, n_values: int) -> npt.NDArray[np.uint8]:
+def used_values(codes: Codes, n_values: int) -> Bytes:
     """For each value whether a row has it (1 or 0)."""
     used = np.zeros(n_values, np.uint8)
     _codes.mark(codes, used)
     return used
 
 
-def settle(found: Domain, table: Positions, declared: Domain | None, name: str) -> tuple[Domain, Positions]:
+def settle(found: Domain, table: Longs, declared: Domain | None, name: str) -> tuple[Domain, Longs]:
     """The declared domain in place of the one that was found; every value must be in it."""
     if declared is None:
         return found, table
@@ -78,7 +77,7 @@ class DomainBuilder:
 
     def add(
         self, values: Sequence[Any], used: npt.ArrayLike | None = None, *, kind: Kind | None = None
-    ) -> Positions:
+    ) -> Longs:
         """The first-seen code of each local position, -1 for those that `used` (all where None) leaves out.
 
         Asked again with the same sequence, only positions that were not used before are looked at.
@@ -101,7 +100,7 @@ class DomainBuilder:
         """The values in the order they were first met."""
         return list(self._index)
 
-    def finish(self, domain: Domain | None = None) -> tuple[Domain, Positions]:
+    def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
         """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
         values = as_kind(list(self._index), self._kind, f"column {self.name!r}")
         found = Domain.sorted(values)
@@ -120,7 +119,7 @@ class NumberBuilder:
     def __len__(self) -> int:
         return len(self._encoder)
 
-    def encode(self, numbers: npt.NDArray[Any], nulls: npt.NDArray[np.uint8] | None) -> Codes:
+    def encode(self, numbers: Array, nulls: Bytes | None) -> Codes:
         """First-seen codes of a block."""
         if self.kind == "float":
             block = numbers.astype(np.float64) + 0.0  # -0.0 becomes 0.0
@@ -143,7 +142,7 @@ class NumberBuilder:
         self._encoder.encode(keys, nulls, codes)
         return codes
 
-    def finish(self, domain: Domain | None = None) -> tuple[Domain, Positions]:
+    def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
         """As DomainBuilder.finish."""
         keys, null = self._encoder.found()
         numbers = keys.view(np.float64) if self.kind == "float" else keys
@@ -171,9 +170,7 @@ class ColumnBuilder:
         self._parts: list[Codes] = []
         self._builder: DomainBuilder | NumberBuilder | None = None
 
-    def add_numbers(
-        self, numbers: npt.NDArray[Any], nulls: npt.NDArray[np.uint8] | None = None, kind: Kind | None = None
-    ) -> None:
+    def add_numbers(self, numbers: Array, nulls: Bytes | None = None, kind: Kind | None = None) -> None:
         """Numbers of any NumPy integer or float type; `nulls` marks those that are absent."""
         if kind is None:
             kind = "float" if numbers.dtype.kind == "f" else "int"

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
+from nbcfast._core.dtypes import Codes, Longs, UInt32s
 from nbcfast._core.errors import NoColumnError
 from nbcfast._wire.messages import printable
 from nbcfast.table import arrow
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
-from nbcfast.table.encode import Codes, Column, ColumnBuilder, recode, used_values
+from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
 from nbcfast.table.values import INT64_MAX, SUPPRESSED, Value
-
-Weights = npt.NDArray[np.int64]
 
 GROUPED_ROWS = 1 << 20  # rows that collapse() looks at between two looks at Ctrl-C
 
@@ -74,7 +73,7 @@ class Table:
 
     n_rows: int
     _columns: dict[str, Column]
-    _weights: Weights | None
+    _weights: Longs | None
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class Table:
         columns, checked = split_weights(columns, weights, n_rows)
         self._set(columns, checked, n_rows)
 
-    def _set(self, columns: dict[str, Column], weights: Weights | None, n_rows: int) -> None:
+    def _set(self, columns: dict[str, Column], weights: Longs | None, n_rows: int) -> None:
         for column in columns.values():
             column.codes.flags.writeable = False
         if weights is not None:
@@ -119,7 +118,7 @@ class Table:
         object.__setattr__(self, "n_rows", n_rows)
 
     @classmethod
-    def _of(cls, columns: dict[str, Column], weights: Weights | None, n_rows: int) -> "Table":
+    def _of(cls, columns: dict[str, Column], weights: Longs | None, n_rows: int) -> "Table":
         """A table of finished columns, which nothing checks again."""
         table = cls.__new__(cls)
         table._set(columns, weights, n_rows)
@@ -139,7 +138,7 @@ class Table:
         return tuple(self._columns)
 
     @property
-    def weights(self) -> Weights | None:
+    def weights(self) -> Longs | None:
         return self._weights
 
     def column(self, name: str) -> Column:
@@ -401,7 +400,7 @@ def declared_domains(
 
 def split_weights(
     columns: dict[str, Column], weights: Any, n_rows: int
-) -> tuple[dict[str, Column], Weights | None]:
+) -> tuple[dict[str, Column], Longs | None]:
     """The columns without the one that `weights` names, and the weights."""
     if weights is None:
         return columns, None
@@ -430,7 +429,7 @@ def split_weights(
     return columns, _checked_weights(numbers[column.codes].astype(np.int64), n_rows)
 
 
-def _checked_weights(weights: Weights, n_rows: int) -> Weights:
+def _checked_weights(weights: Longs, n_rows: int) -> Longs:
     if len(weights) != n_rows:
         raise ValueError(f"weights: expected one for each of {n_rows} rows, got {len(weights)}")
     bad, total = _codes.check_weights(weights)
@@ -504,7 +503,7 @@ def _row_index(rows: Any, n_rows: int) -> Any:
     return index
 
 
-def value_weights(column: Column, weights: Weights | None) -> npt.NDArray[np.int64]:
+def value_weights(column: Column, weights: Longs | None) -> Longs:
     """The weight of each value of a column, in blocks: bincount makes 64-bit indices of its input."""
     totals = np.zeros(len(column.domain), np.int64)
     for start in range(0, len(column.codes), GROUPED_ROWS):
@@ -571,7 +570,7 @@ def _joined(columns: list[Column], name: str) -> Column:
     return Column(np.concatenate([part.codes for part in parts]), domain)
 
 
-def equal_rows(table: Table, names: Iterable[str]) -> npt.NDArray[np.uint32]:
+def equal_rows(table: Table, names: Iterable[str]) -> UInt32s:
     """For each row the number of the group of rows equal in these columns, in the order of their codes."""
     columns = [table.codes(name) for name in names]
     order = np.lexsort(tuple(columns)[::-1]) if columns else np.arange(table.n_rows)

@@ -12,12 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast import _disclose
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.source import table_from
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value, exact, number_text
-from nbcfast.templates.distinct_rows import Longs, Part, distinct_rows, numbered
+from nbcfast.templates.distinct_rows import Part, distinct_rows, numbered
 from nbcfast.templates.inferences import at_most, expect_known
 from nbcfast.templates.results import Disclosure, Step, _frozen
 from nbcfast.templates.template import Template, checked, merged, position

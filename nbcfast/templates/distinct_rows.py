@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _codes, _disclose
-from nbcfast.table.encode import Codes
-
-Longs = npt.NDArray[np.int64]
+from nbcfast._core.dtypes import Array, Codes, Longs, UInt32s, Words
 
 BLOCK_ROWS = 1 << 21  # sorted at a time: they stay near the cache, and Ctrl-C is answered
 DENSE_BITS = 20  # of a key, up to which counting is quicker than sorting
@@ -33,7 +30,7 @@ class Part:
 
 def distinct_rows(
     parts: Sequence[Part], weights: Longs | None, n_rows: int, wide: bool
-) -> tuple[npt.NDArray[Any], Longs]:
+) -> tuple[Array, Longs]:
     """The distinct rows, sorted where their keys fit into 64 bits, and the weight of each."""
     dtype = np.uint32 if wide else np.uint16
     widths = np.array([part.width for part in parts], np.int64)
@@ -46,7 +43,7 @@ def distinct_rows(
         for part, shift in zip(parts, shifts.tolist(), strict=True)
     ]
     columns = [part.codes for part in parts]
-    keys: npt.NDArray[np.uint64]
+    keys: Words
     if total <= DENSE_BITS and n_rows >> 2 >= 1 << total >> 6:
         table = np.zeros(1 << total, np.uint64)
         for start in range(0, n_rows, BLOCK_ROWS):
@@ -71,7 +68,7 @@ def distinct_rows(
 
 def _grouped(
     parts: Sequence[Part], weights: Longs | None, n_rows: int, dtype: type[Any]
-) -> tuple[npt.NDArray[Any], Longs]:
+) -> tuple[Array, Longs]:
     """The same by hashing, for keys of any length."""
     columns = [part.map.astype(np.uint32)[part.codes] for part in parts]
     grouper = _codes.RowGrouper(columns)
@@ -84,7 +81,7 @@ def _grouped(
     return rows, totals
 
 
-def numbered(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], int]:
+def numbered(rows: Array) -> tuple[UInt32s, int]:
     """The number of each distinct row, and how many there are."""
     if not rows.shape[1]:
         return np.zeros(len(rows), np.uint32), 1

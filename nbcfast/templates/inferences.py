@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast._reading.source import table_from
 from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED, Table
@@ -19,8 +19,6 @@ from nbcfast.templates.template import Template, checked, position
 
 if TYPE_CHECKING:
     from nbcfast.table.domain import Domain
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +71,7 @@ def _violation(template: Template, known: dict[str, Value], support: int, count:
 class Shares:
     """Of each group of people with the same known values how many there are, and have a sensitive value."""
 
-    codes: list[npt.NDArray[Any]]
+    codes: list[Array]
     domains: list[Domain]
     totals: Longs
     hits: Longs

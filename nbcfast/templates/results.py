@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import UInt32s
 from nbcfast._wire.messages import printable
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
@@ -196,7 +196,7 @@ class Disclosure:
         return tuple(name for name in self.table.names if name in known)
 
     @cached_property
-    def group_ids(self) -> npt.NDArray[np.uint32]:
+    def group_ids(self) -> UInt32s:
         """For each row of `table` the number of its group: rows with the same released quasi-identifiers.
 
         Groups are numbered in the order of their codes, whatever that of the rows.

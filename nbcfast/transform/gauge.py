@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _roots
-from nbcfast.transform.roots import Limbs, Roots, integers, packed, packed_roots, root, roots, to_bits
+from nbcfast._core.dtypes import Floats, Longs, Words
+from nbcfast.transform.roots import Roots, integers, packed, packed_roots, root, roots, to_bits
 from nbcfast.transform.zeros import Filled
 
 LEAST_FLOAT = 1e-280  # below, floats begin to lose bits
@@ -36,7 +36,7 @@ class Numbers:
     exponent: int
     weights: list[Any]
     weight_exponent: int
-    floats: npt.NDArray[np.float64] | None
+    floats: Floats | None
 
 
 class RootedCounts:
@@ -77,7 +77,7 @@ class RootedCounts:
         top, bottom = self.k.denominator, self.k.numerator
         return [root(unit, top, bottom, bits, -exponent * top) for unit, exponent in self.zeros]
 
-    def packed(self, limbs: int) -> tuple[Limbs, npt.NDArray[np.int64]]:
+    def packed(self, limbs: int) -> tuple[Words, Longs]:
         mantissas, exponents = packed_roots(self.listed, self.k, limbs)
         if not self.zeros:
             return mantissas, exponents
@@ -117,7 +117,7 @@ def plain_numbers(filled: Filled, k: Fraction, bits: int, weighting: Weighting |
     return Numbers(numbers, lowest, weights, low, _floats(numbers, powers.flat.n_classes))
 
 
-def _floats(numbers: list[list[Any]], n_classes: int) -> npt.NDArray[np.float64] | None:
+def _floats(numbers: list[list[Any]], n_classes: int) -> Floats | None:
     """Floats in proportion to the integers; None where floats are too few."""
     longest = max((number.bit_length() for row in numbers for number in row), default=0)
     shortest = min((number.bit_length() for row in numbers for number in row), default=0)
@@ -148,7 +148,7 @@ def gauged_numbers(filled: Filled, k: Fraction, bits: int, weighting: Weighting 
     limbs = -(-precision // 64)
     powers = RootedCounts(filled, k, weighting)
     weights = []
-    floats: npt.NDArray[np.float64] | None
+    floats: Floats | None
     if 64 * limbs <= _roots.MOST_BITS and flat.n and limbs >= 2:
         with wide(64 * limbs):
             weights = [_real(*powers.weight(c, 64 * limbs)) for c in range(flat.n_classes)]
@@ -188,7 +188,7 @@ def _rounded_twice(number: Any, bits: int) -> tuple[Any, int]:
 
 def _gauged_by_kernel(
     powers: RootedCounts, weights: list[Any], limbs: int, bits: int
-) -> tuple[list[list[Any]], int, npt.NDArray[np.float64]]:
+) -> tuple[list[list[Any]], int, Floats]:
     """Q as integers, their exponent and floats; the means go into the weights."""
     flat = powers.flat
     n_rows, n_classes = flat.counts.shape

@@ -11,10 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from nbcfast import safety
+from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
-from nbcfast._rounding.search import Bools, Floats, Nearest, Rows
+from nbcfast._rounding.search import Nearest
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.ladder import Ladder, between
@@ -55,8 +56,8 @@ class Decisions:
         flat = self.filled._flat
         starts, sizes = flat.starts[:-1], np.diff(flat.starts).tolist()
 
-        def rows_of(places: Rows) -> Rows:
-            found: Rows = unravelled(places, sizes) + starts
+        def rows_of(places: Longs) -> Longs:
+            found: Longs = unravelled(places, sizes) + starts
             return found
 
         return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)

@@ -8,11 +8,9 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _roots
-
-Limbs = npt.NDArray[np.uint64]
+from nbcfast._core.dtypes import Longs, Words
 
 _from_bytes = gmpy2.mpz.from_bytes
 FEW = 8  # numbers that a kernel call does not pay for
@@ -51,7 +49,7 @@ def roots(numbers: Sequence[int], k: Fraction, bits: int) -> Roots:
     return Roots(mantissas, exponents)
 
 
-def packed_roots(numbers: Sequence[int], k: Fraction, limbs: int) -> tuple[Limbs, npt.NDArray[np.int64]]:
+def packed_roots(numbers: Sequence[int], k: Fraction, limbs: int) -> tuple[Words, Longs]:
     """The same as fractions of so many limbs, the top bit set, and exponents."""
     bits = 64 * limbs
     found = _by_kernel(numbers, k, bits)
@@ -65,9 +63,7 @@ def packed_roots(numbers: Sequence[int], k: Fraction, limbs: int) -> tuple[Limbs
     return mantissas, exponents + bits
 
 
-def _by_kernel(
-    numbers: Sequence[int], k: Fraction, bits: int
-) -> tuple[Limbs, npt.NDArray[np.int64], list[int]] | None:
+def _by_kernel(numbers: Sequence[int], k: Fraction, bits: int) -> tuple[Words, Longs, list[int]] | None:
     """Mantissas, exponents, and which of them the error bound leaves open; None where the kernel cannot."""
     top, bottom = k.denominator, k.numerator  # N^(top / bottom)
     if len(numbers) < FEW or bits > _roots.MOST_BITS or not _roots.can(top, bottom):
@@ -81,14 +77,14 @@ def _by_kernel(
     return mantissas, exponents, np.flatnonzero(sure == 0).tolist()
 
 
-def integers(limbs: Limbs) -> list[Any]:
+def integers(limbs: Words) -> list[Any]:
     """Rows of limbs as mpz."""
     step = 8 * limbs.shape[-1]
     data = limbs.astype("<u8", copy=False).tobytes()
     return [_from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
 
 
-def packed(numbers: list[Any], limbs: int) -> Limbs:
+def packed(numbers: list[Any], limbs: int) -> Words:
     """Integers of any kind as rows of limbs."""
     data = b"".join(int(number).to_bytes(8 * limbs, "little") for number in numbers)
     return np.frombuffer(data, "<u8").astype(np.uint64).reshape(-1, limbs)

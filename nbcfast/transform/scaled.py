@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import safety
+from nbcfast._core.dtypes import Floats
 from nbcfast._core.errors import expect
 from nbcfast.table.values import exact, number_text
 from nbcfast.transform.gauge import Numbers, Weighting, gauged_numbers, plain_numbers
@@ -114,7 +114,7 @@ class Scaled:
                 return False
         return safety.at_most(self._as_views(), limit)
 
-    def logs(self) -> tuple[npt.NDArray[np.float64], list[float]]:
+    def logs(self) -> tuple[Floats, list[float]]:
         """Logarithms of q and of w without the tilt, each up to a constant."""
         numbers, floats = self._of.numbers, self._of.floats
         if floats is None:

@@ -10,8 +10,8 @@ from operator import mul
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats
 from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
 from nbcfast.transform.adjusted import column_sums
 from nbcfast.transform.scaled import Scaled, tilt_for
@@ -36,7 +36,7 @@ class Shares:
             self.of_class = [gmpy2.mpz(gmpy2.mul_2exp(share / whole, precision)) for share in classes]
             self.floats = np.array([float(share / whole) for share in classes])
         floats = scaled._of.floats
-        self.values: list[npt.NDArray[np.float64]] = []
+        self.values: list[Floats] = []
         for start, stop, sums in zip(self.starts, self.starts[1:], self.sums, strict=False):
             if floats is not None:
                 self.values.append(floats[start:stop] / floats[start:stop].sum(axis=0))

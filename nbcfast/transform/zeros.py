@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _zeros
+from nbcfast._core.dtypes import Array, Bools, Longs
 from nbcfast._core.errors import expect
 from nbcfast.table.values import number_text
 from nbcfast.transform.powers import Power, power, product
@@ -188,7 +188,7 @@ def _exponent(flat: Flat, c: int, d: int, shift: int, both: bool, guard: int) ->
     return max(least, _exact_exponent(flat, c, d, shift, both, guard, open_.tolist()))
 
 
-def _ceil(sums: Any, n_zeros: npt.NDArray[np.int64]) -> Any:
+def _ceil(sums: Any, n_zeros: Longs) -> Any:
     return -(-sums // (n_zeros.astype(sums.dtype) * (1 << UNIT)))
 
 
@@ -225,7 +225,7 @@ def _gains(flat: Flat, c: int, d: int, shift: int, both: bool) -> tuple[Any, Any
     return result[0], result[1]
 
 
-def _as_objects(numbers: Any) -> npt.NDArray[Any]:
+def _as_objects(numbers: Any) -> Array:
     listed = numbers if isinstance(numbers, list) else numbers.tolist()
     array = np.empty(len(listed), object)
     array[:] = listed
@@ -257,9 +257,7 @@ def _exact_exponent(flat: Flat, c: int, d: int, shift: int, both: bool, guard: i
     return least
 
 
-def _best_ratios(
-    flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed: npt.NDArray[np.bool_]
-) -> dict[int, Power]:
+def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed: Bools) -> dict[int, Power]:
     """For each attribute the largest N_c / N_d over the rows allowed, exactly; zeros are nu 2^-shift."""
     zero, rows = flat.zero, np.flatnonzero(allowed)
     if not len(rows):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nbcfast._core.dtypes import Counts
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.count_faults import unpositive, unrealistic
@@ -42,7 +43,7 @@ from nbcfast.verification import remade as answers
 from nbcfast.verification.load import published, release_of
 from nbcfast.verification.remade import codes_of
 from nbcfast.views import Viewset, count
-from nbcfast.views.integers import Counts, zeros
+from nbcfast.views.integers import zeros
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

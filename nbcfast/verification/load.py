@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._core.dtypes import Counts
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import rational
@@ -20,7 +21,7 @@ from nbcfast.verification.disguises import disguised_of
 from nbcfast.verification.partitions import partition_of
 from nbcfast.verification.remade import scorecard
 from nbcfast.views import Viewset
-from nbcfast.views.integers import Counts, as_counts
+from nbcfast.views.integers import as_counts
 
 if TYPE_CHECKING:
     from nbcfast._wire.table_form import Rows

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import __version__
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._rounding.rows import MOST_ASKED
 from nbcfast._wire.messages import short
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nbcfast._wire.release_form import Document
     from nbcfast.canonical.boxes.types import Scorecard
 
-    Codes = npt.NDArray[np.int64]
+    Codes = Longs
 
 MOST_AGAIN = 100_000_000  # tuples of more than two classes, up to which a release is made again
 MOST_ATTRIBUTES = 4_096  # whose product domain is gone through, as the kernels of two classes take them

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import Source, batches_from
 from nbcfast.table import Domain, Table
@@ -133,8 +133,8 @@ def _check_values(name: str, n_values: int, max_values: int) -> None:
 
 
 def _with_classes(
-    class_counts: npt.NDArray[np.int64],
-    counts: Mapping[str, npt.NDArray[np.int64]],
+    class_counts: Longs,
+    counts: Mapping[str, Longs],
     found: Domain,
     domains: dict[str, Domain],
     classes: Iterable[Any] | None,
@@ -155,7 +155,7 @@ def _with_classes(
         )
     known = np.flatnonzero(places >= 0)
 
-    def arranged(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def arranged(array: Longs) -> Longs:
         result = np.zeros((*array.shape[:-1], len(wanted)), np.int64)
         result[..., places[known]] = array[..., known]
         return result
@@ -168,7 +168,7 @@ def _no_classes(class_name: str) -> ValueError:
     return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
 
 
-def _compact(codes: npt.NDArray[Any], values: list[Any], n_rows: int) -> tuple[npt.NDArray[Any], list[Any]]:
+def _compact(codes: Array, values: list[Any], n_rows: int) -> tuple[Array, list[Any]]:
     """Without the values that no row has, where a dictionary is so long that its counts could be too many."""
     if len(values) <= max(256, min(n_rows, MAX_VALUES)):
         return codes, values
@@ -184,9 +184,7 @@ class _Growing:
     def __init__(self) -> None:
         self.counts = np.zeros((0, 0), np.int64)
 
-    def add(
-        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
-    ) -> None:
+    def add(self, rows: Longs, columns: Longs, counts: Longs) -> None:
         """Add counts[i, j] to the cell rows[i], columns[j]; a row or column may come more than once."""
         need = (int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1)
         if need[0] > self.counts.shape[0] or need[1] > self.counts.shape[1]:
@@ -199,9 +197,7 @@ class _Growing:
             self.counts = grown
         np.add.at(self.counts, np.ix_(rows, columns), counts)
 
-    def arranged(
-        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], shape: tuple[int, int]
-    ) -> npt.NDArray[np.int64]:
+    def arranged(self, rows: Longs, columns: Longs, shape: tuple[int, int]) -> Longs:
         result = np.zeros(shape, np.int64)
         cells, counts = np.ix_(rows, columns), self.counts[: len(rows), : len(columns)]
         if shape == counts.shape:

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from nbcfast.views.integers import Counts, column_sums, logarithms
+from nbcfast._core.dtypes import Bools, Counts, Longs
+from nbcfast.views.integers import column_sums, logarithms
 
 if TYPE_CHECKING:
     from nbcfast.views.viewset import Viewset
@@ -38,7 +38,7 @@ class Flat:
         self.of_class: list[int] = views.class_counts.tolist()
 
     @cached_property
-    def zero(self) -> npt.NDArray[np.bool_]:
+    def zero(self) -> Bools:
         return np.asarray(self.counts == 0, dtype=bool)
 
     @cached_property
@@ -53,7 +53,7 @@ class Flat:
         return np.where(self.zero.all(axis=1), 1, least)
 
     @cached_property
-    def logs(self) -> npt.NDArray[np.int64]:
+    def logs(self) -> Longs:
         """log2(N / nu) in units of 2^-32, each within one unit; 0 for a zero, whose exponent comes on top."""
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.counts.dtype.kind == "O":

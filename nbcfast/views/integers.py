@@ -7,11 +7,9 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _count
-
-Counts = npt.NDArray[Any]  # int64, or object for Python ints
+from nbcfast._core.dtypes import Array, Counts, Floats, Words
 
 INT64_MAX = 2**63 - 1
 
@@ -39,7 +37,7 @@ def as_counts(obj: Any, where: str) -> Counts:
     return counts
 
 
-def _from_sequence(obj: Any, where: str) -> npt.NDArray[Any]:
+def _from_sequence(obj: Any, where: str) -> Array:
     """The nested sequence as objects: NumPy would turn large and mixed integers into floats."""
     try:
         array = np.array(obj, dtype=object)
@@ -59,7 +57,7 @@ def _as_int(number: Any, where: str) -> int:
     raise TypeError(f"{where} must be integers, got {number!r}")
 
 
-def _first_other(array: npt.NDArray[Any]) -> str:
+def _first_other(array: Array) -> str:
     return f"{array.flat[0]!r}" if array.size else f"an array of {array.dtype}"
 
 
@@ -106,7 +104,7 @@ def added(a: Counts, b: Counts, subtract: bool, where: str) -> Counts:
     return result
 
 
-def as_limbs(numbers: Counts) -> npt.NDArray[np.uint64]:
+def as_limbs(numbers: Counts) -> Words:
     """Little-endian 64-bit limbs along a new last axis, as many as the largest number needs."""
     if numbers.dtype.kind != "O":
         return np.ascontiguousarray(numbers, dtype=np.int64).view(np.uint64)[..., np.newaxis]
@@ -116,7 +114,7 @@ def as_limbs(numbers: Counts) -> npt.NDArray[np.uint64]:
     return np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(*numbers.shape, size // 8)
 
 
-def logarithms(numbers: Counts) -> npt.NDArray[np.float64]:
+def logarithms(numbers: Counts) -> Floats:
     """The correctly rounded natural logarithm of each number, -inf for 0; one logarithm a distinct number."""
     if numbers.dtype.kind == "O":
         flat = numbers.ravel().tolist()

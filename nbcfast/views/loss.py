@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats
 from nbcfast.views.quality import log_shares
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def expected_log_loss(private: Viewset, published: Viewset) -> float:
     return total
 
 
-def _losses(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _losses(scores: Floats) -> Floats:
     largest = scores.max(axis=1, keepdims=True)
     sums = np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
-    losses: npt.NDArray[np.float64] = sums + largest - scores
+    losses: Floats = sums + largest - scores
     return losses
 
 
-def uniform_log_loss(n: int, i: int, c: int) -> npt.NDArray[np.float64]:
+def uniform_log_loss(n: int, i: int, c: int) -> Floats:
     """Numbers of [0, 1) by SplitMix64, which no version of NumPy changes."""
     with np.errstate(over="ignore"):
         state = np.arange(n, dtype=np.uint64) + np.uint64((i << 24) ^ (c << 52))

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Counts, Floats, Longs
 from nbcfast._reading.source import table_from
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.views.integers import Counts
     from nbcfast.views.viewset import Viewset
 
 BLOCK = 1 << 16  # rows looked at together
@@ -132,7 +131,7 @@ def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress 
     return Quality(rows, correct, total / rows)
 
 
-def _losses(scores: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _losses(scores: Floats, truth: Longs) -> Floats:
     """-ln of the posterior of the true class (-1: unknown) of each row."""
     own = np.where(truth >= 0, scores[np.arange(len(scores)), truth], -np.inf)
     largest = scores.max(axis=1)
@@ -210,7 +209,7 @@ def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
     )
 
 
-def log_shares(views: Viewset) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
+def log_shares(views: Viewset) -> tuple[Floats, dict[str, Floats]]:
     """Logarithms of P_c / R, and of N_{t,c} / P_c for each attribute; a class without rows has -inf."""
     prior = shares(views.class_counts, views.n_rows)
     wholes = np.where(views.class_counts == 0, 1, views.class_counts)
@@ -218,14 +217,14 @@ def log_shares(views: Viewset) -> tuple[npt.NDArray[np.float64], dict[str, npt.N
         return np.log(prior), {name: np.log(shares(array, wholes)) for name, array in views.counts.items()}
 
 
-def shares(parts: Counts, wholes: Any) -> npt.NDArray[np.float64]:
+def shares(parts: Counts, wholes: Any) -> Floats:
     """Quotients, each rounded once: of int64 NumPy would round both numbers before it divides."""
     if (
         parts.dtype.kind != "O"
         and np.asarray(wholes).dtype.kind != "O"
         and np.max(wholes, initial=0) <= 2**53
     ):
-        quotients: npt.NDArray[np.float64] = parts / wholes
+        quotients: Floats = parts / wholes
         return quotients
     whole: Any = wholes.astype(object) if isinstance(wholes, np.ndarray) else wholes
     return np.asarray(parts.astype(object) / whole).astype(np.float64)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast._columns import Columns
+from nbcfast._core.dtypes import Array, Bools, Counts, Floats, Longs, UInt16s, Words
 from nbcfast._core.joint import plan
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._reading.source import table_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import exact
-from nbcfast.views.integers import INT64_MAX, Counts, as_counts, as_limbs, logarithms
+from nbcfast.views.integers import INT64_MAX, as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -37,13 +37,13 @@ def predict(
     threads: int | None,
     progress: Progress | None,
     ties: bool = False,
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+) -> tuple[Array, Bools | None]:
     """The best class of every row, and with `ties` whether it shares its X."""
     columns, tables, n_rows = matched(views, table, unseen)
     return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
 
 
-def predict_codes(views: Viewset, columns: list[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:
+def predict_codes(views: Viewset, columns: list[Array], n_rows: int) -> Array:
     """The best class of every row of unsigned columns, one an attribute, of positions in their domains."""
     tables = [np.arange(len(array)) for array in views.counts.values()]
     return _predict(views, columns, tables, n_rows, 0, None, None, ties=False)[0]
@@ -51,7 +51,7 @@ def predict_codes(views: Viewset, columns: list[npt.NDArray[Any]], n_rows: int) 
 
 def order(
     views: Viewset, table: Any, alpha: Any, unseen: str, threads: int | None, progress: Progress | None
-) -> npt.NDArray[np.uint16]:
+) -> UInt16s:
     """All classes of every row, best first."""
     columns, tables, n_rows = matched(views, table, unseen)
     result = np.zeros((n_rows, len(views.classes)), np.uint16)
@@ -89,14 +89,14 @@ def tied_tuples(views: Viewset, limit: int) -> int | None:
 
 def _predict(
     views: Viewset,
-    columns: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int64]],
+    columns: list[Array],
+    tables: list[Longs],
     n_rows: int,
     alpha: Any,
     threads: int | None,
     progress: Progress | None,
     ties: bool,
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+) -> tuple[Array, Bools | None]:
     n_classes = len(views.classes)
     labels = np.zeros(n_rows, np.uint8 if n_classes <= 256 else np.uint16)
     tied = np.zeros(n_rows, np.uint8) if ties else None
@@ -119,7 +119,7 @@ def _predict(
 def _run(
     scores: Scores,
     work: Any,
-    columns: list[npt.NDArray[Any]],
+    columns: list[Array],
     n_rows: int,
     threads: int | None,
     progress: Progress | None,
@@ -142,9 +142,7 @@ def _run(
     )
 
 
-def matched(
-    views: Viewset, table: Any, unseen: str
-) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.int64]], int]:
+def matched(views: Viewset, table: Any, unseen: str) -> tuple[list[Array], list[Longs], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
     if unseen not in ("error", "zero"):
         raise ValueError(f"unseen must be 'error' or 'zero', got {unseen!r}")
@@ -186,8 +184,8 @@ def _check_options(alpha: Any, threads: int | None) -> None:
 
 def _scores(
     views: Viewset,
-    codes: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int64]],
+    codes: list[Array],
+    tables: list[Longs],
     n_rows: int,
     alpha: Any,
 ) -> Scores:
@@ -256,7 +254,7 @@ def _scores(
     )
 
 
-def _looked_up(counts: Counts, table: npt.NDArray[np.int64]) -> Counts:
+def _looked_up(counts: Counts, table: Longs) -> Counts:
     result: Counts = counts[table] if len(counts) else np.zeros((len(table), counts.shape[1]), counts.dtype)
     result[table < 0] = 0
     return result
@@ -268,12 +266,12 @@ def _objects(numbers: list[int]) -> Counts:
     return array
 
 
-def _largest(logs: npt.NDArray[np.float64]) -> float:
+def _largest(logs: Floats) -> float:
     """The largest size of a finite entry."""
     return float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0))
 
 
-def _widened(limbs: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:
+def _widened(limbs: Words, size: int) -> Words:
     missing = size - limbs.shape[-1]
     if not missing:
         return np.ascontiguousarray(limbs)

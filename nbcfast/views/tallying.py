@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from nbcfast import _count
 from nbcfast._columns import Columns
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.joint import plan
 from nbcfast._core.threads import n_threads, over_rows
 from nbcfast.table import Domain, Table
@@ -25,16 +26,16 @@ ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.3, 2.0, 50_000
 
 
 def tally(
-    codes: Sequence[npt.NDArray[Any]],
+    codes: Sequence[Array],
     sizes: Sequence[int],
-    class_codes: npt.NDArray[Any],
+    class_codes: Array,
     n_classes: int,
     n_rows: int,
     *,
-    weights: npt.NDArray[np.int64] | None = None,
+    weights: Longs | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]:
+) -> tuple[Longs, list[Longs]]:
     """Class counts, and a (values, classes) array an attribute."""
     if n_rows == 0:
         return np.zeros(n_classes, np.int64), [np.zeros((size, n_classes), np.int64) for size in sizes]
@@ -104,8 +105,8 @@ class _OutOfRangeError(Exception):
 def _describe(
     columns: Columns,
     column: int,
-    codes: Sequence[npt.NDArray[Any]],
-    class_codes: npt.NDArray[Any],
+    codes: Sequence[Array],
+    class_codes: Array,
     sizes: Sequence[int],
     n_classes: int,
 ) -> ValueError:
@@ -120,7 +121,7 @@ def _describe(
     return ValueError(f"column {column} changed while it was counted")
 
 
-def _bad_code(what: str, size: int, array: npt.NDArray[Any], row: int) -> ValueError:
+def _bad_code(what: str, size: int, array: Array, row: int) -> ValueError:
     return ValueError(f"{what} must be 0..{size - 1}, got {array[row]} in row {row}")
 
 
@@ -133,7 +134,7 @@ def tally_codes(
     weights: npt.ArrayLike | None,
     threads: int | None,
     progress: Progress | None,
-) -> tuple[npt.NDArray[np.int64], dict[str, npt.NDArray[np.int64]], Domain, dict[str, Domain]]:
+) -> tuple[Longs, dict[str, Longs], Domain, dict[str, Domain]]:
     """The parts of the viewset that Viewset.from_codes promises."""
     y = _as_codes(class_codes, "class_codes")
     if y.ndim != 1:
@@ -170,7 +171,7 @@ def _is_list_of_arrays(obj: Any) -> bool:
     return isinstance(obj, (list, tuple)) and all(isinstance(column, np.ndarray) for column in obj)
 
 
-def _as_codes(obj: Any, where: str) -> npt.NDArray[Any]:
+def _as_codes(obj: Any, where: str) -> Array:
     if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
         raise ValueError(f"{where} must have no masked entries")
     array = np.asarray(obj)
@@ -183,7 +184,7 @@ def _as_codes(obj: Any, where: str) -> npt.NDArray[Any]:
     return array
 
 
-def _size(given: Any, i: int, column: npt.NDArray[Any], n: int, where: str = "sizes") -> int:
+def _size(given: Any, i: int, column: Array, n: int, where: str = "sizes") -> int:
     if given is None:
         size = int(column.max()) + 1 if len(column) else 0
         if size > MAX_VALUES:

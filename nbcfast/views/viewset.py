@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
 from nbcfast.table import Domain
 from nbcfast.table.values import normalise, number_text
-from nbcfast.views.integers import Counts, added, as_counts, column_sums, total, zeros
+from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.tallying import tally_codes
 
@@ -315,7 +316,7 @@ class Viewset:
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """The class of largest X_c = P_c^(1-n) prod_i N^i_{t_i,c} for every row, exactly.
 
         Zero counts are zeros: there is no smoothing unless `alpha` asks for it. Of classes with equal X,
@@ -367,7 +368,7 @@ class Viewset:
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> npt.NDArray[np.uint16]:
+    ) -> UInt16s:
         """All classes of every row, the best first: positions in `classes`.
 
         Equal X stand in falling precedence. Parameters are those of `predict`.
@@ -391,7 +392,7 @@ class Viewset:
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> npt.NDArray[np.bool_]:
+    ) -> Bools:
         """For every row whether several classes share the largest X, exactly. Parameters as for `predict`.
 
         Examples
@@ -413,7 +414,7 @@ class Viewset:
         """
         return tied_tuples(self, limit)
 
-    def _labels(self) -> npt.NDArray[Any]:
+    def _labels(self) -> Array:
         """The labels as an array: of objects where they are not plain numbers, bools or texts."""
         domain = self._class_domain
         texts = [label for label in domain.values if isinstance(label, str)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
 from nbcfast._halves.lines import Line, both
@@ -99,7 +100,7 @@ def box(
     return Box(sizes, half, len(views.classes), "label", K, L)
 
 
-def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[npt.NDArray[np.int64], ...]:
+def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[Longs, ...]:
     """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
     terms = [[Term.of(x, y) for x, y in rows] for rows in plain.rows]
     line = Line(plain.base(0, 1), terms, parts, Logs())

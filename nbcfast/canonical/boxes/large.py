@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Int8s, Int32s
 from nbcfast._core.errors import Infeasible
 from nbcfast._halves.split import MOST_HALF, Split, split
 from nbcfast._wire.messages import short
-from nbcfast.canonical.boxes.sides import I8, I32, pair_number
+from nbcfast.canonical.boxes.sides import pair_number
 from nbcfast.canonical.boxes.types import Halved
 
 MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
@@ -50,7 +51,7 @@ class PairsBox(Halved):
     """
 
     @cached_property
-    def places(self) -> tuple[I32, I32]:
+    def places(self) -> tuple[Int32s, Int32s]:
         """`above` (n, pairs) and `rank` (m, pairs): c is before d where the rank reaches what is above."""
         m = self.L.shape[1]
         rank = np.empty(self.L.shape, np.int32)
@@ -58,7 +59,7 @@ class PairsBox(Halved):
             row[np.argsort(-of_pair, kind="stable")[::-1]] = np.arange(m, dtype=np.int32)
         return np.ascontiguousarray((m - self.K).T.astype(np.int32)), np.ascontiguousarray(rank.T)
 
-    def orders(self, codes: npt.ArrayLike) -> I8:
+    def orders(self, codes: npt.ArrayLike) -> Int8s:
         """The classes of each row of codes, the best first."""
         a, b = self.indices(codes)
         above, rank = self.places
@@ -69,7 +70,7 @@ class PairsBox(Halved):
             lost[:, c] += ~before
         return np.argsort(lost, axis=1, kind="stable").astype(np.int8)
 
-    def labels(self, codes: npt.ArrayLike) -> I8:
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
         """The first class of each row of codes, one code an attribute."""
         return np.ascontiguousarray(self.orders(codes)[:, 0])
 
@@ -92,9 +93,9 @@ class SweptBox(Halved):
         How many a, for each b, have each label.
     """
 
-    places: tuple[I32, I32] = field(repr=False, compare=False)
+    places: tuple[Int32s, Int32s] = field(repr=False, compare=False)
 
-    def labels(self, codes: npt.ArrayLike) -> I8:
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
         """The label of each row of codes, one code an attribute."""
         a, b = self.indices(codes)
         (above, rank), number = self.places, pair_number(3)

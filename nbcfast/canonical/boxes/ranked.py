@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _classes
+from nbcfast._core.dtypes import Array, Int32s
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import Line, both
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous, halves
-from nbcfast.canonical.boxes.sides import I32, SweptSides
+from nbcfast.canonical.boxes.sides import SweptSides
 from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, coded
 from nbcfast.views import Viewset
 
@@ -93,7 +94,7 @@ def box(
     return PairsBox(sizes, half, n_classes, mode, _kept(K), _kept(L))
 
 
-def _kept(array: npt.NDArray[Any]) -> Any:
+def _kept(array: Array) -> Any:
     array.flags.writeable = False
     return array
 
@@ -105,7 +106,9 @@ def _in_order(sizes: tuple[int, ...]) -> Split:
     return Split((), a, b, 1, n, m)
 
 
-def _places(plain: Plain, parts: Split, threads: int | None, progress: Progress | None) -> tuple[I32, I32]:
+def _places(
+    plain: Plain, parts: Split, threads: int | None, progress: Progress | None
+) -> tuple[Int32s, Int32s]:
     """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
     pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
     above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)

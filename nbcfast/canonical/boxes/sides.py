@@ -13,17 +13,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _classes
+from nbcfast._core.dtypes import Array, Int8s, Int32s, Longs
 
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-Array = npt.NDArray[Any]  # of float64 or int64
 Pair = tuple[int, int]
 
-Order = tuple[I32, I32, I32, I32, I32, I32]  # what `_classes.sweep` wants to know of a region
+Order = tuple[
+    Int32s, Int32s, Int32s, Int32s, Int32s, Int32s
+]  # what `_classes.sweep` wants to know of a region
 
 LARGEST = np.iinfo(np.int64).max
 
@@ -32,9 +30,9 @@ class Least(NamedTuple):
     """One row an ordered pair: the least number for each index of a half, and where it is; -1 for nowhere."""
 
     low_a: Array
-    at_a: I32
+    at_a: Int32s
     low_b: Array
-    at_b: I32
+    at_b: Int32s
 
 
 class Sides(Protocol):
@@ -50,7 +48,7 @@ class Sides(Protocol):
     def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
         """The least of db (pairs, m) for each a, and of da (pairs, n) for each b."""
 
-    def changed(self, za: I64, zb: I64) -> int:
+    def changed(self, za: Longs, zb: Longs) -> int:
         """How many tuples the totals za (n, classes) + zb (m, classes) answer differently."""
 
 
@@ -64,7 +62,7 @@ def pair_number(n_classes: int) -> dict[Pair, int]:
     return {pair: p for p, pair in enumerate(pairs)}
 
 
-def _blank(like: Array, shape: tuple[int, ...]) -> tuple[Array, I32]:
+def _blank(like: Array, shape: tuple[int, ...]) -> tuple[Array, Int32s]:
     most = np.inf if like.dtype.kind == "f" else LARGEST
     return np.full(shape, most, like.dtype), np.full(shape, -1, np.int32)
 
@@ -78,7 +76,7 @@ class TableSides:
     n_classes : int
     """
 
-    def __init__(self, known: I8, n_classes: int) -> None:
+    def __init__(self, known: Int8s, n_classes: int) -> None:
         self.n, self.m = known.shape
         self.n_classes = n_classes
         self._known = known
@@ -93,7 +91,7 @@ class TableSides:
         _classes.least(self._known, da, db, low_a, at_a, low_b, at_b)
         return Least(low_a.T, at_a.T, low_b.T, at_b.T)
 
-    def changed(self, za: I64, zb: I64) -> int:
+    def changed(self, za: Longs, zb: Longs) -> int:
         return _classes.changed_labels(self._known, za, zb)
 
 
@@ -103,7 +101,7 @@ class Ranked:
     Every column of `rank` is a permutation.
     """
 
-    def __init__(self, above: I32, rank: I32, n_classes: int) -> None:
+    def __init__(self, above: Int32s, rank: Int32s, n_classes: int) -> None:
         self.n, self.m = len(above), len(rank)
         self.n_classes = n_classes
         self.above, self.rank = above, rank
@@ -113,7 +111,7 @@ class Ranked:
         for pair in ordered_pairs(self.n_classes):
             yield [pair]
 
-    def taken(self, a: I64, b: I64) -> tuple[I32, I32]:
+    def taken(self, a: Longs, b: Longs) -> tuple[Int32s, Int32s]:
         """`above` and `rank` of some indices of the halves only."""
         above, rank = np.empty((len(a), self.above.shape[1]), np.int32), np.empty_like(self.rank[b])
         for p in range(self.above.shape[1]):
@@ -122,7 +120,7 @@ class Ranked:
             above[:, p] = np.searchsorted(places, self.above[a, p])
         return above, rank
 
-    def over(self, w: int, d: int) -> tuple[I32, I32]:
+    def over(self, w: int, d: int) -> tuple[Int32s, Int32s]:
         """(p, s): w is over d where p[b] >= s[a]."""
         if w < d:
             pair = self._number[w, d]
@@ -132,16 +130,16 @@ class Ranked:
             np.int32
         )
 
-    def _changed(self, za: I64, zb: I64, *, order: bool) -> int:
+    def _changed(self, za: Longs, zb: Longs, *, order: bool) -> int:
         return _classes.changed(self.above, self.rank, order, za, zb, 0, self.n)
 
 
 class PairSides(Ranked):
     """Order mode: w must beat d wherever it does."""
 
-    def __init__(self, above: I32, rank: I32, n_classes: int) -> None:
+    def __init__(self, above: Int32s, rank: Int32s, n_classes: int) -> None:
         super().__init__(above, rank, n_classes)
-        self._orders: dict[Pair, tuple[I32, I32, I64]] = {}
+        self._orders: dict[Pair, tuple[Int32s, Int32s, Longs]] = {}
 
     def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
         rows = [self._of_pair(pair, da[k], db[k]) for k, pair in enumerate(pairs)]
@@ -161,14 +159,14 @@ class PairSides(Ranked):
         _classes.prefixes(da, rising_s, low_b, at_b)
         return Least(low[places], at[places], low_b[below], at_b[below])
 
-    def changed(self, za: I64, zb: I64) -> int:
+    def changed(self, za: Longs, zb: Longs) -> int:
         return self._changed(za, zb, order=True)
 
 
 class SweptSides(Ranked):
     """Label mode with three classes: where w wins, it is over both others, a dominance in two dimensions."""
 
-    def __init__(self, above: I32, rank: I32) -> None:
+    def __init__(self, above: Int32s, rank: Int32s) -> None:
         super().__init__(above, rank, 3)
         self._regions = [self._region(w) for w in range(3)]
 
@@ -181,13 +179,13 @@ class SweptSides(Ranked):
         over_b = (_falling(limit_s), limit_s, limit_t, _falling(place_s), place_s, place_t)
         return over_a, over_b
 
-    def _turned(self, s: I32, p: I32) -> tuple[I32, I32]:
+    def _turned(self, s: Int32s, p: Int32s) -> tuple[Int32s, Int32s]:
         rising = np.argsort(s, kind="stable")
         place = np.empty(self.n, np.int32)
         place[rising] = self.n - 1 - np.arange(self.n, dtype=np.int32)
         return place, (self.n - np.searchsorted(s[rising], p, side="right")).astype(np.int32)
 
-    def counts(self) -> tuple[I64, I64]:
+    def counts(self) -> tuple[Longs, Longs]:
         """How many b, for each a, and how many a, for each b, have each label."""
         K, L = np.empty((3, self.n), np.int64), np.empty((3, self.m), np.int64)
         for w, (over_a, over_b) in enumerate(self._regions):
@@ -204,11 +202,11 @@ class SweptSides(Ranked):
             _classes.sweep(*over_b, da[k], low_b[k], at_b[k])
         return Least(low_a, at_a, low_b, at_b)
 
-    def changed(self, za: I64, zb: I64) -> int:
+    def changed(self, za: Longs, zb: Longs) -> int:
         return self._changed(za, zb, order=False)
 
 
-def _falling(places: I32) -> I32:
+def _falling(places: Int32s) -> Int32s:
     return np.argsort(-places, kind="stable").astype(np.int32)
 
 

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-I8 = npt.NDArray[np.int8]
-I64 = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int64]
+from nbcfast._core.dtypes import Array, Int8s, Longs
 
 
 class Answers:
@@ -66,14 +64,14 @@ class Halved(Answers):
     half: tuple[int, ...]
     n_classes: int
     mode: str
-    K: I64
-    L: I64
+    K: Longs
+    L: Longs
 
     def attributes(self, half: int) -> tuple[int, ...]:
         """The positions of the attributes of a half."""
         return tuple(i for i, h in enumerate(self.half) if h == half)
 
-    def indices(self, codes: npt.ArrayLike) -> tuple[I64, I64]:
+    def indices(self, codes: npt.ArrayLike) -> tuple[Longs, Longs]:
         """The indices in both halves of each row of codes, one code an attribute."""
         rows = coded(codes, self.sizes)
         found = []
@@ -88,7 +86,7 @@ class Halved(Answers):
         """The label of one tuple of codes."""
         return int(self.labels([codes])[0])
 
-    def labels(self, codes: npt.ArrayLike) -> I8:
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
         """The label of each row of codes, one code an attribute."""
         raise NotImplementedError
 
@@ -122,22 +120,22 @@ class Box(Halved):
         return zeros if label == 0 else self.tuples - zeros
 
     @cached_property
-    def rank(self) -> I64:
+    def rank(self) -> Longs:
         """The place of each index of half B in falling L, the first index first among equals."""
         rank = np.empty(len(self.L), np.int64)
         rank[np.argsort(-self.L, kind="stable")] = np.arange(len(self.L))
         return rank
 
-    def labels(self, codes: npt.ArrayLike) -> I8:
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
         """The label of each row of codes, one code an attribute."""
         a, b = self.indices(codes)
         return (self.rank[b] >= self.K[a]).astype(np.int8)
 
-    def enumerate(self) -> I8:
+    def enumerate(self) -> Int8s:
         """The labels of all tuples, one axis an attribute (of which NumPy takes 64)."""
         return self.flat().reshape(self.sizes)
 
-    def flat(self) -> I8:
+    def flat(self) -> Int8s:
         """The labels of all tuples in C order."""
         labels = (self.rank[np.newaxis, :] >= self.K[:, np.newaxis]).astype(np.int8)
         order = [i for half in (0, 1) for i in self.attributes(half) if self.sizes[i] > 1]
@@ -177,7 +175,7 @@ class EnumeratedBox(Answers):
     sizes: tuple[int, ...]
     n_classes: int
     mode: str
-    labels: I8
+    labels: Int8s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,8 +196,8 @@ class ListedBox(Answers):
     sizes: tuple[int, ...]
     n_classes: int
     mode: str
-    codes: Codes
-    labels: I8
+    codes: Longs
+    labels: Int8s
 
     @property
     def tuples(self) -> int:
@@ -315,7 +313,7 @@ class Scorecard:
         Tuples whose label differs from that of the box: 0 unless a number of bits was asked for.
     """
 
-    points: tuple[npt.NDArray[Any], ...]
+    points: tuple[Array, ...]
     constants: tuple[int, ...]
     gap: int | None
     range: int
@@ -329,7 +327,7 @@ class Scorecard:
         """With two classes: class 0 if and only if the sum of points is at least this."""
         return 1 - self.constants[0]
 
-    def labels(self, codes: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
         """The label of each row of codes."""
         rows = coded(codes, [len(array) for array in self.points])
         most = sum(int(abs(array).max(initial=0)) for array in self.points) + max(map(abs, self.constants))
@@ -340,7 +338,7 @@ class Scorecard:
             total[:, :-1] += array.astype(kind)[rows[:, i]]
         # The later class among equals: the first from the end.
         last = total.shape[1] - 1
-        labels: npt.NDArray[np.int8] = (last - np.argmax(total[:, ::-1], axis=1)).astype(np.int8)
+        labels: Int8s = (last - np.argmax(total[:, ::-1], axis=1)).astype(np.int8)
         return labels
 
     def label(self, codes: Sequence[int]) -> int:
@@ -366,7 +364,7 @@ class Scorecard:
         return f"Scorecard(points up to {max(most, default=0)}, {self.bits} bits{changed})"
 
 
-def coded(codes: npt.ArrayLike, sizes: Sequence[int]) -> Codes:
+def coded(codes: npt.ArrayLike, sizes: Sequence[int]) -> Longs:
     """Rows of codes as int64, each within its attribute."""
     array = np.asarray(codes)
     if array.ndim != 2 or array.shape[1] != len(sizes):

@@ -7,13 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 import gmpy2
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs
 from nbcfast._solve import System
-
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
 
 PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2^31
 FIRST_DIGITS = 8
@@ -22,10 +18,10 @@ FIRST_DIGITS = 8
 class Oracle(Protocol):
     """What knows all rows, though it need not list them."""
 
-    def violated(self, g: npt.NDArray[np.float64], limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Columns and signs of rows below the limit, the worst for each value, and the lowest of all rows."""
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[I32, I8]:
+    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[Int32s, Int8s]:
         """Rows below the limit, decided by integers: none if and only if there are none."""
 
 
@@ -48,7 +44,7 @@ class Active:
         The rows; those that depend on earlier ones are left out.
     """
 
-    def __init__(self, weights: I64, columns: I32, signs: I8) -> None:
+    def __init__(self, weights: Longs, columns: Int32s, signs: Int8s) -> None:
         self.weights = weights
         self.columns = np.ascontiguousarray(columns, np.int32)
         self.signs = np.ascontiguousarray(signs, np.int8)
@@ -61,7 +57,7 @@ class Active:
         """All rows but one."""
         return Active(self.weights, np.delete(self.columns, place, 0), np.delete(self.signs, place, 0))
 
-    def with_row(self, column: I32, sign: I8) -> Active:
+    def with_row(self, column: Int32s, sign: Int8s) -> Active:
         """One more row, at the end."""
         return Active(self.weights, np.vstack([self.columns, column]), np.vstack([self.signs, sign]))
 
@@ -92,13 +88,13 @@ class Active:
         first = np.zeros(len(self.weights), np.int64)
         return self.solved(first, np.ones(len(self), np.int64))
 
-    def direction(self, column: I32, sign: I8) -> Exactly:
+    def direction(self, column: Int32s, sign: Int8s) -> Exactly:
         """W^-1 times the part of a row outside the others, and minus its coordinates in them."""
         first = np.zeros(len(self.weights), np.int64)
         first[column] = sign
         return self.solved(first, np.zeros(len(self), np.int64))
 
-    def solved(self, first: I64, second: I64) -> Exactly:
+    def solved(self, first: Longs, second: Longs) -> Exactly:
         """W g - A' multipliers = first and A g = second."""
         system = self.system()
         n, q = len(self.weights), len(self)
@@ -118,7 +114,7 @@ class Active:
             if self._holds(exact, first, second):
                 return exact
 
-    def _holds(self, exact: Exactly, first: I64, second: I64) -> bool:
+    def _holds(self, exact: Exactly, first: Longs, second: Longs) -> bool:
         rest = [
             int(w) * g - exact.denominator * int(x)
             for w, g, x in zip(self.weights, exact.g, first, strict=True)
@@ -133,7 +129,7 @@ class Active:
         return not any(rest)
 
 
-def reconstructed(digits: I64, prime: int) -> tuple[list[int], int] | None:
+def reconstructed(digits: Longs, prime: int) -> tuple[list[int], int] | None:
     """Fractions over one denominator with these digits to the base `prime`; None if they are too long."""
     modulus = gmpy2.mpz(prime) ** len(digits)
     most = gmpy2.isqrt(modulus // 2)
@@ -158,7 +154,7 @@ def reconstructed(digits: I64, prime: int) -> tuple[list[int], int] | None:
     return result, int(denominator)
 
 
-def valued(digits: I64, prime: int) -> list[Any]:
+def valued(digits: Longs, prime: int) -> list[Any]:
     """Each column's number."""
     base = gmpy2.mpz(prime)
     columns: list[list[Any]] = [[gmpy2.mpz(digit) for digit in row] for row in digits.T.tolist()]
@@ -235,6 +231,6 @@ def corrected(active: Active, oracle: Oracle, most_steps: int) -> tuple[Exactly,
             active = active.without(first[1])
 
 
-def total(numbers: Sequence[Any], column: I32, sign: I8) -> Any:
+def total(numbers: Sequence[Any], column: Int32s, sign: Int8s) -> Any:
     """The value of a row."""
     return sum(s * numbers[v] for v, s in zip(column.tolist(), sign.tolist(), strict=True))

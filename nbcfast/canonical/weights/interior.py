@@ -13,18 +13,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nbcfast import _interior
+from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.canonical.weights.exact import Oracle
 
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 MOST_STEPS = 60
 MOST_ROUNDS = 40
@@ -38,9 +34,9 @@ FEW = 50  # times the rows that are still missed: fewer than all, so that they m
 class Point(NamedTuple):
     """Weights, slacks and multipliers."""
 
-    x: Float
-    slack: Float
-    multipliers: Float
+    x: Floats
+    slack: Floats
+    multipliers: Floats
 
 
 class Program:
@@ -50,7 +46,9 @@ class Program:
     -weight / C beside it. An entry of a row in column -1 is none.
     """
 
-    def __init__(self, of_level: Float, n_classes: int, columns: I32, signs: I8, n_blocks: int = 0) -> None:
+    def __init__(
+        self, of_level: Floats, n_classes: int, columns: Int32s, signs: Int8s, n_blocks: int = 0
+    ) -> None:
         self.of_level, self.n_classes, self.n_blocks = of_level, n_classes, n_blocks
         level, of_class = np.divmod(columns, n_classes)
         reduced = np.where(of_class == n_classes - 1, -1, level * (n_classes - 1) + of_class)
@@ -58,24 +56,24 @@ class Program:
         block = np.eye(n_classes - 1) - 1 / n_classes
         self.K = np.asarray(np.kron(np.diag(of_level), block), np.float64)
 
-    def stretched(self, x: Float) -> Float:
+    def stretched(self, x: Floats) -> Floats:
         """K x, without the threads of BLAS, which wait for each other on a busy machine."""
         h = x.reshape(-1, self.n_classes - 1)
-        centred: Float = h - h.sum(axis=1, keepdims=True) / self.n_classes
-        result: Float = centred * self.of_level[:, np.newaxis]
+        centred: Floats = h - h.sum(axis=1, keepdims=True) / self.n_classes
+        result: Floats = centred * self.of_level[:, np.newaxis]
         return result.ravel()
 
-    def times(self, x: Float) -> Float:
+    def times(self, x: Floats) -> Floats:
         values = np.empty(len(self.columns))
         _interior.times(self.columns, self.signs, x, values)
         return values
 
-    def transposed(self, factors: Float) -> Float:
+    def transposed(self, factors: Floats) -> Floats:
         x = np.zeros(len(self.of_level) * (self.n_classes - 1))
         _interior.transposed(self.columns, self.signs, factors, x)
         return x
 
-    def factor(self, d: Float) -> Float:
+    def factor(self, d: Floats) -> Floats:
         """The Cholesky factor of K + A' diag(d) A.
 
         No row has two levels of one attribute, so those of the first attribute are blocks apart. LAPACK is
@@ -114,8 +112,8 @@ class Program:
         return Point(x, s, u)
 
     def _step(
-        self, lower: Float, s: Float, u: Float, dual: Float, primal: Float, product: Float
-    ) -> tuple[Float, Float, Float]:
+        self, lower: Floats, s: Floats, u: Floats, dual: Floats, primal: Floats, product: Floats
+    ) -> tuple[Floats, Floats, Floats]:
         """K dx - A' du = -dual, A dx - ds = -primal, u ds + s du = -product."""
         dx = -dual - self.transposed((product + u * primal) / s)
         _interior.substitute(lower, dx)
@@ -123,21 +121,21 @@ class Program:
         return dx, ds, -(product + u * ds) / s
 
 
-def reach(x: Float, dx: Float) -> float:
+def reach(x: Floats, dx: Floats) -> float:
     """How far x + a dx stays at 0 or more, up to 1."""
     falls = dx < 0
     return min(1.0, float((-x[falls] / dx[falls]).min(initial=1.0)))
 
 
 def likely(
-    weights: I64,
+    weights: Longs,
     sizes: Sequence[int],
     n_classes: int,
     oracle: Oracle,
-    g: Float,
+    g: Floats,
     *,
     progress: Progress | None = None,
-) -> tuple[I32, I8]:
+) -> tuple[Int32s, Int8s]:
     """Rows of the oracle that are likely to bind at the optimum, the heaviest first.
 
     Parameters
@@ -196,15 +194,15 @@ def likely(
 class Begun:
     """An oracle whose first answer is some rows that are known already."""
 
-    def __init__(self, oracle: Oracle, columns: I32, signs: I8) -> None:
+    def __init__(self, oracle: Oracle, columns: Int32s, signs: Int8s) -> None:
         self._oracle, self._rows = oracle, (columns, signs)
 
-    def violated(self, g: Float, limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         columns, signs = self._rows
         if len(columns):
             self._rows = columns[:0], signs[:0]
             return columns, signs, 0.0
         return self._oracle.violated(g, limit)
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[I32, I8]:
+    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[Int32s, Int8s]:
         return self._oracle.exactly(numbers, limit)

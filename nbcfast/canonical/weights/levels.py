@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._box import MOST_ATTRIBUTES, Separator
+from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs, Words
 from nbcfast._halves.codes import summed as summed_up
 from nbcfast._margin import dominance
 from nbcfast.canonical.boxes.types import Box
 
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
-Rows = tuple[I32, I8]
+Rows = tuple[Int32s, Int8s]
 T = TypeVar("T")
 
 WIDE_BITS = 125  # of every sum in the kernel's integers
@@ -47,7 +44,7 @@ class Levels:
         self.positions = [*sides[0], *sides[1]]
         if len(self.positions) > MOST_ATTRIBUTES:
             raise ValueError(f"expected at most {MOST_ATTRIBUTES} attributes, got {len(self.positions)}")
-        level_of: dict[int, I64] = {}
+        level_of: dict[int, Longs] = {}
         self.sizes: list[int] = []
         kept = []
         for side, count in zip(sides, (box.K, box.L), strict=True):
@@ -97,8 +94,8 @@ class Levels:
         self,
         box: Box,
         sides: tuple[tuple[int, ...], tuple[int, ...]],
-        kept: tuple[I64, I64],
-        count_b: I32,
+        kept: tuple[Longs, Longs],
+        count_b: Int32s,
     ) -> None:
         """That merging has lost nothing: counts are those of levels, each as often as it has values."""
         starts = dict(zip(self.positions, np.cumsum([0, *self.sizes]).tolist(), strict=False))
@@ -168,7 +165,7 @@ class Levels:
         reached = int(from_place[above] @ its)
         return 2 * false - reached + int(in_order[self._count_a] @ its)
 
-    def violated(self, g: F64, limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Of each level and label the tuple furthest below the limit, once each, and the lowest of all."""
         lowest = self.separator.separate(np.ascontiguousarray(g), limit, self._found)
         return (*self._rows(), min(lowest))
@@ -269,13 +266,13 @@ class Levels:
         return columns, np.ascontiguousarray(signs)
 
 
-def packed(numbers: Sequence[int]) -> npt.NDArray[np.uint64]:
+def packed(numbers: Sequence[int]) -> Words:
     """Integers as two words each, the low one first."""
     data = b"".join(number.to_bytes(16, "little", signed=True) for number in map(int, numbers))
     return np.frombuffer(data, "<u8").astype(np.uint64).reshape(-1, 2)
 
 
-def unpacked(words: npt.NDArray[np.uint64]) -> int:
+def unpacked(words: Words) -> int:
     """An integer from its two words."""
     low, high = map(int, words)
     number = low | high << 64
@@ -290,7 +287,7 @@ def summed(numbers: Sequence[npt.NDArray[np.object_]]) -> npt.NDArray[np.object_
     return sums
 
 
-def multiplied(numbers: Sequence[I64]) -> I64:
+def multiplied(numbers: Sequence[Longs]) -> Longs:
     """The products over all combinations, the last attribute's value the fastest."""
     products = np.ones(1, np.int64)
     for of_attribute in numbers:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Floats, Int8s, Int32s, Longs
 from nbcfast.canonical.boxes.types import ListedBox
 
 T = TypeVar("T")
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-F64 = npt.NDArray[np.float64]
-Rows = tuple[I32, I8]
+Rows = tuple[Int32s, Int8s]
 
 
 class Listed:
@@ -43,7 +41,7 @@ class Listed:
         """Weights that add up to a score."""
         return len(self.sizes)
 
-    def violated(self, g: F64, limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Of each value and label the tuple furthest below the limit, once each, and the lowest of all."""
         values = g[self.columns].sum(axis=1) * self._sign
         rows = np.flatnonzero(values < limit)
@@ -62,12 +60,12 @@ class Listed:
         below = values < limit
         return self._worst(values[below], rows[below])
 
-    def totals(self, numbers: Sequence[int], rows: npt.NDArray[np.int64] | None = None) -> npt.NDArray[Any]:
+    def totals(self, numbers: Sequence[int], rows: Longs | None = None) -> Array:
         """The sum of each tuple, or of some: int64 where that is enough, else objects."""
         most = max((abs(number) for number in numbers), default=0) * self.width
         array = np.array([*numbers, 0], np.int64 if most < 1 << 62 else object)[:-1]
         columns = self.columns if rows is None else self.columns[rows]
-        total: npt.NDArray[Any] = array[columns].sum(axis=1)
+        total: Array = array[columns].sum(axis=1)
         return total
 
     def extremes(self, numbers: Sequence[int], limit: int) -> tuple[Rows, int | None, int | None]:
@@ -90,7 +88,7 @@ class Listed:
         """For each attribute, where the number of each value stands."""
         return [list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)]
 
-    def _worst(self, values: npt.NDArray[np.generic], rows: npt.NDArray[np.int64]) -> Rows:
+    def _worst(self, values: npt.NDArray[np.generic], rows: Longs) -> Rows:
         rows = rows[np.argsort(values, kind="stable")]
         chosen = np.zeros(len(self.columns), bool)
         for i in range(self.width):

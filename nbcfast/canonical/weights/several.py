@@ -24,12 +24,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
 from nbcfast.canonical.boxes.sides import (
-    I64,
     Pair,
     PairSides,
     Ranked,
@@ -62,7 +61,7 @@ MANY = 250  # unknowns: from here on the rows that will bind are looked for firs
 class Problem(NamedTuple):
     """What a box demands of its weights, by levels; everything after the box goes through this."""
 
-    levels: list[I64]  # of each attribute the level of every value
+    levels: list[Longs]  # of each attribute the level of every value
     demands: HalvedDemands | ListedDemands
 
     @property
@@ -70,14 +69,14 @@ class Problem(NamedTuple):
         """How many levels each attribute has."""
         return self.demands.unknowns.sizes
 
-    def weights(self) -> I64:
+    def weights(self) -> Longs:
         """How many values share each unknown."""
         counts = [
             np.bincount(levels, minlength=size) for levels, size in zip(self.levels, self.sizes, strict=True)
         ]
         return np.repeat(np.concatenate(counts), self.demands.unknowns.n_classes).astype(np.int64)
 
-    def shares(self, box: ManyBox) -> npt.NDArray[np.float64]:
+    def shares(self, box: ManyBox) -> Floats:
         """Weights to begin with: how often each class is best with a value, where that is cheap to know."""
         if not isinstance(box, EnumeratedBox):
             return np.zeros(int(self.demands.unknowns.offsets[-1]))
@@ -103,9 +102,7 @@ def problem(box: ManyBox) -> Problem:
     return _problem_of_halves(box)
 
 
-def _merged(
-    sizes: Sequence[int], flat: npt.NDArray[Any], *more: npt.NDArray[Any]
-) -> tuple[list[I64], list[int], list[npt.NDArray[Any]]]:
+def _merged(sizes: Sequence[int], flat: Array, *more: Array) -> tuple[list[Longs], list[int], list[Array]]:
     """Of each attribute the level of every value, one where all of `flat` is equal, and how many these are.
 
     And the arrays, which all stand in C order of the sizes, with the first value of each level only.
@@ -131,8 +128,8 @@ def _merged(
 
 def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
     """Equal counts in a half mean equal labels (see `SweptBox`), so levels can be read off K and L."""
-    levels: list[I64] = [np.zeros(0, np.int64)] * len(box.sizes)
-    kept: list[I64] = []
+    levels: list[Longs] = [np.zeros(0, np.int64)] * len(box.sizes)
+    kept: list[Longs] = []
     counts = (box.K.T, box.L.T) if isinstance(box, PairsBox) else (box.K, box.L)
     for half, of_half in enumerate(counts):
         attributes = box.attributes(half)
@@ -299,7 +296,7 @@ def _scales() -> Iterator[Fraction]:
         scale += max(Fraction(1, 4), Fraction(math.floor(scale), 8))
 
 
-Points = list[npt.NDArray[Any]]  # of each attribute (values, classes - 1)
+Points = list[Array]  # of each attribute (values, classes - 1)
 
 
 def _rounded(solution: Solution, scale: Fraction) -> tuple[Points, list[int]]:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._solve import Program
 from nbcfast.canonical.weights.exact import Active, Oracle, Stuck, corrected
@@ -32,15 +32,15 @@ class Optimum(NamedTuple):
 
     numbers: list[int]
     denominator: int
-    columns: npt.NDArray[np.int32]
-    signs: npt.NDArray[np.int8]
+    columns: Int32s
+    signs: Int8s
     multipliers: list[Fraction]
     exact: bool
     rounds: int
 
 
 def minimum_norm(
-    weights: npt.NDArray[np.int64],
+    weights: Longs,
     width: int,
     oracle: Oracle,
     *,
@@ -104,7 +104,7 @@ def minimum_norm(
     return Optimum(exact.g, exact.denominator, active.columns, active.signs, multipliers, True, rounds)
 
 
-def _feasible(g: npt.NDArray[np.float64], oracle: Oracle, rounds: int) -> Optimum:
+def _feasible(g: Floats, oracle: Oracle, rounds: int) -> Optimum:
     """The weights as the doubles have them, scaled so that the lowest row is 1 or a little more."""
     *_, lowest = oracle.violated(g, -math.inf)
     numbers = [int(Fraction(x) * 2**SHIFT) for x in g.tolist()]

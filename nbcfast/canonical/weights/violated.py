@@ -12,15 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from nbcfast._core.dtypes import Array, Bools, Floats, Int8s, Int32s, Longs
 from nbcfast._halves.codes import unravelled
-from nbcfast.canonical.boxes.sides import I64, Array, Pair, Sides, cubed, halves_summed
+from nbcfast.canonical.boxes.sides import Pair, Sides, cubed, halves_summed
 
-I8 = npt.NDArray[np.int8]
-I32 = npt.NDArray[np.int32]
-Float = npt.NDArray[np.float64]
-Rows = tuple[I32, I8]  # columns and signs
+Rows = tuple[Int32s, Int8s]  # columns and signs
 
 SMALL = 1 << 61  # sums of integers below are 64-bit
 
@@ -41,7 +38,7 @@ class Halves:
             for shape in self.shapes
         ]
 
-    def codes(self, a: I64, b: I64) -> I64:
+    def codes(self, a: Longs, b: Longs) -> Longs:
         """The level of every attribute at indices of the halves, shape (rows, attributes)."""
         codes = np.zeros((len(a), len(self.sizes)), np.int64)
         for part, shape, index in zip(self.parts, self.shapes, (a, b), strict=True):
@@ -64,7 +61,7 @@ class Unknowns:
             for start, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True)
         ]
 
-    def rows(self, winners: I64, losers: I64, codes: I64) -> Rows:
+    def rows(self, winners: Longs, losers: Longs, codes: Longs) -> Rows:
         """The demands that a winner beats a loser at a tuple of levels."""
         at = self.offsets[:-1] + codes * self.n_classes
         columns = np.concatenate([at + winners[:, np.newaxis], at + losers[:, np.newaxis]], axis=1)
@@ -96,7 +93,7 @@ class HalvedDemands:
             halves_summed([f[i] for i in b], n_classes, dtype),
         )
 
-    def violated(self, g: Float, limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Demands below the limit, for each pair of classes, attribute and level the lowest; and of all."""
         columns, signs, lowest = self._missed(self.unknowns.split(np.asarray(g, np.float64)), limit)
         return columns, signs, float(lowest)
@@ -133,9 +130,9 @@ class HalvedDemands:
     def _fits(self, most: int, denominator: int) -> bool:
         return max(2 * len(self.halves.sizes) * most, denominator) < SMALL
 
-    def _missed(self, f: Sequence[Array], limit: Any) -> tuple[I32, I8, Any]:
+    def _missed(self, f: Sequence[Array], limit: Any) -> tuple[Int32s, Int8s, Any]:
         a, b = self.sums(f)
-        chosen: list[tuple[Array, int, int, I64, I64]] = []
+        chosen: list[tuple[Array, int, int, Longs, Longs]] = []
         lowest: Any = None
         for pairs in self.sides.batches():
             da, db = _differences(a, pairs), _differences(b, pairs)
@@ -165,7 +162,7 @@ class HalvedDemands:
         columns, signs = self._rows(chosen)
         return columns, signs, 1 if lowest is None else lowest
 
-    def _rows(self, chosen: list[tuple[Array, int, int, I64, I64]]) -> Rows:
+    def _rows(self, chosen: list[tuple[Array, int, int, Longs, Longs]]) -> Rows:
         """Each demand once, the one that is missed by most first."""
         n_classes = self.sides.n_classes
         if not chosen:
@@ -182,11 +179,11 @@ class HalvedDemands:
         first = first[np.argsort(total[first], kind="stable")]
         return self.unknowns.rows(winner[first], loser[first], self.halves.codes(a[first], b[first]))
 
-    def _missed_of_long(self, numbers: list[int], denominator: int) -> tuple[I32, I8, int]:
+    def _missed_of_long(self, numbers: list[int], denominator: int) -> tuple[Int32s, Int8s, int]:
         """With integers of any length: ranks of what half b adds, and then sums where these are in doubt."""
         exact = self.sums(self.unknowns.split(np.array(numbers, object)))
         near = self.sums(self.unknowns.split(np.array([number / denominator for number in numbers])))
-        chosen: list[tuple[Array, int, int, I64, I64]] = []
+        chosen: list[tuple[Array, int, int, Longs, Longs]] = []
         lowest: int | None = None
         doubt = 1e-12 * float(np.abs(near[0]).max() + np.abs(near[1]).max()) * len(self.halves.sizes) + 1e-9
         for pairs in self.sides.batches():
@@ -224,12 +221,14 @@ class ListedDemands:
     codes : ndarray of int64, shape (demands, attributes)
     """
 
-    def __init__(self, sizes: Sequence[int], n_classes: int, winners: I64, losers: I64, codes: I64) -> None:
+    def __init__(
+        self, sizes: Sequence[int], n_classes: int, winners: Longs, losers: Longs, codes: Longs
+    ) -> None:
         self.unknowns = Unknowns(sizes, n_classes)
         self.pairs, self.codes = winners * n_classes + losers, codes
         self.columns, self.signs = self.unknowns.rows(winners, losers, codes)
 
-    def violated(self, g: Float, limit: float) -> tuple[I32, I8, float]:
+    def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         values = _values(self.columns, self.signs, np.asarray(g, np.float64))
         return *self._worst(values, values < limit), float(values.min(initial=np.inf))
 
@@ -254,7 +253,7 @@ class ListedDemands:
     def _of_long(self, numbers: Sequence[int]) -> Array:
         return _values(self.columns, self.signs, np.array([int(number) for number in numbers], object))
 
-    def _worst(self, values: Array, missed: npt.NDArray[np.bool_]) -> Rows:
+    def _worst(self, values: Array, missed: Bools) -> Rows:
         """For each pair of classes, attribute and level the lowest of those that are missed."""
         at = np.flatnonzero(missed)
         at = at[np.argsort(values[at], kind="stable")]
@@ -264,7 +263,7 @@ class ListedDemands:
         return self.columns[at[kept]], self.signs[at[kept]]
 
 
-def _values(columns: I32, signs: I8, numbers: Array) -> Array:
+def _values(columns: Int32s, signs: Int8s, numbers: Array) -> Array:
     total = np.zeros(len(columns), numbers.dtype)
     for column, sign in zip(columns.T, signs.T, strict=True):
         total = total + numbers[column] * sign
