@@ -1,0 +1,7 @@
+"""Names for what comes without types, from libraries and files: each says what it is, where Any would not."""
+
+from typing import Any
+
+Exact = Any  # an mpz or mpq of gmpy2
+PyArrow = Any  # an array, a type, a schema of pyarrow, or the module itself
+Document = dict[str, Any]  # a JSON object: what a certificate and --json hold
