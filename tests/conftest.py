@@ -24,9 +24,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: takes long; run with HYPOTHESIS_PROFILE=thorough")
-    # A shell makes deaf to Ctrl-C what it starts with "&", and so would be the Pythons that tests start.
+    # A shell makes deaf to Ctrl-C what it starts with "&", and nohup to hanging up: so would be the Pythons
+    # that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionstart(session):
