@@ -84,7 +84,7 @@ def viewset(like: Viewset, of_class: list[int], rows: Any) -> Viewset:
         counts[name] = published
     classes = np.empty(len(of_class), dtype)
     classes[:] = of_class
-    return Viewset._of(classes, counts, like._class_domain, like._domains)
+    return Viewset.from_parts(classes, counts, like.class_domain, like.domains)
 
 
 def round_up(number: int) -> int:

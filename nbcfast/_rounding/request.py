@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,7 +67,7 @@ class Request:
             attacker=self.attacker,
             preserve=self.preserve,
             equivalence=rounded.equivalence,
-            tuples=math.prod(len(array) for array in self.views.counts.values()),
+            tuples=self.views.n_tuples,
             differing_tuples=rounded.differing,
             differing_rows=differing,
             gauge=self.gauge,

@@ -251,9 +251,9 @@ def _truth(truth: Any, views: Viewset, class_name: str | None, published: Any) -
     if missing:
         raise ValueError(f"truth must have the attributes that were published, got none named {missing[0]!r}")
     for name in views.attributes:
-        own = private._domains[name]
-        check_kinds(own, views._domains[name], f"truth: attribute {name!r}", "what was published")
-    lost = np.flatnonzero(views._class_domain.positions_in(private._class_domain) < 0)
+        own = private.domains[name]
+        check_kinds(own, views.domains[name], f"truth: attribute {name!r}", "what was published")
+    lost = np.flatnonzero(views.class_domain.positions_in(private.class_domain) < 0)
     if len(lost):
         label = views.classes[lost[0]]
         raise ValueError(f"truth must have the classes that were published, got no {label!r}")
@@ -267,10 +267,10 @@ def _nothing(views: Viewset) -> Inversion:
 
 
 def _scored(found: Inversion, views: Viewset, truth: Viewset) -> Inversion:
-    classes = views._class_domain.positions_in(truth._class_domain)
+    classes = views.class_domain.positions_in(truth.class_domain)
     by_attribute = {}
     for name, guess in found.counts.items():
-        places = views._domains[name].positions_in(truth._domains[name])
+        places = views.domains[name].positions_in(truth.domains[name])
         array = truth.counts[name][:, classes]
         own = array[places]
         own[places < 0] = 0

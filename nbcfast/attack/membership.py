@@ -197,7 +197,7 @@ def membership(
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")
         if each.n_rows == 0:
             raise ValueError(f"{where}: no rows")
-        for column, domain in (*views._domains.items(), (name, views._class_domain)):
+        for column, domain in (*views.domains.items(), (name, views.class_domain)):
             check_kinds(each.column(column).domain, domain, f"{where}: column {column!r}", "the release")
     own, held = (_plain(each.select(columns)) for each in tables.values())
     try:
@@ -329,7 +329,7 @@ class _Model:
         else:
             self.priors, logs = log_shares(views)
         for name in self.names:
-            places = known.column(name).domain.positions_in(views._domains[name])
+            places = known.column(name).domain.positions_in(views.domains[name])
             if alpha:
                 own = np.where(places[:, np.newaxis] >= 0, views.counts[name][places], 0).astype(np.float64)
                 self.tables[name] = np.log((own + alpha) / (class_counts + alpha * sizes[name]))

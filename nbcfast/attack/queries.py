@@ -44,7 +44,7 @@ def places_of(views: Viewset, known: Any) -> dict[str, int]:
         if name not in known:
             continue
         try:
-            place = int(Domain.of([known[name]]).positions_in(views._domains[name])[0])
+            place = int(Domain.of([known[name]]).positions_in(views.domains[name])[0])
         except (TypeError, ValueError):
             place = -1
         if place < 0:

@@ -74,11 +74,11 @@ class Worlds(Sequence[Table]):
                 counts = views.counts[name][:, c].tolist()
                 parts[name] += _arrangement(counts, places.get((c, name), 0))
         columns = {
-            name: Column(np.array(codes, code_dtype(len(views.domain(name)))), views._domains[name])
+            name: Column(np.array(codes, code_dtype(len(views.domain(name)))), views.domains[name])
             for name, codes in parts.items()
         }
         labels = np.repeat(np.arange(len(sizes), dtype=code_dtype(len(sizes))), sizes)
-        columns[self.class_name] = Column(labels, views._class_domain)
+        columns[self.class_name] = Column(labels, views.class_domain)
         return Table._of(columns, None, views.n_rows)
 
     def __repr__(self) -> str:

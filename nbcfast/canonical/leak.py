@@ -453,7 +453,7 @@ def _rows_of(table: Any, class_name: str | None, views: Viewset, count: int) -> 
     names = [*views.attributes, class_name]
     distinct, codes = table.select(names).collapse(), []
     assert distinct.weights is not None
-    for name, domain in zip(names, (*views._domains.values(), views._class_domain), strict=True):
+    for name, domain in zip(names, (*views.domains.values(), views.class_domain), strict=True):
         column = distinct.column(name)
         places = column.domain.positions_in(domain)[column.codes]
         if (places < 0).any():
@@ -520,7 +520,7 @@ def _without(views: Viewset, codes: list[int], c: int) -> Viewset | None:
             return None
     if of_class[c] <= 0:
         return None
-    return Viewset._of(of_class, counts, views._class_domain, dict(views._domains))
+    return Viewset.from_parts(of_class, counts, views.class_domain, views.domains)
 
 
 # Intervals of log-ratios.

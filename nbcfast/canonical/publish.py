@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -221,7 +220,7 @@ def _published(
             attacker=attacker,
             preserve=preserve,
             equivalence="none" if differing is None else equivalence,
-            tuples=_tuples(names),
+            tuples=names.n_tuples,
             differing_tuples=differing,
             canonical=made,
         )
@@ -281,13 +280,13 @@ def nameless_counts(views: Viewset) -> Viewset:
         name: np.zeros(array.shape, np.int64) for name, array in views.counts.items()
     }
     classes: Counts = np.zeros(len(views.class_counts), np.int64)
-    return Viewset._of(classes, counts, views._class_domain, dict(views._domains))
+    return Viewset.from_parts(classes, counts, views.class_domain, views.domains)
 
 
 def undeclared(views: Viewset) -> tuple[str | None, ...]:
     """The attributes whose values were taken from rows, if only a null; and None for the class, last."""
-    domains: dict[str | None, Domain] = {None: views._class_domain}
-    domains.update(views._domains)
+    domains: dict[str | None, Domain] = {None: views.class_domain}
+    domains.update(views.domains)
     return tuple(
         name for name in (*views.attributes, None) if not domains[name].declared or domains[name].tail_found
     )
@@ -301,7 +300,7 @@ def not_here(
         return "without the gauge counts say more than the answers"
     if not views.attributes:
         return "there is no attribute"
-    tuples, n_classes = _tuples(views), len(views.classes)
+    tuples, n_classes = views.n_tuples, len(views.classes)
     if listed:
         return None
     size = amount_text(tuples)
@@ -329,7 +328,7 @@ def listed_codes(views: Viewset, tuples: Any) -> Longs:
     columns = []
     for name in views.attributes:
         column = table.column(name)
-        places = column.domain.positions_in(views._domains[name])
+        places = column.domain.positions_in(views.domains[name])
         used = np.unique(column.codes)
         strange = used[places[used] < 0]
         if len(strange):
@@ -342,7 +341,7 @@ def listed_codes(views: Viewset, tuples: Any) -> Longs:
 def listed_digest(names: Viewset, codes: Longs) -> str:
     """The sha256 of a list: typed values in the order of attributes, tuples in the order of the domains."""
     values = [
-        [json_value(value, names._domains[name]) for value in names.domain(name)] for name in names.attributes
+        [json_value(value, names.domains[name]) for value in names.domain(name)] for name in names.attributes
     ]
     total = hashlib.sha256()
     for row in codes.tolist():
@@ -357,7 +356,3 @@ def _bits(bits: Any) -> int:
     if not 1 <= bits <= MOST_BITS:
         raise ValueError(f"bits must be 1 to {MOST_BITS}, got {bits}")
     return int(bits)
-
-
-def _tuples(views: Viewset) -> int:
-    return math.prod(len(array) for array in views.counts.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
@@ -80,9 +79,7 @@ class ScorecardPlan:
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
         self.codes, self.preserve = codes, preserve
-        self.tuples = (
-            math.prod(len(array) for array in names.counts.values()) if codes is None else len(codes)
-        )
+        self.tuples = names.n_tuples if codes is None else len(codes)
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
 
     @property

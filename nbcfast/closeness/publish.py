@@ -198,7 +198,7 @@ class RegionPlan:
         self.filled = region.scores.filled
         self.views, self.preserve = self.filled.views, self.filled.preserve
         self.limit = min(limit, MOST_LIMIT)
-        self.tuples = math.prod(len(array) for array in self.views.counts.values())
+        self.tuples = self.views.n_tuples
         self.promise = f"r up to {limit_text(limit)}"
         self.last = False
         self.decisions = Decisions(self.filled)

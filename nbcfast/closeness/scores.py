@@ -52,7 +52,7 @@ class Scores:
         most: float = math.inf,
     ) -> None:
         self.filled, self.numbers, self.progress = filled, numbers, progress
-        self._met = math.prod(len(array) for array in filled.views.counts.values()) <= most
+        self._met = filled.views.n_tuples <= most
         self.n_classes = filled._flat.n_classes
         self.pairs = [(c, d) for c in range(self.n_classes) for d in range(self.n_classes) if c != d]
         self._plain, self._logs = Plain.of(filled.views), Logs()

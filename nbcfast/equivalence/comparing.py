@@ -103,25 +103,25 @@ def check_preserve(preserve: str) -> None:
 
 def arranged(b: Viewset, a: Viewset) -> Viewset:
     """The second viewset with attributes and values in the order of the first."""
-    if b._class_domain != a._class_domain:
+    if b.class_domain != a.class_domain:
         raise ValueError(
             f"expected viewsets of the same classes in the same precedence, got {a.classes} and {b.classes}"
         )
     if set(a.attributes) != set(b.attributes):
         odd = sorted(set(a.attributes) ^ set(b.attributes))[0]
         raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
-    if a.attributes == b.attributes and all(a._domains[name] == b._domains[name] for name in a.attributes):
+    if a.attributes == b.attributes and all(a.domains[name] == b.domains[name] for name in a.attributes):
         return b
     counts = {}
     for name in a.attributes:
-        places = a._domains[name].positions_in(b._domains[name])
-        if (places < 0).any() or len(places) != len(b._domains[name]):
+        places = a.domains[name].positions_in(b.domains[name])
+        if (places < 0).any() or len(places) != len(b.domains[name]):
             mine, theirs = a.domain(name), b.domain(name)
-            back = b._domains[name].positions_in(a._domains[name])
+            back = b.domains[name].positions_in(a.domains[name])
             odd_one = mine[int(np.argmin(places))] if (places < 0).any() else theirs[int(np.argmin(back))]
             raise ValueError(f"attribute {name!r}: value {odd_one!r} is in the domain of one viewset only")
         counts[name] = b.counts[name][places]
-    return Views._of(b.class_counts, counts, a._class_domain, dict(a._domains))
+    return Views.from_parts(b.class_counts, counts, a.class_domain, a.domains)
 
 
 def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> Longs:

@@ -61,9 +61,9 @@ def dataset(release: Release, rng: np.random.Generator | None, progress: Progres
             done += size
             if progress is not None:
                 progress(done // len(views.attributes), n_rows)
-        columns[name] = Column(codes, views._domains[name])
+        columns[name] = Column(codes, views.domains[name])
     labels = np.arange(len(sizes), dtype=code_dtype(len(sizes)))
-    columns[class_name] = Column(np.repeat(labels, sizes), views._class_domain)
+    columns[class_name] = Column(np.repeat(labels, sizes), views.class_domain)
     return Table._of(columns, None, n_rows)
 
 
@@ -97,7 +97,7 @@ def stream(
     if ending.kind == "parquet":
         _write_parquet(release, blocks, file, seeded=rng is not None)
     else:
-        domains = {**release.views._domains, class_name: release.views._class_domain}
+        domains = {**release.views.domains, class_name: release.views.class_domain}
         texts = {column: _texts(domain, column) for column, domain in domains.items()}
         if ending.compression is None:
             _write_csv(texts, blocks, file)
@@ -172,10 +172,10 @@ def _blocks(
         for start in range(0, size, block):
             n = min(block, size - start)
             columns = {
-                name: Column(np.ascontiguousarray(stock.deal(n)), views._domains[name])
+                name: Column(np.ascontiguousarray(stock.deal(n)), views.domains[name])
                 for name, stock in stocks.items()
             }
-            columns[class_name] = Column(np.full(n, c, labels), views._class_domain)
+            columns[class_name] = Column(np.full(n, c, labels), views.class_domain)
             yield Table._of(columns, None, n)
             done += n
             if progress is not None:
@@ -254,7 +254,7 @@ def codes(release: Release, table: Any) -> Longs:
     result = np.empty((table.n_rows, len(views.attributes)), np.int64)
     for i, name in enumerate(views.attributes):
         column = table.column(name)
-        places = column.domain.positions_in(views._domains[name])
+        places = column.domain.positions_in(views.domains[name])
         found = places[column.codes]
         if len(found) and found.min() < 0:
             value = column.domain.values[int(column.codes[int(found.argmin())])]

@@ -50,8 +50,8 @@ def unfit(release: Release) -> str | None:
                 f"class {views.classes[int(label)]!r}), and all must be positive"
             )
     try:
-        views._class_domain.check_intervals("classes", in_order=False)
-        for name, domain in views._domains.items():
+        views.class_domain.check_intervals("classes", in_order=False)
+        for name, domain in views.domains.items():
             domain.check_intervals(f"attribute {name!r}")
     except ValueError as error:
         return str(error)
@@ -110,13 +110,13 @@ def text_of(release: Release) -> str:
             {
                 "counts": json_counts(array),
                 "name": name,
-                "values": [json_value(value, views._domains[name]) for value in views.domain(name)],
+                "values": [json_value(value, views.domains[name]) for value in views.domain(name)],
             }
             for name, array in views.counts.items()
         ],
         "class_counts": json_counts(views.class_counts),
         "class_name": release.class_name,
-        "classes": [json_value(value, views._class_domain) for value in views.classes],
+        "classes": [json_value(value, views.class_domain) for value in views.classes],
         "differing_rows": json_optional(certificate.differing_rows),
         "differing_tuples": json_optional(certificate.differing_tuples),
         "equivalence": certificate.equivalence,

@@ -38,14 +38,14 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def of(cls, views: Viewset) -> PublishedCategoricalNB:
         """The fitted object."""
         sizes = [len(array) for array in views.counts.values()]
-        head = views._class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
+        head = views.class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
         order = np.arange(len(views.classes))
         order[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
         priors, conditional = log_shares(views)
         model = cls(alpha=0.0, min_categories=sizes)
         model._views = views
         model._ranks = np.argsort(order)
-        model.classes_ = views._labels()[order]
+        model.classes_ = views.label_array()[order]
         model.class_count_ = _floats(views.class_counts)[order]
         model.category_count_ = [_floats(array).T[order].copy() for array in views.counts.values()]
         model.class_log_prior_ = priors[order]

@@ -69,7 +69,9 @@ class Bits:
                     [[n - ones - (told - both), ones - both], [told - both, both]], np.int64
                 )
         domains = {name: self.domains[name] for name in counts}
-        return Viewset._of(np.array([n - ones, ones], np.int64), counts, self.domains[class_name], domains)
+        return Viewset.from_parts(
+            np.array([n - ones, ones], np.int64), counts, self.domains[class_name], domains
+        )
 
     def to_table(self) -> Table:
         """The same as a table."""

@@ -216,9 +216,9 @@ def estimate(
     n = views.n_rows
     if n == 0:
         raise ValueError("no rows")
-    class_domain = _domain(scheme, class_name, views._class_domain)
-    class_counts = _placed(views.class_counts[:, np.newaxis], views._class_domain, class_domain)[:, 0]
-    columns = views._class_domain.positions_in(class_domain)
+    class_domain = _domain(scheme, class_name, views.class_domain)
+    class_counts = _placed(views.class_counts[:, np.newaxis], views.class_domain, class_domain)[:, 0]
+    columns = views.class_domain.positions_in(class_domain)
     k_c = len(class_domain)
     only = _Joint(class_counts[:, np.newaxis].tolist(), scheme.shrinkage(class_name, None))
     raw_prior, prior_variance, prior_coins = only.raw[:, 0], only.variance[:, 0], only.coins[:, 0]
@@ -228,10 +228,10 @@ def estimate(
         prior = _likeliest(only.counts, only.shrinkage[0]) if likely else _simplex(raw_prior, Fraction(1))
     raw, joint, variance, coins, domains = {}, {}, {}, {}, {}
     for name in views.attributes:
-        domain = domains[name] = _domain(scheme, name, views._domains[name])
-        wide = np.zeros((len(views._domains[name]), k_c), views.counts[name].dtype)
+        domain = domains[name] = _domain(scheme, name, views.domains[name])
+        wide = np.zeros((len(views.domains[name]), k_c), views.counts[name].dtype)
         wide[:, columns] = views.counts[name]
-        counts = _placed(wide, views._domains[name], domain)
+        counts = _placed(wide, views.domains[name], domain)
         table = _Joint(counts.tolist(), scheme.shrinkage(name, class_name))
         raw[name], variance[name], coins[name] = table.raw, table.variance, table.coins
         if method == "projection":
@@ -294,8 +294,8 @@ def _views(
                     known = ", ".join(map(repr, views.attributes))
                     raise ValueError(f"attributes: expected columns of {known}; got {name!r}")
             counts = {name: views.counts[name] for name in attributes}
-            domains = {name: views._domains[name] for name in attributes}
-            views = Viewset._of(views.class_counts, counts, views._class_domain, domains)
+            domains = {name: views.domains[name] for name in attributes}
+            views = Viewset.from_parts(views.class_counts, counts, views.class_domain, domains)
     else:
         table = table_from(disguised, "disguised", also="Bits, a Viewset")
         named = [*(table.names if attributes is None else attributes), class_name]
@@ -317,9 +317,9 @@ def _check_domains(scheme: AnyScheme, views: Viewset, class_name: str) -> None:
         raise ValueError(f"the scheme has columns {scheme.columns}, and the answers none of them: {known}")
     for name in scheme.columns:
         if name == class_name:
-            scheme.check_domain(name, views._class_domain)
+            scheme.check_domain(name, views.class_domain)
         elif name in views.attributes:
-            scheme.check_domain(name, views._domains[name])
+            scheme.check_domain(name, views.domains[name])
 
 
 def _domain(scheme: AnyScheme, name: str, domain: Domain) -> Domain:

@@ -146,7 +146,7 @@ def classifier(estimate: Estimate, alpha: Any = 1) -> Classifier:
         name: _integers([[int(count * row[c]) for c, count in enumerate(class_counts)] for row in rows])
         for name, rows in conditionals.items()
     }
-    views = Viewset._of(
+    views = Viewset.from_parts(
         _integers(class_counts),
         counts,
         estimate.class_domain,
@@ -304,7 +304,7 @@ def accuracy(
         column: rows.column(column).domain.positions_in(domains[column])[rows.codes(column)]
         for column in needed
     }
-    label_of = domains[name].positions_in(views._class_domain)
+    label_of = domains[name].positions_in(views.class_domain)
     total, weights = Fraction(0), rows.weights
     each = np.zeros(rows.n_rows)
     plain: Fraction | None = None

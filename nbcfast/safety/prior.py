@@ -92,11 +92,11 @@ def weighted(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
         name += "_"
     of_class = views.class_counts.tolist()
     row = [[count * (common // number) for count, number in zip(of_class, whole, strict=True)]]
-    return Viewset._of(
+    return Viewset.from_parts(
         views.class_counts,
         {**views.counts, name: as_counts(row, "prior")},
-        views._class_domain,
-        {**views._domains, name: Domain.of([0])},
+        views.class_domain,
+        {**views.domains, name: Domain.of([0])},
     )
 
 

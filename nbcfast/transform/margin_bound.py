@@ -34,7 +34,7 @@ def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> 
     if flat.n_classes == 1:
         return cap
     found: Fraction | None = None
-    if math.prod(len(array) for array in views.counts.values()) <= MARGIN_DOMAIN:
+    if views.n_tuples <= MARGIN_DOMAIN:
         result = margin(views, progress=progress)
         if math.isinf(result.log):
             return cap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -111,7 +110,7 @@ class LadderPlan:
         self.filled, self.gauge, self.margin, self.k = filled, gauge, margin, k
         self.views, self.preserve = filled.views, filled.preserve
         self.limit = min(limit, MOST_LIMIT)
-        self.tuples = math.prod(len(array) for array in self.views.counts.values())
+        self.tuples = self.views.n_tuples
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
         self.fixed = k is not None
         self.decisions = Decisions(filled)

@@ -585,20 +585,20 @@ def aligned(private: Viewset, published: Viewset) -> Viewset:
     if odd:
         owner = "the release" if odd[0] in published.attributes else "the private views"
         raise ValueError(f"only {owner} has the attribute {odd[0]!r}")
-    classes = _places(private._class_domain, published._class_domain, "class", private.class_counts)
+    classes = _places(private.class_domain, published.class_domain, "class", private.class_counts)
     if (private.class_counts[classes] == 0).any() or (classes < 0).any():
         place = int(((classes < 0) | (private.class_counts[classes] == 0)).argmax())
         raise ValueError(f"class {published.classes[place]!r} has no private row")
     counts: dict[str, Counts] = {}
     for name in published.attributes:
         array = private.counts[name]
-        own, other = private._domains[name], published._domains[name]
+        own, other = private.domains[name], published.domains[name]
         rows = _places(own, other, f"attribute {name!r}: value", (array != 0).any(axis=1))
         spread = zeros((len(other), len(classes)), array)
         spread[rows >= 0] = array[rows[rows >= 0]][:, classes]
         counts[name] = spread
-    return Viewset._of(
-        private.class_counts[classes].copy(), counts, published._class_domain, dict(published._domains)
+    return Viewset.from_parts(
+        private.class_counts[classes].copy(), counts, published.class_domain, published.domains
     )
 
 

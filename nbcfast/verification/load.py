@@ -124,7 +124,9 @@ def release_of(document: Document, where: str) -> Release:
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
         },
     )
-    views = Viewset._of(as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains)
+    views = Viewset.from_parts(
+        as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains
+    )
     return Release(views, certificate, fields["class_name"])
 
 

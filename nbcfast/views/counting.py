@@ -144,7 +144,7 @@ def _with_classes(
     if classes is None:
         if len(found) == 0:
             raise _no_classes(class_name)
-        return Viewset._of(class_counts, dict(counts), found, domains)
+        return Viewset.from_parts(class_counts, dict(counts), found, domains)
     wanted = listed(classes, "classes", in_order=False)
     if len(wanted) == 0:
         raise ValueError("classes must be at least one label, got no classes")
@@ -161,7 +161,7 @@ def _with_classes(
         return result
 
     ordered = {name: arranged(array) for name, array in counts.items()}
-    return Viewset._of(arranged(class_counts), ordered, wanted, domains)
+    return Viewset.from_parts(arranged(class_counts), ordered, wanted, domains)
 
 
 def _no_classes(class_name: str) -> ValueError:

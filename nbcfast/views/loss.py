@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +23,7 @@ def expected_log_loss(private: Viewset, published: Viewset) -> float:
     """
     prior, before = log_shares(private)
     prior_after, after = log_shares(published)
-    tuples = math.prod(len(array) for array in private.counts.values())
+    tuples = private.n_tuples
     if tuples * len(prior) <= ENUMERATED:
         own, scores = prior[np.newaxis], prior_after[np.newaxis]
         for name, array in before.items():

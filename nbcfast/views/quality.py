@@ -108,7 +108,7 @@ def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress 
     weights = distinct.weights
     assert weights is not None
     column = distinct.column(class_name)
-    truth = column.domain.positions_in(views._class_domain)[column.codes]
+    truth = column.domain.positions_in(views.class_domain)[column.codes]
     predicted = views.predict(distinct, codes=True)
     correct = int(weights[predicted == truth].sum())
 
@@ -116,7 +116,7 @@ def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress 
     priors, conditional = log_shares(views)
     logs = []
     for name, array in conditional.items():
-        places = distinct.column(name).domain.positions_in(views._domains[name])
+        places = distinct.column(name).domain.positions_in(views.domains[name])
         logs.append((distinct.column(name).codes, array[places]))
     total = 0.0
     for start in range(0, distinct.n_rows, BLOCK):

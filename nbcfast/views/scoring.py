@@ -152,10 +152,10 @@ def matched(views: Viewset, table: Any, unseen: str) -> tuple[list[Array], list[
         if name not in table.names:
             raise ValueError(f"the table has no column {name!r}, which the views need; it has {table.names}")
         column = table.column(name)
-        places = column.domain.positions_in(views._domains[name])
+        places = column.domain.positions_in(views.domains[name])
         if unseen == "error" and (places < 0).any():
             used = used_values(column.codes, len(column.domain)).astype(bool)
-            theirs, ours = column.domain.kind, views._domains[name].kind
+            theirs, ours = column.domain.kind, views.domains[name].kind
             for position in np.flatnonzero((places < 0) & used).tolist():
                 hint = "unseen='zero' counts it as 0 in every class"
                 if ours == "interval" != theirs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,8 +48,14 @@ class Viewset:
     attributes : tuple of str
     class_counts : ndarray of int64 (of Python ints where 64 bits are too few), read only
     counts : mapping of name -> ndarray, shape (values, classes), read only
+    class_domain : Domain
+        The domain whose values are `classes`.
+    domains : mapping of name -> Domain, read only
+        What `domain` gives the values of.
     n_rows : int
         The sum of the class counts: rows, or their total weight.
+    n_tuples : int
+        How many tuples of attribute values there are: the size of the product of the domains.
 
     Raises
     ------
@@ -65,13 +72,13 @@ class Viewset:
     (array([0, 2]), True)
     """
 
-    __slots__ = ("_class_domain", "_domains", "attributes", "class_counts", "counts")
+    __slots__ = ("attributes", "class_counts", "class_domain", "counts", "domains")
 
     attributes: tuple[str, ...]
     class_counts: Counts
     counts: Mapping[str, Counts]
-    _class_domain: Domain
-    _domains: dict[str, Domain]
+    class_domain: Domain
+    domains: Mapping[str, Domain]
 
     def __init__(
         self,
@@ -111,30 +118,49 @@ class Viewset:
     def _set(
         self,
         class_counts: Counts,
-        counts: dict[str, Counts],
+        counts: Mapping[str, Counts],
         class_domain: Domain,
-        domains: dict[str, Domain],
+        domains: Mapping[str, Domain],
     ) -> None:
         for array in (class_counts, *counts.values()):
             array.flags.writeable = False
         for field, value in (
             ("attributes", tuple(counts)),
             ("class_counts", class_counts),
-            ("counts", MappingProxyType(counts)),
-            ("_class_domain", class_domain),
-            ("_domains", domains),
+            ("counts", MappingProxyType(dict(counts))),
+            ("class_domain", class_domain),
+            ("domains", MappingProxyType(dict(domains))),
         ):
             object.__setattr__(self, field, value)
 
     @classmethod
-    def _of(
+    def from_parts(
         cls,
         class_counts: Counts,
-        counts: dict[str, Counts],
+        counts: Mapping[str, Counts],
         class_domain: Domain,
-        domains: dict[str, Domain],
+        domains: Mapping[str, Domain],
     ) -> Viewset:
-        """A viewset of finished parts, which nothing checks again."""
+        """A viewset of finished parts, which nothing checks again.
+
+        Parameters
+        ----------
+        class_counts : ndarray of int64 (of Python ints where 64 bits are too few), shape (classes,)
+            Becomes read only, as the other arrays do: none is copied.
+        counts : mapping of name -> ndarray of the same kinds, shape (values, classes)
+            In the order of the attributes.
+        class_domain : Domain
+            The labels in rising precedence.
+        domains : mapping of name -> Domain
+            The values of each attribute, in the order of the rows of its array.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], [[[3, 0], [0, 2]]])
+        >>> parts = views.class_counts, views.counts, views.class_domain, views.domains
+        >>> Viewset.from_parts(*parts) == views
+        True
+        """
         views = cls.__new__(cls)
         views._set(class_counts, counts, class_domain, domains)
         return views
@@ -183,7 +209,7 @@ class Viewset:
         >>> Viewset.from_codes([[0, 2], [1, 2]], [0, 1]).counts["A2"].tolist()
         [[0, 0], [0, 0], [1, 1]]
         """
-        return cls._of(
+        return cls.from_parts(
             *tally_codes(
                 codes,
                 class_codes,
@@ -202,21 +228,30 @@ class Viewset:
         raise AttributeError(f"a Viewset does not change: cannot delete {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Viewset._of, (self.class_counts, dict(self.counts), self._class_domain, self._domains)
+        return Viewset.from_parts, (
+            self.class_counts,
+            dict(self.counts),
+            self.class_domain,
+            dict(self.domains),
+        )
 
     @property
     def classes(self) -> tuple[Any, ...]:
         """The labels in rising precedence."""
-        return self._class_domain.values
+        return self.class_domain.values
 
     @property
     def n_rows(self) -> int:
         return total(self.class_counts)
 
+    @property
+    def n_tuples(self) -> int:
+        return math.prod(len(array) for array in self.counts.values())
+
     def domain(self, name: str) -> tuple[Any, ...]:
         """The values of an attribute, in the order of the rows of its counts."""
         try:
-            return self._domains[name].values
+            return self.domains[name].values
         except (KeyError, TypeError):
             raise ValueError(
                 f"expected an attribute of {', '.join(map(repr, self.attributes))}; got {name!r}"
@@ -240,8 +275,8 @@ class Viewset:
             return NotImplemented
         return (
             self.attributes == other.attributes
-            and self._class_domain == other._class_domain
-            and all(self._domains[name] == other._domains[name] for name in self.attributes)
+            and self.class_domain == other.class_domain
+            and all(self.domains[name] == other.domains[name] for name in self.attributes)
             and np.array_equal(self.class_counts, other.class_counts)
             and all(np.array_equal(self.counts[name], other.counts[name]) for name in self.attributes)
         )
@@ -270,9 +305,9 @@ class Viewset:
         if set(self.attributes) != set(other.attributes):
             odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
             raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
-        class_domain = Domain.joined(self._class_domain, other._class_domain, where="classes")
-        mine = self._class_domain.positions_in(class_domain)
-        theirs = other._class_domain.positions_in(class_domain)
+        class_domain = Domain.joined(self.class_domain, other.class_domain, where="classes")
+        mine = self.class_domain.positions_in(class_domain)
+        theirs = other.class_domain.positions_in(class_domain)
         n_classes = len(class_domain)
 
         def spread(array: Counts, rows: Any, columns: Any, n_values: int, like: Counts) -> Counts:
@@ -282,10 +317,10 @@ class Viewset:
 
         counts, domains = {}, {}
         for name, array in self.counts.items():
-            domain = Domain.joined(self._domains[name], other._domains[name], where=f"attribute {name!r}")
-            a = spread(array, self._domains[name].positions_in(domain), mine, len(domain), other.counts[name])
+            domain = Domain.joined(self.domains[name], other.domains[name], where=f"attribute {name!r}")
+            a = spread(array, self.domains[name].positions_in(domain), mine, len(domain), other.counts[name])
             b = spread(
-                other.counts[name], other._domains[name].positions_in(domain), theirs, len(domain), array
+                other.counts[name], other.domains[name].positions_in(domain), theirs, len(domain), array
             )
             merged = added(a, b, subtract, f"attribute {name!r}")
             if subtract:
@@ -305,7 +340,7 @@ class Viewset:
             if 0 < len(kept) < n_classes:
                 class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
                 counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
-        return Viewset._of(class_counts, counts, class_domain, domains)
+        return Viewset.from_parts(class_counts, counts, class_domain, domains)
 
     def predict(
         self,
@@ -358,7 +393,7 @@ class Viewset:
         ['yes', 'no']
         """
         labels, _ = predict(self, table, alpha, unseen, threads, progress)
-        return labels if codes else self._labels()[labels]
+        return labels if codes else self.label_array()[labels]
 
     def order(
         self,
@@ -414,9 +449,9 @@ class Viewset:
         """
         return tied_tuples(self, limit)
 
-    def _labels(self) -> Array:
+    def label_array(self) -> Array:
         """The labels as an array: of objects where they are not plain numbers, bools or texts."""
-        domain = self._class_domain
+        domain = self.class_domain
         texts = [label for label in domain.values if isinstance(label, str)]
         # NumPy's texts have no null characters at their end.
         plain = domain.kind in ("int", "float", "bool", "text") and not domain.tail

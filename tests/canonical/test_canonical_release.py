@@ -145,7 +145,7 @@ def test_a_rows_worth_of_counts_can_move_without_a_trace(data):
     arrays = {name: array.copy() for name, array in views.counts.items()}
     arrays["age"][20, 1] += 1
     arrays["age"][21, 1] -= 1
-    other = Viewset._of(views.class_counts, arrays, views._class_domain, dict(views._domains))
+    other = Viewset.from_parts(views.class_counts, arrays, views.class_domain, views.domains)
     assert canonical.box(other) == canonical.box(views)
     assert text_of(canonical.release(other, 4)) == text_of(canonical.release(views, 4))
     assert other != views

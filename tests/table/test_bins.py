@@ -293,7 +293,7 @@ def test_parts_with_and_without_nulls_merge(a, b, edges):
     )
     assert count(whole, "ill") - count(two, "ill") == count(one, "ill")
     assert joined.take(slice(0, len(a))) == one
-    for domain in (joined.column("age").domain, count(one, "ill")._domains["age"]):
+    for domain in (joined.column("age").domain, count(one, "ill").domains["age"]):
         assert domain.declared
         assert domain.tail_found == ((None,) if None in domain.values and None not in edges else ())
     assert whole.drop_nulls().domain("age") == (*BINS, *([None] if None in edges else []))

@@ -419,6 +419,28 @@ def test_equality():
     assert Viewset([1, 1], [], classes=[0, 1]) == Viewset([1, 1], [], classes=[0.0, 1.0])
 
 
+def test_domains_are_public_and_do_not_change():
+    assert VIEWS.class_domain.values == VIEWS.classes
+    assert {name: domain.values for name, domain in VIEWS.domains.items()} == {
+        name: VIEWS.domain(name) for name in VIEWS.attributes
+    }
+    assert VIEWS.n_tuples == math.prod(len(VIEWS.domain(name)) for name in VIEWS.attributes)
+    assert Viewset([1], []).n_tuples == 1
+    with pytest.raises(TypeError):
+        VIEWS.domains["job"] = VIEWS.class_domain
+
+
+def test_a_viewset_of_finished_parts():
+    counts = {name: array.copy() for name, array in VIEWS.counts.items()}
+    made = Viewset.from_parts(VIEWS.class_counts.copy(), counts, VIEWS.class_domain, VIEWS.domains)
+    assert made == VIEWS
+    assert made.attributes == VIEWS.attributes
+    assert made.counts["job"] is counts["job"]
+    assert not counts["job"].flags.writeable
+    counts.clear()
+    assert made == VIEWS
+
+
 @given(viewsets())
 def test_copies_are_equal(views):
     for copied in (pickle.loads(pickle.dumps(views)), copy.deepcopy(views), copy.copy(views)):
