@@ -142,7 +142,7 @@ def expanded(n_rows: int, seed: int = 7) -> nbcfast.Table | None:
     for name, codes in columns.items():
         codes.flags.writeable = False
         made[name] = codes
-    return nbcfast.Table._of(
+    return nbcfast.Table.from_columns(
         {name: type(table.column(name))(codes, table.column(name).domain) for name, codes in made.items()},
         None,
         n_rows,

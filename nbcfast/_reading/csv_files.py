@@ -138,7 +138,7 @@ def read_csv(
     if progress is not None:
         progress(size, size)
     kept, checked = split_weights(finished, weights, n_rows)
-    return Table._of(kept, checked, n_rows)
+    return Table.from_columns(kept, checked, n_rows)
 
 
 def _check_types(types: Mapping[str, str] | None) -> None:

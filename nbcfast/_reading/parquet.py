@@ -73,7 +73,7 @@ def read_parquet(
     finished = {name: builders.pop(name).finish(declared.get(name)) for name in list(builders)}
     n_rows = len(next(iter(finished.values())).codes)
     kept, checked = split_weights(finished, weights, n_rows)
-    return Table._of(kept, checked, n_rows)
+    return Table.from_columns(kept, checked, n_rows)
 
 
 class ParquetFile:

@@ -375,7 +375,7 @@ def _plain(table: Table) -> Table:
         domain = Domain.sorted([old.values[code] for code in used.tolist()], where=f"column {name!r}")
         places = old.positions_in(domain)
         columns[name] = Column(places[codes].astype(code_dtype(len(domain))), domain)
-    return Table._of(columns, distinct.weights, distinct.n_rows).collapse()
+    return Table.from_columns(columns, distinct.weights, distinct.n_rows).collapse()
 
 
 def _weights(table: Table) -> Longs:
@@ -398,5 +398,5 @@ def _halves(holdout: Table) -> tuple[Table, Table]:
         kept = np.flatnonzero(share)
         part = holdout.take(kept)
         columns = {name: part.column(name) for name in part.names}
-        parts.append(Table._of(columns, np.ascontiguousarray(share[kept], np.int64), len(kept)))
+        parts.append(Table.from_columns(columns, np.ascontiguousarray(share[kept], np.int64), len(kept)))
     return parts[0], parts[1]

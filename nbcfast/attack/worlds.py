@@ -79,7 +79,7 @@ class Worlds(Sequence[Table]):
         }
         labels = np.repeat(np.arange(len(sizes), dtype=code_dtype(len(sizes))), sizes)
         columns[self.class_name] = Column(labels, views.class_domain)
-        return Table._of(columns, None, views.n_rows)
+        return Table.from_columns(columns, None, views.n_rows)
 
     def __repr__(self) -> str:
         shown = self.n_worlds if self.n_worlds < 10**15 else f"about 2^{self.n_worlds.bit_length() - 1}"

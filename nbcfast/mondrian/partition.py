@@ -247,7 +247,7 @@ class Partition:
             name: Column(np.array(self.groups.codes(name)), domain)
             for name, domain in zip(self.quasi, self.groups._domains, strict=True)
         }
-        return Table._of(columns, None, self.n_groups)
+        return Table.from_columns(columns, None, self.n_groups)
 
     @property
     def order(self) -> Longs:
@@ -274,7 +274,7 @@ class Partition:
             name: Column(np.repeat(distinct.codes(name), distinct.weights), distinct.column(name).domain)
             for name in distinct.names
         }
-        return Table._of(columns, None, self.n_rows)
+        return Table.from_columns(columns, None, self.n_rows)
 
     @property
     def counted(self) -> Table:
@@ -293,7 +293,7 @@ class Partition:
         }
         values = groups.values[pairs].astype(code_dtype(groups.n_values))
         columns[self.sensitive] = Column(values, groups._sensitive)
-        return Table._of(columns, groups.counts[pairs], len(pairs))
+        return Table.from_columns(columns, groups.counts[pairs], len(pairs))
 
     def check(self, points: Iterable[Any] | None = None) -> Reports:
         """The reports on these points, by default those of the demands, from the groups alone.

@@ -64,7 +64,7 @@ def dataset(release: Release, rng: np.random.Generator | None, progress: Progres
         columns[name] = Column(codes, views.domains[name])
     labels = np.arange(len(sizes), dtype=code_dtype(len(sizes)))
     columns[class_name] = Column(np.repeat(labels, sizes), views.class_domain)
-    return Table._of(columns, None, n_rows)
+    return Table.from_columns(columns, None, n_rows)
 
 
 def write_dataset(
@@ -176,7 +176,7 @@ def _blocks(
                 for name, stock in stocks.items()
             }
             columns[class_name] = Column(np.full(n, c, labels), views.class_domain)
-            yield Table._of(columns, None, n)
+            yield Table.from_columns(columns, None, n)
             done += n
             if progress is not None:
                 progress(done, total)

@@ -202,7 +202,7 @@ def repeated(distinct: Table, rows: int = BLOCK_ROWS) -> Iterator[Table]:
             name: Column(np.repeat(distinct.codes(name)[first:last], lengths), distinct.column(name).domain)
             for name in distinct.names
         }
-        yield Table._of(columns, None, stop - start)
+        yield Table.from_columns(columns, None, stop - start)
 
 
 def write_csv(
@@ -255,7 +255,7 @@ def arrow_blocks(table: Table, weights: str | None) -> Iterator[Any]:
         column = table.column(name)
         codes = column.codes.astype(code_dtype(len(column.domain)), copy=False)
         columns[name] = Column(codes, column.domain)
-    table = Table._of(columns, table.weights, table.n_rows)
+    table = Table.from_columns(columns, table.weights, table.n_rows)
     if weights is None:
         yield from (block.to_arrow() for block in repeated(table, BLOCK_ROWS))
         return

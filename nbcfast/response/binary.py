@@ -125,7 +125,7 @@ def binarise(
         places = _ranks(column.domain, name, cut)
         above = np.fromiter((place is not None and place > cut.point for place in places), np.uint8)
         columns[name] = Column(above[column.codes], Domain("int", [0, 1], (), True))
-    return Table._of(columns, table.weights, table.n_rows)
+    return Table.from_columns(columns, table.weights, table.n_rows)
 
 
 def _ranks(domain: Domain, name: str, cut: Cut | None = None) -> list[int | Fraction]:

@@ -79,7 +79,7 @@ class Bits:
         for name, words in self.words.items():
             codes = np.unpackbits(_bytes(words), count=self.n_rows, bitorder="little")
             columns[name] = Column(codes, self.domains[name])
-        return Table._of(columns, None, self.n_rows)
+        return Table.from_columns(columns, None, self.n_rows)
 
     def to_dict(self) -> dict[str, Any]:
         return {"columns": list(self.names), "n_rows": self.n_rows, "seeded": self.seeded}

@@ -50,15 +50,15 @@ class Disguised(Table):
     def _from(
         cls, table: Table, scheme: AnyScheme, seeded: bool, cuts: Mapping[str, Cut] | None = None
     ) -> Disguised:
-        disguised = cls.__new__(cls)
-        disguised._set(table._columns, None, table.n_rows)
+        columns = {name: table.column(name) for name in table.names}
+        disguised = cls.from_columns(columns, None, table.n_rows)
         object.__setattr__(disguised, "scheme", scheme)
         object.__setattr__(disguised, "seeded", seeded)
         object.__setattr__(disguised, "cuts", MappingProxyType(dict(cuts or {})))
         return disguised
 
     def __reduce__(self) -> tuple[Any, ...]:
-        table = Table._of(self._columns, None, self.n_rows)
+        table = Table.from_columns(self._columns, None, self.n_rows)
         return Disguised._from, (table, self.scheme, self.seeded, dict(self.cuts))
 
     @property
@@ -207,7 +207,7 @@ def disguise(
                 progress(done, total)
         for name, domain, codes in zip(group.columns, domains, results, strict=True):
             columns[name] = Column(codes, domain)
-    return Disguised._from(Table._of(columns, None, table.n_rows), declared, coins.seeded)
+    return Disguised._from(Table.from_columns(columns, None, table.n_rows), declared, coins.seeded)
 
 
 def _tell(
@@ -296,7 +296,7 @@ def _coins(rng: np.random.Generator | None) -> _response.Coins:
 
 def _kept(domain: Domain) -> Domain:
     """The domain as a declared one: a value that nobody told any more is still there."""
-    return Domain(domain.kind, domain._head, domain.tail, True)
+    return domain.as_declared()
 
 
 def _arranged(column: Column, domain: Domain) -> Array:

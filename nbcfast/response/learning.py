@@ -313,7 +313,7 @@ def accuracy(
             column: Column(moved[column].astype(code_dtype(len(domains[column]))), domains[column])
             for column in views.attributes
         }
-        labels = views.predict(Table._of(columns, None, rows.n_rows), codes=True)
+        labels = views.predict(Table.from_columns(columns, None, rows.n_rows), codes=True)
         right = labels == label_of[moved[name]]
         if plain is None:
             at = views.predict(rows, codes=True) == label_of[codes[name]]

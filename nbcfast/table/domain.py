@@ -313,6 +313,10 @@ class Domain:
                 result[len(mine) + offset] = len(theirs) + other._tail.index(value)
         return result
 
+    def as_declared(self) -> "Domain":
+        """The same values in the same order, declared: those that no row has stay."""
+        return Domain(self.kind, self._head, self._tail, True)
+
     def subset(self, positions: Longs) -> "Domain":
         """The values at these increasing positions."""
         size = len(self._head)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -118,10 +118,27 @@ class Table:
         object.__setattr__(self, "n_rows", n_rows)
 
     @classmethod
-    def _of(cls, columns: dict[str, Column], weights: Longs | None, n_rows: int) -> "Table":
-        """A table of finished columns, which nothing checks again."""
+    def from_columns(cls, columns: Mapping[str, Column], weights: Longs | None, n_rows: int) -> Self:
+        """A table of finished columns, which nothing checks again.
+
+        Parameters
+        ----------
+        columns : mapping of name -> Column
+            Their codes become read only: none is copied.
+        weights : ndarray of int64, or None
+            Becomes read only as well.
+        n_rows : int
+            How many codes each column has, which a table without columns could not tell.
+
+        Examples
+        --------
+        >>> table = Table({"age": [39, 50], "job": ["clerk", "cook"]})
+        >>> columns = {name: table.column(name) for name in table.names}
+        >>> Table.from_columns(columns, table.weights, table.n_rows) == table
+        True
+        """
         table = cls.__new__(cls)
-        table._set(columns, weights, n_rows)
+        table._set(dict(columns), weights, n_rows)
         return table
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -131,7 +148,7 @@ class Table:
         raise AttributeError(f"a Table does not change: cannot delete {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table._of, (self._columns, self._weights, self.n_rows)
+        return Table.from_columns, (self._columns, self._weights, self.n_rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,7 +188,7 @@ class Table:
         if len(chosen) < len(listed):
             twice = next(name for name in listed if listed.count(name) > 1)
             raise ValueError(f"names: expected distinct column names, got {twice!r} twice")
-        return Table._of(chosen, self._weights, self.n_rows)
+        return Table.from_columns(chosen, self._weights, self.n_rows)
 
     def take(self, rows: Any, keep_domains: bool = False) -> "Table":
         """The table of these rows, as if it had been made of them alone.
@@ -205,7 +222,7 @@ class Table:
             columns[name] = Column(codes, column.domain) if keep_domains else _shrunk(codes, column.domain)
         weights = None if self._weights is None else self._weights[index].copy()
         n_rows = len(np.empty(self.n_rows, np.bool_)[index])
-        return Table._of(columns, weights, n_rows)
+        return Table.from_columns(columns, weights, n_rows)
 
     def drop_nulls(self, names: Iterable[str] | None = None) -> "Table":
         """The rows that have no null (None) in these columns, or in any.
@@ -238,7 +255,7 @@ class Table:
             if self.n_rows:  # rows without columns are all equal
                 total = self.n_rows if self._weights is None else int(self._weights.sum())
                 weights = np.array([total], np.int64)
-            return Table._of(dict(self._columns), weights, len(weights))
+            return Table.from_columns(dict(self._columns), weights, len(weights))
         grouper = _codes.RowGrouper([column.codes for column in self._columns.values()])
         for start in range(0, self.n_rows, GROUPED_ROWS):
             grouper.add(start, min(start + GROUPED_ROWS, self.n_rows), self._weights)
@@ -246,7 +263,7 @@ class Table:
         distinct = {name: column.codes[firsts] for name, column in self._columns.items()}
         order = np.lexsort(tuple(distinct.values())[::-1])
         columns = {name: Column(codes[order], self._columns[name].domain) for name, codes in distinct.items()}
-        return Table._of(columns, totals[order], len(order))
+        return Table.from_columns(columns, totals[order], len(order))
 
     def bin(
         self,
@@ -293,7 +310,7 @@ class Table:
         domain, table = binned(column.domain, totals, name, edges, quantiles, width)
         columns = dict(self._columns)
         columns[name] = Column(recode(column.codes, table, len(domain)), domain)
-        return Table._of(columns, self._weights, self.n_rows)
+        return Table.from_columns(columns, self._weights, self.n_rows)
 
     def to_arrow(self, weights: str | None = None, *, suppressed: str = "*") -> Any:
         """A pyarrow table of dictionary columns; None is null.
@@ -552,7 +569,7 @@ def concat(tables: Iterable[Table]) -> Table:
                 weights[start : start + table.n_rows] = table.weights
             start += table.n_rows
         _checked_weights(weights, n_rows)
-    return Table._of(columns, weights, n_rows)
+    return Table.from_columns(columns, weights, n_rows)
 
 
 def _joined(columns: list[Column], name: str) -> Column:

@@ -479,7 +479,7 @@ def _result(
                 why = None if found is None else (templates[found[0]], Fraction(*found[1:]))
                 reasons[one.name][value] = why
     return Disclosure(
-        Table._of(columns, table.weights, table.n_rows),
+        Table.from_columns(columns, table.weights, table.n_rows),
         templates,
         MappingProxyType(
             {t: Fraction(*pair) for t, pair in zip(templates, search.confidences(), strict=True)}

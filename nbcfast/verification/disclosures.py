@@ -34,7 +34,7 @@ def disclosure_of(document: DisclosureDocument, rows: Rows, where: str) -> Discl
         domain = domain_of_json([typed for _, typed in cells], f"{where}: column {name!r}")
         columns[name] = Column(codes[:, place].astype(code_dtype(len(domain))), domain)
     weights = np.array([rows[key] for key in keys], np.int64)
-    table = Table._of(columns, weights, len(keys))
+    table = Table.from_columns(columns, weights, len(keys))
     made = {
         Template(template.quasi, (template.attribute, _value(template.value)), template.limit): Fraction(
             template.confidence

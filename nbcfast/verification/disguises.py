@@ -29,5 +29,5 @@ def disguised_of(document: DisguisedDocument, rows: Rows, where: str) -> Disguis
         codes = distinct[:, place].astype(code_dtype(len(cells)))
         columns[name] = Column(np.repeat(codes, counts), domain)
     cuts = {name: Cut.from_dict(cut) for name, cut in document.fields.get("cuts", {}).items()}
-    table = Table._of(columns, None, int(counts.sum()))
+    table = Table.from_columns(columns, None, int(counts.sum()))
     return Disguised._from(table, scheme, document.fields["seeded"], cuts)

@@ -231,7 +231,7 @@ def large():
     """16 chunks of rows, of columns of one element over and over, which take no memory; and some counts."""
     zero = np.broadcast_to(np.uint8(0), 2**24)
     codes = Column(zero, Domain.of(range(2)))
-    table = Table._of({f"A{i + 1}": codes for i in range(6)}, None, len(zero))
+    table = Table.from_columns({f"A{i + 1}": codes for i in range(6)}, None, len(zero))
     return zero, table, Viewset([3] * 4, [np.full((2, 4), 3)] * 6)
 
 

@@ -830,6 +830,24 @@ def test_column_order_changes_nothing(values, order):
     assert Table({name: data[name] for name in order}).select(["a", "b", "c"]) == Table(data)
 
 
+def test_a_table_of_finished_columns():
+    table = Table({"x": ["b", "a"]}, weights=[1, 2])
+    columns = {"x": table.column("x")}
+    made = Table.from_columns(columns, table.weights, 2)
+    assert made == table
+    assert made.codes("x") is table.codes("x")  # not copied
+    columns.clear()
+    assert made == table
+    assert Table.from_columns({}, None, 3).n_rows == 3
+
+
+def test_a_domain_that_was_found_can_be_declared():
+    found = Table({"x": [2, None, 1]}).column("x").domain
+    declared = found.as_declared()
+    assert (declared.declared, declared.values, declared == found) == (True, found.values, True)
+    assert Table({"x": [1]}).column("x").domain.declared is False
+
+
 def test_equality_repr_pickle_and_immutability():
     table = two_columns()
     assert table == two_columns()
