@@ -460,7 +460,7 @@ class Compact:
         groups = self.identities
         keys = [
             (name, (groups.codes(name), domain))
-            for name, domain in zip(groups.by, groups._domains, strict=True)
+            for name, domain in zip(groups.by, groups.domains, strict=True)
         ]
         m, n, *more = self.sizes
         numbers: list[tuple[str, Any]] = [("identities", m), ("values", n)]

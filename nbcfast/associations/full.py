@@ -94,7 +94,7 @@ class Worlds:
         groups = identities.groups
         self.keys = [
             (name, (groups.codes(name), domain))
-            for name, domain in zip(groups.by, groups._domains, strict=True)
+            for name, domain in zip(groups.by, groups.domains, strict=True)
         ]
         self.numbers: list[tuple[str, Any]] = [
             ("identities", groups.distinct),

@@ -49,6 +49,10 @@ class Groups(Measures):
         Groups, and people: rows with their weights.
     domain : tuple
         The sensitive values, by code.
+    sensitive_domain : Domain
+        What `domain` gives the values of.
+    domains : tuple of Domain
+        One for each column of `by`.
     offsets, values, counts : read-only ndarray
         Group g has values[offsets[g]:offsets[g + 1]] (codes, rising) as often as counts says.
     sizes : read-only ndarray of int64
@@ -74,14 +78,14 @@ class Groups(Measures):
 
     __slots__ = (
         "_codes",
-        "_domains",
         "_packed",
-        "_sensitive",
         "by",
         "counts",
+        "domains",
         "n_rows",
         "offsets",
         "sensitive",
+        "sensitive_domain",
         "sizes",
         "values",
     )
@@ -93,8 +97,8 @@ class Groups(Measures):
     values: UInt32s
     counts: Longs
     sizes: Longs
-    _domains: tuple[Domain, ...]  # of the columns `by`
-    _sensitive: Domain
+    domains: tuple[Domain, ...]  # of the columns `by`
+    sensitive_domain: Domain
     _packed: Words | None  # the codes of each group in mixed radix
     _codes: list[Codes] | None  # the same by column, once they are asked for
 
@@ -125,7 +129,7 @@ class Groups(Measures):
             object.__setattr__(self, name, getattr(made, name))
 
     @classmethod
-    def _of(
+    def from_parts(
         cls,
         by: tuple[str, ...],
         domains: tuple[Domain, ...],
@@ -148,8 +152,8 @@ class Groups(Measures):
             ("values", values),
             ("counts", counts),
             ("sizes", sizes),
-            ("_domains", domains),
-            ("_sensitive", domain),
+            ("domains", domains),
+            ("sensitive_domain", domain),
             ("_packed", packed),
             ("_codes", codes),
         ):
@@ -207,13 +211,13 @@ class Groups(Measures):
                 )
         if len(listed) == 1:
             return first
-        domains = [_union([part._domains[i] for part in listed], name) for i, name in enumerate(first.by)]
-        domain = _union([part._sensitive for part in listed], first.sensitive)
+        domains = [_union([part.domains[i] for part in listed], name) for i, name in enumerate(first.by)]
+        domain = _union([part.sensitive_domain for part in listed], first.sensitive)
         _total(np.concatenate([part.sizes for part in listed]))
         columns = [
             np.concatenate(
                 [
-                    np.repeat(_moved(part.codes(name), part._domains[i], domains[i]), part.distinct)
+                    np.repeat(_moved(part.codes(name), part.domains[i], domains[i]), part.distinct)
                     for part in listed
                 ]
             )
@@ -222,7 +226,7 @@ class Groups(Measures):
         return grouped(
             columns,
             domains,
-            np.concatenate([_moved(part.values, part._sensitive, domain) for part in listed]),
+            np.concatenate([_moved(part.values, part.sensitive_domain, domain) for part in listed]),
             domain,
             first.by,
             first.sensitive,
@@ -244,9 +248,9 @@ class Groups(Measures):
         arrays = (self.offsets, self.values, self.counts, self.sizes)
         return _restored, (
             self.by,
-            self._domains,
+            self.domains,
             self.sensitive,
-            self._sensitive,
+            self.sensitive_domain,
             arrays,
             self._packed,
             self._codes,
@@ -257,13 +261,13 @@ class Groups(Measures):
             return NotImplemented
         return (
             (self.by, self.sensitive) == (other.by, other.sensitive)
-            and self._sensitive == other._sensitive
+            and self.sensitive_domain == other.sensitive_domain
             and np.array_equal(self.offsets, other.offsets)
             and np.array_equal(self.values, other.values)
             and np.array_equal(self.counts, other.counts)
             and all(
                 mine.values == theirs.values if len(mine) == len(theirs) else False
-                for mine, theirs in zip(self._domains, other._domains, strict=True)
+                for mine, theirs in zip(self.domains, other.domains, strict=True)
             )
             and all(np.array_equal(self.codes(name), other.codes(name)) for name in self.by)
         )
@@ -274,7 +278,7 @@ class Groups(Measures):
         by = ", ".join(self.by) or "nothing"
         return printable(
             f"Groups({self.n_groups} group{'s' * (self.n_groups != 1)} by {by}, {self.n_rows} people, "
-            f"{len(self._sensitive)} values of {self.sensitive})"
+            f"{len(self.sensitive_domain)} values of {self.sensitive})"
         )
 
     def __len__(self) -> int:
@@ -282,7 +286,7 @@ class Groups(Measures):
 
     @property
     def domain(self) -> tuple[Any, ...]:
-        return self._sensitive.values
+        return self.sensitive_domain.values
 
     @property
     def distinct(self) -> Longs:
@@ -294,7 +298,7 @@ class Groups(Measures):
         if name not in self.by:
             raise ValueError(f"expected a column of {', '.join(map(repr, self.by))}; got {name!r}")
         if self._codes is None:
-            object.__setattr__(self, "_codes", unpacked(self._packed, [len(one) for one in self._domains]))
+            object.__setattr__(self, "_codes", unpacked(self._packed, [len(one) for one in self.domains]))
         assert self._codes is not None
         return self._codes[self.by.index(name)]
 
@@ -304,21 +308,21 @@ class Groups(Measures):
         if self._codes is None:
             assert self._packed is not None
             packed = self._packed[position : position + 1]
-            codes = unpacked(packed, [len(one) for one in self._domains])
+            codes = unpacked(packed, [len(one) for one in self.domains])
             return {
                 name: domain.values[int(code[0])]
-                for name, domain, code in zip(self.by, self._domains, codes, strict=True)
+                for name, domain, code in zip(self.by, self.domains, codes, strict=True)
             }
         return {
             name: domain.values[int(code[position])]
-            for name, domain, code in zip(self.by, self._domains, self._codes, strict=True)
+            for name, domain, code in zip(self.by, self.domains, self._codes, strict=True)
         }
 
     def histogram(self, group: int) -> dict[Any, int]:
         """Value -> how many people of a group have it."""
         position = _position(group, self.n_groups)
         part = slice(int(self.offsets[position]), int(self.offsets[position + 1]))
-        domain = self._sensitive.values
+        domain = self.sensitive_domain.values
         return {
             domain[code]: count
             for code, count in zip(self.values[part].tolist(), self.counts[part].tolist(), strict=True)
@@ -361,7 +365,7 @@ def grouped(
         threads=threads,
         progress=progress,
     )
-    return Groups._of(by, tuple(domains), sensitive, domain, pairs.arrays, pairs.packed, pairs.codes)
+    return Groups.from_parts(by, tuple(domains), sensitive, domain, pairs.arrays, pairs.packed, pairs.codes)
 
 
 def _union(domains: list[Domain], name: str) -> Domain:
@@ -380,7 +384,7 @@ def _moved(codes: Codes, domain: Domain, into: Domain) -> Codes:
 
 
 def _restored(*parts: Any) -> Groups:
-    return Groups._of(*parts)
+    return Groups.from_parts(*parts)
 
 
 def _position(group: Any, n_groups: int) -> int:

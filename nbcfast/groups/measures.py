@@ -37,7 +37,7 @@ class Measures:
     sizes: Longs
     n_rows: int
     sensitive: str
-    _sensitive: Domain
+    sensitive_domain: Domain
 
     @property
     def n_groups(self) -> int:
@@ -45,7 +45,7 @@ class Measures:
 
     @property
     def n_values(self) -> int:
-        return len(self._sensitive)
+        return len(self.sensitive_domain)
 
     @property
     def k(self) -> int:
@@ -139,7 +139,7 @@ class Measures:
         (Fraction(1, 2), Fraction(3, 8))
         """
         if ordered:
-            check_natural(self._sensitive, self.sensitive)
+            check_natural(self.sensitive_domain, self.sensitive)
         totals, values = self.totals(), self.values
         present = totals > 0
         if not present.all():  # they would widen the scale
@@ -181,11 +181,11 @@ class Measures:
         if values is not None:
             if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
                 raise TypeError(f"values must be a sequence of sensitive values, got {values!r}")
-            chosen = np.zeros(len(self._sensitive), np.bool_)
+            chosen = np.zeros(len(self.sensitive_domain), np.bool_)
             for value in values:
-                if value not in self._sensitive.index:
+                if value not in self.sensitive_domain.index:
                     raise ValueError(f"values: {value!r} is not a sensitive value")
-                chosen[self._sensitive.index[value]] = True
+                chosen[self.sensitive_domain.index[value]] = True
             counts = np.where(chosen[self.values], counts, 0)
         return _greatest(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes)
 
@@ -196,7 +196,7 @@ class Measures:
 
     def totals(self) -> Longs:
         """How many people have each value, by code."""
-        totals = np.zeros(len(self._sensitive), np.int64)
+        totals = np.zeros(len(self.sensitive_domain), np.int64)
         np.add.at(totals, self.values, self.counts)
         return totals
 

@@ -44,7 +44,7 @@ class SetGroups:
         Fewest different values that occur in a group.
     """
 
-    __slots__ = ("_groups", "_sensitive", "k", "keys", "l", "n_rows")
+    __slots__ = ("_groups", "k", "keys", "l", "n_rows", "sensitive_domain")
 
     def __init__(self, groups: Any, sets: Iterable[Iterable[Any]]) -> None:
         people = []
@@ -58,10 +58,10 @@ class SetGroups:
         if not people:
             raise ValueError("no rows")
         _, plain = normalise([value for values in people for value in values], "sets")
-        self._sensitive = Domain.sorted(plain, where="sets")
-        if len(self._sensitive) == 0:
+        self.sensitive_domain = Domain.sorted(plain, where="sets")
+        if len(self.sensitive_domain) == 0:
             raise ValueError("sets: expected a value in some set, all are empty")
-        places = iter(map(self._sensitive.index.__getitem__, plain))
+        places = iter(map(self.sensitive_domain.index.__getitem__, plain))
         counters = [Counter[int]() for _ in range(len(labels.domain))]
         for code, values in zip(labels.codes.tolist(), people, strict=True):
             mask = 0
@@ -81,12 +81,12 @@ class SetGroups:
 
     @property
     def domain(self) -> tuple[Any, ...]:
-        return self._sensitive.values
+        return self.sensitive_domain.values
 
     def __repr__(self) -> str:
         return (
             f"SetGroups({self.n_groups} group{'s' * (self.n_groups != 1)}, {self.n_rows} people, "
-            f"{len(self._sensitive)} values)"
+            f"{len(self.sensitive_domain)} values)"
         )
 
     def tables(

@@ -193,7 +193,7 @@ class Demands:
 def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> None:
     """Raise what is wrong with the whole table."""
     present = np.flatnonzero(totals)
-    whole = Groups._of(
+    whole = Groups.from_parts(
         (),
         (),
         sensitive,

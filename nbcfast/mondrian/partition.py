@@ -150,7 +150,7 @@ class Made:
             one.generalised(self.boxes[:, i, 0], self.boxes[:, i, 1]) for i, one in enumerate(self.quasi)
         ]
         offsets, values, counts = self.source.values_of_groups(len(self.sizes))
-        groups = Groups._of(
+        groups = Groups.from_parts(
             names,
             tuple(column[0] for column in columns),
             self.sensitive,
@@ -245,7 +245,7 @@ class Partition:
         """One row a group: its generalised values."""
         columns = {
             name: Column(np.array(self.groups.codes(name)), domain)
-            for name, domain in zip(self.quasi, self.groups._domains, strict=True)
+            for name, domain in zip(self.quasi, self.groups.domains, strict=True)
         }
         return Table.from_columns(columns, None, self.n_groups)
 
@@ -289,10 +289,10 @@ class Partition:
         pairs += np.arange(len(pairs))
         columns = {
             name: Column(np.repeat(groups.codes(name)[order], lengths), domain)
-            for name, domain in zip(self.quasi, groups._domains, strict=True)
+            for name, domain in zip(self.quasi, groups.domains, strict=True)
         }
         values = groups.values[pairs].astype(code_dtype(groups.n_values))
-        columns[self.sensitive] = Column(values, groups._sensitive)
+        columns[self.sensitive] = Column(values, groups.sensitive_domain)
         return Table.from_columns(columns, groups.counts[pairs], len(pairs))
 
     def check(self, points: Iterable[Any] | None = None) -> Reports:

@@ -55,7 +55,7 @@ def document_of(partition: Partition) -> dict[str, Any]:
 def _document(
     partition: Partition, table_sha256: str, order: str, seeded: bool, weights: str | None
 ) -> dict[str, Any]:
-    demands, secret = partition.demands, partition.groups._sensitive
+    demands, secret = partition.demands, partition.groups.sensitive_domain
     return {
         "closeness": None
         if demands.closeness is None

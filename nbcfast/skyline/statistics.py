@@ -102,9 +102,9 @@ class Statistics:
                 [_pruned(e) for e in found[1]],
                 [_pruned_modes(e) for e in found[2]],
             )
-            self._add(groups._sensitive, (vn, tw, mo, groups.k, groups.l))
+            self._add(groups.sensitive_domain, (vn, tw, mo, groups.k, groups.l))
         elif isinstance(groups, Groups):
-            self._add(groups._sensitive, scanned(groups, self.ls, threads, progress))
+            self._add(groups.sensitive_domain, scanned(groups, self.ls, threads, progress))
         else:
             raise TypeError(f"groups: expected Groups, got {type(groups).__name__}")
         return self

@@ -44,7 +44,7 @@ def partition_of(document: PartitionDocument, rows: Rows, where: str) -> Partiti
     pairs = np.array([pair for group in found for pair in group], np.int64).reshape(-1, 2)
     names = tuple(name for name, _ in document.columns)
     sensitive = document.sensitive
-    groups = Groups._of(
+    groups = Groups.from_parts(
         names,
         tuple(generalised_domain(cells[name]) for name in names),
         sensitive,
