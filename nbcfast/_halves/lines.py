@@ -37,8 +37,8 @@ class Line:
     ) -> None:
         self._logs = logs
         self._compare_sizes = sizes
-        self._terms = terms
-        self._parts = parts
+        self.terms = terms
+        self.parts = parts
         # What has one group of values is in no part.
         base = Term.product([base, *(of_attribute[0] for of_attribute in terms if len(of_attribute) == 1)])
         self.base_term = base
@@ -65,16 +65,16 @@ class Line:
         self._bases: Callable[[tuple[int, ...]], Words] = lambda codes: _NO_LIMBS
 
     def _sizes(self, positions: Iterable[int]) -> Longs:
-        return np.array([len(self._terms[position]) for position in positions], dtype=np.int64)
+        return np.array([len(self.terms[position]) for position in positions], dtype=np.int64)
 
     def _without_limbs(self) -> Exact:
-        a, b = self._sizes(self._parts.a), self._sizes(self._parts.b)
+        a, b = self._sizes(self.parts.a), self._sizes(self.parts.b)
         empty = np.zeros((0, 0), np.uint64)
         return Exact(a, b, empty, empty, 0)
 
     def blocks(self) -> Iterable[tuple[int, ...]]:
         """The codes outside, block after block."""
-        return itertools.product(*(range(len(self._terms[position])) for position in self._parts.outside))
+        return itertools.product(*(range(len(self.terms[position])) for position in self.parts.outside))
 
     def list_b(self) -> tuple[Longs, Int32s]:
         """The sums of half b in exact order, and their indices."""
@@ -92,7 +92,7 @@ class Line:
         return sums[order], order
 
     def lists(self, threads: int) -> Lists:
-        large = self._parts.n + self._parts.m >= LARGE
+        large = self.parts.n + self.parts.m >= LARGE
         first, second = both(self.list_a, self.list_b, threads if large else 1)
         return self.lists_of(*first, *second)
 
@@ -101,15 +101,15 @@ class Line:
 
     def thresholds(self, lists: Lists, codes: tuple[int, ...]) -> Int32s:
         """For each index of half a the place in half b, exactly ordered, from which on X_c > X_d."""
-        above = np.zeros(self._parts.n, np.int32)
-        shift = self._shift(codes)
+        above = np.zeros(self.parts.n, np.int32)
+        shift = self.shift_at(codes)
         while not lists.thresholds(shift, self.base, self._exact, self._bases(codes), above):
             self._make_limbs()
         return above
 
     def nearest(self, lists: Lists, codes: tuple[int, ...], all_pairs: bool) -> tuple[int, int, int] | None:
         """The least |f| that is not zero in fixed point, and the indices in both halves."""
-        shift = self._shift(codes)
+        shift = self.shift_at(codes)
         while True:
             found = lists.nearest(shift, self.base, self._exact, self._bases(codes), all_pairs)
             if found is not False:
@@ -120,12 +120,12 @@ class Line:
         """X_c / X_d of the tuple of groups with these codes, one for each attribute."""
         factors = [
             of_attribute[code]
-            for of_attribute, code in zip(self._terms, codes, strict=True)
+            for of_attribute, code in zip(self.terms, codes, strict=True)
             if len(of_attribute) > 1
         ]
         return Term.product([self.base_term, *factors])
 
-    def _shift(self, codes: tuple[int, ...]) -> int:
+    def shift_at(self, codes: tuple[int, ...]) -> int:
         shift = 0
         for numbers, code in zip(self._outside, codes, strict=True):
             shift = clamped(shift + int(numbers[code]))
@@ -140,12 +140,12 @@ class Line:
         """
         if self._exact_made:
             raise AssertionError("limbs were asked for twice")
-        parts = self._parts
+        parts = self.parts
         ups, downs = self.base_term.up.bit_length(), self.base_term.down.bit_length()
         in_half = 0  # bits
         for position in (*parts.outside, *parts.a, *parts.b):
-            up = max(term.up for term in self._terms[position]).bit_length()
-            down = max(term.down for term in self._terms[position]).bit_length()
+            up = max(term.up for term in self.terms[position]).bit_length()
+            down = max(term.down for term in self.terms[position]).bit_length()
             ups, downs = ups + up, downs + down
             if position in parts.b:
                 in_half += up + down
@@ -163,13 +163,13 @@ class Line:
 
         def of(positions: Iterable[int]) -> Words:
             return packed(
-                self._logs.of(term, bits) for position in positions for term in self._terms[position]
+                self._logs.of(term, bits) for position in positions for term in self.terms[position]
             )
 
         base = self._logs.of(self.base_term, bits)
 
         def of_block(codes: tuple[int, ...]) -> Words:
-            terms = (self._terms[position][code] for position, code in zip(parts.outside, codes, strict=True))
+            terms = (self.terms[position][code] for position, code in zip(parts.outside, codes, strict=True))
             return packed([base + sum(self._logs.of(term, bits) for term in terms)]).reshape(-1)
 
         self._bases = of_block

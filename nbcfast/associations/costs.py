@@ -161,7 +161,7 @@ def _draws(piece: Piece, wanted: int) -> _Draws:
         each = math.ceil(wanted / (1 - rare)) // 8
         seconds = t * (CALL + each * BYTE) + entries * (CALL + each * BYTE)
         return _Draws(seconds, each * (t + len(piece.nodes)), each * BYTE)
-    pilot = len(joins._covering(piece, PILOT, np.random.default_rng(0), PILOT))
+    pilot = len(joins.covering(piece, PILOT, np.random.default_rng(0), PILOT))
     if pilot >= joins.FEWEST_KEPT * PILOT:
         drawn = wanted * PILOT / pilot
         return _Draws(drawn * t * DRAW, 2 * wanted * t + joins.DRAWS_AT_ONCE, wanted * BYTE * 8)

@@ -360,7 +360,7 @@ class Join:
                     "all views share one join key or are a chain"
                 )
             wanted = self.sampling.draws(self.sampled)
-            kept = _covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
+            kept = covering(piece, wanted, self.sampling.rng, math.ceil(wanted / FEWEST_KEPT))
             if len(kept) < wanted:
                 kept, self.flipped = _flipped(piece, min(wanted, CHAINS), self.sampling.rng), True
             self._kept[piece] = kept
@@ -466,7 +466,7 @@ def _excluded(piece: Piece, without: set[int]) -> Any:
     )
 
 
-def _covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> Bools:
+def covering(piece: Piece, wanted: int, rng: np.random.Generator, most: int) -> Bools:
     """Random sets of the join tuples that cover all view tuples: `wanted` of them, from `most` draws.
 
     Drawn so that all of one view's tuples are covered (each tuple of a view has join tuples of its own), and

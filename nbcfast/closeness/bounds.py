@@ -86,7 +86,7 @@ def lower_bound(
         return LowerBound(fifth, one, strict, None, None)
     d, c = max(ratios, key=ratios.__getitem__)
     rows = found[d, c]
-    starts = filled._flat.starts.tolist()
+    starts = filled.flat.starts.tolist()
     where = {
         name: views.domain(name)[row - start]
         for name, row, start in zip(views.attributes, rows, starts[:-1], strict=True)
@@ -101,7 +101,7 @@ def _definition5(large: Fraction, small: Fraction, times: int) -> Fraction:
 
 def _inversions(filled: Filled, numbers: tuple[int, ...]) -> dict[Pair, list[int]]:
     """Pairs (d, c) where d has the smaller prior and somewhere the higher rank, each with rows of a tuple."""
-    n_classes = filled._flat.n_classes
+    n_classes = filled.flat.n_classes
     if filled.preserve == "label" and n_classes > 2:
         found: dict[Pair, list[int]] = {}
         for d in range(n_classes):
@@ -120,7 +120,7 @@ def _inversions(filled: Filled, numbers: tuple[int, ...]) -> dict[Pair, list[int
 
 def _where_largest(filled: Filled, c: int, d: int) -> list[int]:
     """Rows of the counts, one an attribute, where X_c / X_d is largest after Step 1."""
-    flat, result = filled._flat, []
+    flat, result = filled.flat, []
     # Zeros of c count 2^-e_c, those of d 2^-e_d, and exponents may be long: Python's integers hold them.
     logs = (flat.logs[:, c] - flat.logs[:, d]).astype(object)
     logs[flat.zero[:, c]] -= filled.exponents[c] << UNIT
@@ -135,7 +135,7 @@ def _where_largest(filled: Filled, c: int, d: int) -> list[int]:
 
 def _ratio(filled: Filled, row: int, c: int, d: int) -> tuple[int, Fraction]:
     """N_c / N_d after Step 1 as exponent and mantissa, which compare as the numbers do."""
-    flat = filled._flat
+    flat = filled.flat
     exponent, sides = 0, []
     for of, sign in ((c, -1), (d, 1)):
         count = int(flat.counts[row, of])
@@ -156,7 +156,7 @@ def _where_best(filled: Filled, d: int) -> list[int] | None:
     Attribute by attribute, keeping partial tuples from which d can still win; where these are too many, those
     with the best prospects.
     """
-    flat = filled._flat
+    flat = filled.flat
     if d == flat.n_classes - 1:
         rows_of_zeros = _where_all_zero(flat)
         if rows_of_zeros is not None:
@@ -238,7 +238,7 @@ def _class_log(flat: Flat, d: int, c: int) -> float:
 
 def _if_best(filled: Filled, rows: list[int], d: int) -> list[int] | None:
     """These rows, if d is the best class there by the private counts: of equal scores the later class."""
-    flat = filled._flat
+    flat = filled.flat
     scores = []
     for c, of in enumerate(flat.of_class):
         product = math.prod(int(flat.counts[row, c]) for row in rows)

@@ -53,7 +53,7 @@ class Scores:
     ) -> None:
         self.filled, self.numbers, self.progress = filled, numbers, progress
         self._met = filled.views.n_tuples <= most
-        self.n_classes = filled._flat.n_classes
+        self.n_classes = filled.flat.n_classes
         self.pairs = [(c, d) for c in range(self.n_classes) for d in range(self.n_classes) if c != d]
         self._plain, self._logs = Plain.of(filled.views), Logs()
         self._sides: dict[Pair, Side] = {}
@@ -96,7 +96,7 @@ class Scores:
         A comparison in which a replaced zero takes part counts with 2^guard, which it is at least.
         """
         found, cap = self.side(pair).above, None
-        if self.filled._flat.zero[:, list(pair)].any():
+        if self.filled.flat.zero[:, list(pair)].any():
             cap = Term(0, 1 << self.filled.guard, 1)
             # For preserve="label" scores of zero may be compared at less than the guard, and need not be.
             largest = self.largest[pair]
@@ -169,7 +169,7 @@ def _met(line: Line) -> Side | None:
 
     None where more tuples than are compared exactly are as near as fixed point can tell.
     """
-    parts = line._parts
+    parts = line.parts
     x, x_order = line.list_a()
     u, u_order = line.list_b()
     lists = line.lists_of(x, x_order, u, u_order)
@@ -179,7 +179,7 @@ def _met(line: Line) -> Side | None:
     tied, nearest = False, np.iinfo(np.int64).max
     for codes in line.blocks():
         above = line.thresholds(lists, codes)
-        sums = of_index + (line._shift(codes) + line.base)
+        sums = of_index + (line.shift_at(codes) + line.base)
         if not tied:
             rows = np.flatnonzero(above > 0)
             rows = rows[sums[rows] + u[above[rows] - 1] >= -line.error]
@@ -203,9 +203,9 @@ def _met(line: Line) -> Side | None:
 
 def _terms(line: Line, codes: tuple[int, ...], rows: Any, others: Any) -> Iterator[Term]:
     """X_c / X_d at these pairs of halves."""
-    sizes = [len(of_attribute) for of_attribute in line._terms]
+    sizes = [len(of_attribute) for of_attribute in line.terms]
     for i, j in zip(rows.tolist(), others.tolist(), strict=True):
-        yield line.term(tuple_of(line._parts, sizes, codes, i, j))
+        yield line.term(tuple_of(line.parts, sizes, codes, i, j))
 
 
 def log_of(number: Any, exponent: int, bits: int) -> Interval:

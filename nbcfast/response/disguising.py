@@ -47,7 +47,7 @@ class Disguised(Table):
     cuts: Mapping[str, Cut]
 
     @classmethod
-    def _from(
+    def of_table(
         cls, table: Table, scheme: AnyScheme, seeded: bool, cuts: Mapping[str, Cut] | None = None
     ) -> Disguised:
         columns = {name: table.column(name) for name in table.names}
@@ -59,7 +59,7 @@ class Disguised(Table):
 
     def __reduce__(self) -> tuple[Any, ...]:
         table = Table.from_columns(self._columns, None, self.n_rows)
-        return Disguised._from, (table, self.scheme, self.seeded, dict(self.cuts))
+        return Disguised.of_table, (table, self.scheme, self.seeded, dict(self.cuts))
 
     @property
     def untouched(self) -> tuple[str, ...]:
@@ -207,7 +207,7 @@ def disguise(
                 progress(done, total)
         for name, domain, codes in zip(group.columns, domains, results, strict=True):
             columns[name] = Column(codes, domain)
-    return Disguised._from(Table.from_columns(columns, None, table.n_rows), declared, coins.seeded)
+    return Disguised.of_table(Table.from_columns(columns, None, table.n_rows), declared, coins.seeded)
 
 
 def _tell(

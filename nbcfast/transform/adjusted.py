@@ -32,9 +32,9 @@ class Adjusted:
     def counts(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
         """For each attribute a row a value, one mpq a class."""
         scaled, result = self.scaled, {}
-        starts = scaled.filled._flat.starts.tolist()
+        starts = scaled.filled.flat.starts.tolist()
         for name, start, stop in zip(scaled.views.attributes, starts, starts[1:], strict=False):
-            block = scaled._numbers[start:stop]
+            block = scaled.integers.numbers[start:stop]
             sums = [sum(column) for column in zip(*block, strict=True)]
             shares = [count / whole for count, whole in zip(self.class_counts, sums, strict=True)]
             result[name] = tuple(
@@ -89,14 +89,14 @@ def adjust(scaled: Scaled) -> Adjusted:
     counts = []
     for c, weight in enumerate(scaled.weights):
         factors = reduce(mul, (row[c] for row in sums), gmpy2.mpz(1))
-        counts.append(weight * dyadic(factors, scaled._exponent * len(sums)))
+        counts.append(weight * dyadic(factors, scaled.integers.exponent * len(sums)))
     return Adjusted(scaled, tuple(counts))
 
 
 def column_sums(scaled: Scaled) -> list[list[Any]]:
     """S^i_c, without the common power of two."""
-    starts = scaled.filled._flat.starts.tolist()
+    starts = scaled.filled.flat.starts.tolist()
     return [
-        [sum(column) for column in zip(*scaled._numbers[start:stop], strict=True)]
+        [sum(column) for column in zip(*scaled.integers.numbers[start:stop], strict=True)]
         for start, stop in pairwise(starts)
     ]

@@ -43,7 +43,7 @@ class RootedCounts:
     """Which numbers to take the k-th root of: the distinct counts, and nu(t) 2^(-e_c) for every zero."""
 
     def __init__(self, filled: Filled, k: Fraction, weighting: Weighting | None = None) -> None:
-        flat = filled._flat
+        flat = filled.flat
         self.flat, self.k, self.weighting = flat, k, weighting
         if flat.counts.dtype.kind == "O":
             listed = sorted({number for row in flat.counts.tolist() for number in row} | {1})
@@ -142,7 +142,7 @@ def gauged_numbers(filled: Filled, k: Fraction, bits: int, weighting: Weighting 
     Centring a value over the classes and dividing it by its sum at the end cancel, so that
     q_c = (N_c^(1/k) / F_c) / sum_d (N_d^(1/k) / F_d), with F_c the geometric mean over the values.
     """
-    flat = filled._flat
+    flat = filled.flat
     longest = int(np.diff(flat.starts).max(initial=1))
     precision = bits + 72 + flat.n.bit_length() + longest.bit_length() + flat.n_classes.bit_length()
     limbs = -(-precision // 64)

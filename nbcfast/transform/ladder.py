@@ -20,7 +20,7 @@ class Ladder:
     def __init__(self, filled: Filled, limit: Fraction) -> None:
         self.steps = 0
         # Enough bits to tell neighbours of the grid apart; a case nearer than that is tried.
-        longest = max(filled.exponents, default=0).bit_length() + filled._flat.n.bit_length()
+        longest = max(filled.exponents, default=0).bit_length() + filled.flat.n.bit_length()
         longest += max(0, limit.denominator.bit_length() - (limit - 1).numerator.bit_length())
         precision = 128 + longest
         log = log_amplification(filled, precision)
@@ -55,7 +55,7 @@ def between(low: Fraction, high: Fraction) -> Fraction | None:
 
 def paper_k(filled: Filled, limit: Fraction) -> Fraction:
     """The least integer k >= n (2n + 3) ln w / ln lambda, w the largest ratio of counts after Step 1."""
-    flat, n = filled._flat, filled._flat.n
+    flat, n = filled.flat, filled.flat.n
     most = max([*flat.of_class, int(flat.counts.max()) if flat.counts.size else 1])
     with gmpy2.context(precision=128 + max(filled.exponents).bit_length()):
         least = gmpy2.mpfr(0)

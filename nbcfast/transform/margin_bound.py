@@ -29,7 +29,7 @@ def margin_of(filled: Filled, gauge: bool, progress: Progress | None = None) -> 
     With the gauge, and without zeros, a function of the ratios of scores alone, as all has to be that the
     release depends on.
     """
-    flat, views = filled._flat, filled.views
+    flat, views = filled.flat, filled.views
     cap = LN2_BELOW * filled.guard if flat.zero.any() else None
     if flat.n_classes == 1:
         return cap
@@ -53,7 +53,7 @@ def least_ratio(filled: Filled) -> Any:
 
     None where no tuple is positive in two classes. See docs/mathematics/safety.md, section c.
     """
-    flat, n = filled._flat, filled._flat.n
+    flat, n = filled.flat, filled.flat.n
     worst = None
     for c in range(flat.n_classes):
         for d in range(c):
@@ -77,7 +77,7 @@ def least_of_ratios(filled: Filled) -> Any:
     """The same for views without zeros, from nothing but ratios of scores: those of a tuple, and how they
     change with each value. A few more bits than `least_ratio`.
     """
-    flat, n, worst = filled._flat, filled._flat.n, gmpy2.mpz(1)
+    flat, n, worst = filled.flat, filled.flat.n, gmpy2.mpz(1)
     for c in range(flat.n_classes):
         for d in range(c):
             tops, bottoms, own, other = [], [], [], []

@@ -52,7 +52,7 @@ class Decisions:
 
     def nearest(self, shares: Shares, rows: int) -> Nearest:
         """The comparisons that rounding to so many rows may turn."""
-        flat = self.filled._flat
+        flat = self.filled.flat
         starts, sizes = flat.starts[:-1], np.diff(flat.starts).tolist()
 
         def rows_of(places: Longs) -> Longs:
@@ -64,7 +64,7 @@ class Decisions:
     def _compared(self, shares: Shares) -> Iterable[tuple[int, int, Floats, Bools]]:
         # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios.
         logs, of_class = shares.scaled.logs()
-        starts = self.filled._flat.starts.tolist()
+        starts = self.filled.flat.starts.tolist()
         for number, (c, d) in enumerate(self._enumerated.pairs):
             ratios = np.full(1, of_class[c] - of_class[d])
             difference = logs[:, c] - logs[:, d]

@@ -60,41 +60,28 @@ class Scaled:
     margin: Fraction | None
     error: Fraction
     tilt: Fraction
-    _of: Numbers = field(repr=False, compare=False)
+    integers: Numbers = field(repr=False, compare=False)
 
     @property
     def views(self) -> Viewset:
         return self.filled.views
 
-    @property
-    def _numbers(self) -> list[list[Any]]:
-        """Q = number * 2^_exponent, one row a value."""
-        return self._of.numbers
-
-    @property
-    def _exponent(self) -> int:
-        return self._of.exponent
-
-    @property
-    def _weights(self) -> list[Any]:
-        """Without the tilt, times 2^-_weight_exponent."""
-        return self._of.weights
-
     @cached_property
     def weights(self) -> tuple[Any, ...]:
         """w_c as mpq, one a class."""
         return tuple(
-            dyadic(weight, self._of.weight_exponent) * (1 + c * gmpy2.mpq(self.tilt))
-            for c, weight in enumerate(self._weights)
+            dyadic(weight, self.integers.weight_exponent) * (1 + c * gmpy2.mpq(self.tilt))
+            for c, weight in enumerate(self.integers.weights)
         )
 
     @cached_property
     def factors(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
         """q^i_{t,c} as mpq: for each attribute a row a value, one number a class."""
-        starts = self.filled._flat.starts.tolist()
+        starts = self.filled.flat.starts.tolist()
         return {
             name: tuple(
-                tuple(dyadic(number, self._exponent) for number in row) for row in self._numbers[start:stop]
+                tuple(dyadic(number, self.integers.exponent) for number in row)
+                for row in self.integers.numbers[start:stop]
             )
             for name, start, stop in zip(self.views.attributes, starts, starts[1:], strict=False)
         }
@@ -116,18 +103,18 @@ class Scaled:
 
     def logs(self) -> tuple[Floats, list[float]]:
         """Logarithms of q and of w without the tilt, each up to a constant."""
-        numbers, floats = self._of.numbers, self._of.floats
+        numbers, floats = self.integers.numbers, self.integers.floats
         if floats is None:
             logs = np.array([[float(gmpy2.log(number)) for number in row] for row in numbers])
         else:
             logs = np.log(floats)
-        longest = max(weight.bit_length() for weight in self._weights)
-        return logs, [math.log(weight >> max(0, longest - 900)) for weight in self._weights]
+        longest = max(weight.bit_length() for weight in self.integers.weights)
+        return logs, [math.log(weight >> max(0, longest - 900)) for weight in self.integers.weights]
 
     def _log_amplification(self) -> tuple[float, float] | None:
         """Its logarithm and a bound of the error, by floats."""
-        flat = self.filled._flat
-        if self._of.floats is None or flat.n_classes == 1:
+        flat = self.filled.flat
+        if self.integers.floats is None or flat.n_classes == 1:
             return None
         logs, plain = self.logs()
         weights = [log + math.log1p(c * float(self.tilt)) for c, log in enumerate(plain)]
@@ -145,12 +132,14 @@ class Scaled:
 
     def _as_views(self) -> Viewset:
         """A viewset with the same ratios of scores: P = 1 and the weights as an attribute of one value."""
-        starts = self.filled._flat.starts.tolist()
+        starts = self.filled.flat.starts.tolist()
         counts = {}
         for i, (start, stop) in enumerate(pairwise(starts)):
-            counts[f"A{i}"] = _objects([[int(x) for x in row] for row in self._numbers[start:stop]])
+            counts[f"A{i}"] = _objects([[int(x) for x in row] for row in self.integers.numbers[start:stop]])
         tilt = self.tilt
-        weights = [int(w) * (tilt.denominator + c * tilt.numerator) for c, w in enumerate(self._weights)]
+        weights = [
+            int(w) * (tilt.denominator + c * tilt.numerator) for c, w in enumerate(self.integers.weights)
+        ]
         counts["weight"] = _objects([weights])
         return Viewset(np.ones(len(weights), np.int64), counts)
 
@@ -300,7 +289,7 @@ def scaled_by(
 
     With a weighting, `margin` / k has to bound what is left of the margins with it.
     """
-    flat = filled._flat
+    flat = filled.flat
     if max(filled.exponents, default=0) / k > MOST_EXPONENT:
         raise ValueError(
             f"k must be larger, got {number_text(exact(k, 'k'))}: a replaced zero would be below "

@@ -22,7 +22,7 @@ class Shares:
 
     def __init__(self, scaled: Scaled) -> None:
         self.scaled = scaled
-        flat = scaled.filled._flat
+        flat = scaled.filled.flat
         self.n, self.n_classes, self.starts = flat.n, flat.n_classes, flat.starts.tolist()
         self.sums = column_sums(scaled)
         # Products of many long sums, to far more bits than anything below looks at.
@@ -30,12 +30,12 @@ class Shares:
         with gmpy2.context(precision=precision):
             classes = [
                 reduce(mul, (gmpy2.mpfr(row[c]) for row in self.sums), gmpy2.mpfr(weight))
-                for c, weight in enumerate(scaled._weights)
+                for c, weight in enumerate(scaled.integers.weights)
             ]
             whole = sum(classes)
             self.of_class = [gmpy2.mpz(gmpy2.mul_2exp(share / whole, precision)) for share in classes]
             self.floats = np.array([float(share / whole) for share in classes])
-        floats = scaled._of.floats
+        floats = scaled.integers.floats
         self.values: list[Floats] = []
         for start, stop, sums in zip(self.starts, self.starts[1:], self.sums, strict=False):
             if floats is not None:
@@ -45,7 +45,7 @@ class Shares:
                 np.array(
                     [
                         [int(number) / int(whole) for number, whole in zip(row, sums, strict=True)]
-                        for row in scaled._numbers[start:stop]
+                        for row in scaled.integers.numbers[start:stop]
                     ]
                 )
             )
@@ -70,7 +70,7 @@ class Shares:
         columns: list[list[list[int]]] = [[] for _ in of_class]
         excess = np.empty((self.starts[-1], self.n_classes))
         for i, (start, stop) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
-            block = zip(*self.scaled._numbers[start:stop], strict=True)
+            block = zip(*self.scaled.integers.numbers[start:stop], strict=True)
             for c, (column, count) in enumerate(zip(block, of_class, strict=True)):
                 numbers, over = apportioned_column(column, count, self.sums[i][c])
                 columns[c].append(numbers)

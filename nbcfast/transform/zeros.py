@@ -50,10 +50,10 @@ class Filled:
     @property
     def n_zeros(self) -> int:
         """How many counts were 0."""
-        return int(self._flat.zero.sum())
+        return int(self.flat.zero.sum())
 
     @cached_property
-    def _flat(self) -> Flat:
+    def flat(self) -> Flat:
         return Flat(self.views)
 
     def value(self, name: str, value: Any, label: Any) -> Fraction:
@@ -74,14 +74,14 @@ class Filled:
                 raise ValueError(f"expected a known {what}, got {wanted!r}")
             places.append(listed.index(wanted))
         i, t, c = places
-        row = int(self._flat.starts[i]) + t
-        count = int(self._flat.counts[row, c])
+        row = int(self.flat.starts[i]) + t
+        count = int(self.flat.counts[row, c])
         if count:
             return Fraction(count)
         if self.exponents[c] > MOST_BITS:
-            unit = int(self._flat.unit[row])
+            unit = int(self.flat.unit[row])
             raise ValueError(f"the value is {unit} * 2^-{self.exponents[c]}: too long to write out")
-        return Fraction(int(self._flat.unit[row]), 1 << self.exponents[c])
+        return Fraction(int(self.flat.unit[row]), 1 << self.exponents[c])
 
     @cached_property
     def log_amplification(self) -> float:
@@ -160,7 +160,7 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
             both = d > c if preserve == "order" else d == flat.n_classes - 1
             exponents[c] = max(exponents[c], _exponent(flat, c, d, exponents[d], both, guard))
     filled = Filled(views, preserve, guard, tuple(exponents))
-    filled.__dict__["_flat"] = flat
+    filled.__dict__["flat"] = flat
     return filled
 
 
@@ -293,7 +293,7 @@ def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed
 
 def log_amplification(filled: Filled, precision: int) -> Any:
     """The logarithm of Lambda after Step 1, as an mpfr of about `precision` good bits."""
-    flat, exponents = filled._flat, filled.exponents
+    flat, exponents = filled.flat, filled.exponents
     if flat.n_classes == 1:
         return gmpy2.mpfr(0)
     best: Any = None
@@ -348,7 +348,7 @@ def _larger(a: Any, b: Any) -> Any:
 
 def largest_ratio(filled: Filled, c: int, d: int) -> Power:
     """The largest X_c / X_d after Step 1, exactly."""
-    flat, exponents = filled._flat, filled.exponents
+    flat, exponents = filled.flat, filled.exponents
     everywhere = np.ones(len(flat.counts), bool)
     best = _best_ratios(flat, c, d, exponents[c], exponents[d], everywhere)
     return product([power(gmpy2.mpq(flat.of_class[d], flat.of_class[c])) ** (flat.n - 1), *best.values()])

@@ -30,4 +30,4 @@ def disguised_of(document: DisguisedDocument, rows: Rows, where: str) -> Disguis
         columns[name] = Column(np.repeat(codes, counts), domain)
     cuts = {name: Cut.from_dict(cut) for name, cut in document.fields.get("cuts", {}).items()}
     table = Table.from_columns(columns, None, int(counts.sum()))
-    return Disguised._from(table, scheme, document.fields["seeded"], cuts)
+    return Disguised.of_table(table, scheme, document.fields["seeded"], cuts)
