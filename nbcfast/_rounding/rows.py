@@ -15,9 +15,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 import numpy as np
 
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, Parts, best_at
-from nbcfast.table.values import exact, number_text
 from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int

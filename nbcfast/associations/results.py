@@ -13,9 +13,9 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Codes, Floats
 from nbcfast._core.errors import NoColumnError
+from nbcfast._core.numbers import exact_share
 from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
-from nbcfast.table.values import exact_share
 
 Value = Any
 

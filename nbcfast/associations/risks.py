@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from nbcfast._core.numbers import exact_share
 from nbcfast._reading.source import File, batches_from
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
@@ -25,7 +26,6 @@ from nbcfast.associations.sizes import Model, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.associations.tuples import read
 from nbcfast.table import Table
-from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast._core.dtypes import Floats
+from nbcfast._core.numbers import exact_share
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.safety.amplification import amplification_of
 from nbcfast.safety.prior import prior_of
-from nbcfast.table.values import exact_share
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

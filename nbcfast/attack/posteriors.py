@@ -12,9 +12,9 @@ import gmpy2
 import numpy as np
 
 from nbcfast import _worlds
+from nbcfast._core.numbers import number_text
 from nbcfast.attack import exactly, moments
 from nbcfast.attack.queries import convention_of, expected, known_text, places_of, rows_at, viewset
-from nbcfast.table.values import number_text
 
 if TYPE_CHECKING:
     from nbcfast.published.release import Release

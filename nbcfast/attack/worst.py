@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast._core.numbers import log_of, ratio_text
 from nbcfast.attack import exactly
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.safety.amplification import amplification_of
-from nbcfast.safety.ratios import log_of
-from nbcfast.safety.text import ratio_text
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

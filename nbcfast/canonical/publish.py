@@ -12,6 +12,7 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Array, Counts, Int8s, Longs
 from nbcfast._core.errors import Infeasible, expect
+from nbcfast._core.numbers import amount_text, as_limit, exact, power_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
 from nbcfast._wire.json_entries import canonical_json
@@ -29,7 +30,6 @@ from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import amount_text, as_limit, exact, power_text
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 

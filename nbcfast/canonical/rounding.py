@@ -11,12 +11,12 @@ import numpy as np
 
 from nbcfast import safety
 from nbcfast._core.dtypes import Bools, Floats, Longs
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Nearest
 from nbcfast.canonical.row_shares import Scores, Shares
-from nbcfast.table.values import exact, number_text
 from nbcfast.views import Viewset
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried

@@ -20,6 +20,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact as exactly
 from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
@@ -33,7 +34,6 @@ from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
-from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 import nbcfast
+from nbcfast._core.numbers import plainly
 from nbcfast.cli.naming import Verb
-from nbcfast.table.values import plainly
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from nbcfast._core.numbers import amount_text, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.published.release import Release, same_text
-from nbcfast.table.values import amount_text, number_text
 
 
 def label(value: object) -> str:

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 import nbcfast
+from nbcfast._core.numbers import exact as exactly
 from nbcfast._reading.endings import is_parquet
 from nbcfast.cli.beginnings import file_ending
 from nbcfast.cli.naming import about
 from nbcfast.cli.printing import readable
 from nbcfast.published.release import Release
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.table.values import exact as exactly
 from nbcfast.verification.checks import Verification
 
 ProgressCallback = Callable[[int, int], None]

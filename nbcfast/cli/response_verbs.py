@@ -16,6 +16,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast._core.numbers import exact_share
 from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import CUTS, TABLE
@@ -29,7 +30,7 @@ from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
 from nbcfast.response.schemes import number_text
 from nbcfast.response.wire import expect_savable
-from nbcfast.table.values import exact_share, plain
+from nbcfast.table.values import plain
 from nbcfast.verification.load import load
 
 MOST_SHOWN = 12  # values of an attribute in the table of estimates

@@ -17,6 +17,7 @@ import nbcfast
 from nbcfast import skyline
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import written
+from nbcfast._core.numbers import exact_share, plainly
 from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast.attack.definetti import DeFinetti
@@ -32,7 +33,7 @@ from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.table.values import exact_share, plain, plainly
+from nbcfast.table.values import plain
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

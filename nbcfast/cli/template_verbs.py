@@ -16,6 +16,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact, exact_share, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
 from nbcfast.cli.beginnings import uncounted
@@ -28,7 +29,7 @@ from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, 
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
-from nbcfast.table.values import exact, exact_share, number_text, plain
+from nbcfast.table.values import plain
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 from nbcfast.verification.load import load
 

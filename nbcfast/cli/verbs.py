@@ -17,6 +17,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast import canonical, safety
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact as exactly
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
@@ -34,7 +35,6 @@ from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release
-from nbcfast.table.values import exact as exactly
 from nbcfast.table.values import plain as plain  # of all verbs
 from nbcfast.transform import safety_transform
 from nbcfast.verification.checks import Verification

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import as_limit, exact
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.request import Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
@@ -21,7 +22,6 @@ from nbcfast.closeness.scores import Scores
 from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import integers, prior_of, within
-from nbcfast.table.values import as_limit, exact
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, margin_of
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from nbcfast.safety.text import plain_ratio, ratio_text, tuple_text
+from nbcfast._core.numbers import plain_ratio, ratio_text
+from nbcfast.safety.text import tuple_text
 
 Labels = tuple[Any, ...]  # by a name of its own, as a field is named tuple
 

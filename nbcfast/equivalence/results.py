@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nbcfast._core.dtypes import Longs
-from nbcfast.table.values import amount_text
+from nbcfast._core.numbers import amount_text
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import as_limit, exact, exact_share, fields_text, number_text
 from nbcfast._wire.partition_form import partition_warnings
 from nbcfast.groups.groups import Groups
 from nbcfast.groups.measures import as_amount
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import Point, as_points
-from nbcfast.table.values import as_limit, exact, exact_share, fields_text, number_text
 
 if TYPE_CHECKING:
     from nbcfast.table.domain import Domain

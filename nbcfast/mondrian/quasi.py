@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Codes, Longs, UInt32s
+from nbcfast._core.numbers import exact
 from nbcfast._wire.messages import UNSEEN
 from nbcfast._wire.typed_values import LISTED
 from nbcfast.mondrian.hierarchy import Tree, tree_of
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, exact
+from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
 
 FAR = 1 << 30  # from the first position to the last
 MARKED = 1 << 20  # pairs of ends

@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast import __version__
 from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.numbers import amount_text, as_limit, exact, fields_text, number_text
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.release_form import MOST_BITS, contradiction
 from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
@@ -21,7 +22,6 @@ from nbcfast.published.points_table import PointsTable
 from nbcfast.published.saving import save
 from nbcfast.published.typed import limit_text
 from nbcfast.table import Table
-from nbcfast.table.values import amount_text, as_limit, exact, fields_text, number_text
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
 

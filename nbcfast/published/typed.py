@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 from nbcfast._core.dtypes import Counts
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._wire.json_entries import WHOLE_IN_JSON
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import Value, exact, number_text
+from nbcfast.table.values import Value
 
 
 def json_signed(number: int) -> int | str:

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nbcfast._core.numbers import exact
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast.response.schemes import number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.table import value_weights
-from nbcfast.table.values import exact, in_order
+from nbcfast.table.values import in_order
 
 At = Literal["midrange", "median"]
 

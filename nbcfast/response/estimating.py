@@ -19,11 +19,11 @@ import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Exacts, Floats
+from nbcfast._core.numbers import exact_share
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.schemes import AnyScheme, _sequence
 from nbcfast.table import Domain, Table
-from nbcfast.table.values import exact_share
 from nbcfast.views import Viewset, count
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Floats, UInt16s
 from nbcfast._core.errors import expect
+from nbcfast._core.numbers import exact
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.estimating import Estimate, quantile
 from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, number_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.values import exact
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 from nbcfast.views.scoring import matched

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from nbcfast._core.numbers import exact
 from nbcfast.response.estimating import contributions
 from nbcfast.response.schemes import AnyScheme, Scheme
-from nbcfast.table.values import exact
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast._core.files import written
+from nbcfast._core.numbers import exact, exact_share
+from nbcfast._core.numbers import number_text as decimal_text
 from nbcfast._wire.coins import LIES, exposed, greatest_odds, useless
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.messages import printable
@@ -24,8 +26,6 @@ from nbcfast._wire.typed_values import domain as domain_of_entry
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.published.typed import domain_of_json, json_rational, json_value
 from nbcfast.table import Domain, Table
-from nbcfast.table.values import exact, exact_share
-from nbcfast.table.values import number_text as decimal_text
 
 Lie = Literal["each", "tuple"]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs
+from nbcfast._core.numbers import exact
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.schemes import AnyScheme, KaryScheme
 from nbcfast.table import Table
-from nbcfast.table.values import exact
 
 
 def simulate(

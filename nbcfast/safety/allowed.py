@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nbcfast.safety.text import ratio_text
-from nbcfast.table.values import exact, exact_share, number_text
+from nbcfast._core.numbers import exact, exact_share, number_text, ratio_text
 
 
 def limit(

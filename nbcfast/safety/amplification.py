@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from nbcfast._core.errors import expect
-from nbcfast.safety.ratios import Pair, Ratios, log_of
-from nbcfast.safety.text import plain_ratio, ratio_text, tuple_text
-from nbcfast.table.values import exact
+from nbcfast._core.numbers import exact, log_of, plain_ratio, ratio_text
+from nbcfast.safety.ratios import Pair, Ratios
+from nbcfast.safety.text import tuple_text
 from nbcfast.views import Viewset
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from nbcfast._core.numbers import log_of, ratio_text
 from nbcfast.safety.amplification import Amplification
-from nbcfast.safety.ratios import EXACT_QUOTIENTS, RATIO_ERROR, Quotient, log_of
-from nbcfast.safety.text import ratio_text
+from nbcfast.safety.ratios import EXACT_QUOTIENTS, RATIO_ERROR, Quotient
 from nbcfast.views import Viewset
 
 

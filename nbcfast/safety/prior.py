@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from nbcfast._core.errors import expect
+from nbcfast._core.numbers import as_limit, exact, exact_share, number_text
 from nbcfast.safety.amplification import at_most
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import as_limit, exact, exact_share, number_text
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 

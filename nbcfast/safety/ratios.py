@@ -335,15 +335,6 @@ def _times(a: Floats, a_exponents: Longs, b: Floats, b_exponents: Longs) -> tupl
     return mantissas, a_exponents + b_exponents + shifts
 
 
-def log_of(value: Fraction) -> float:
-    """The logarithm of a positive fraction, accurate near 1 too."""
-    top, bottom = gmpy2.mpz(value.numerator), gmpy2.mpz(value.denominator)
-    with gmpy2.context(precision=192):
-        if bottom < 2 * top < 4 * bottom:
-            return float(gmpy2.log1p(gmpy2.mpfr(top - bottom) / bottom))
-        return float(gmpy2.log(top) - gmpy2.log(bottom))
-
-
 def check_realistic(views: Viewset) -> None:
     expected = views.class_counts.tolist()
     if not any(expected):

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from nbcfast._core.errors import expect
+from nbcfast._core.numbers import exact, number_text, plain_ratio, ratio_text
 from nbcfast.safety.allowed import allowed_amplification
 from nbcfast.safety.amplification import Amplification, amplification_of, at_most
 from nbcfast.safety.condition10 import condition10_of, why_undecided
 from nbcfast.safety.ratios import Pair, check_realistic
-from nbcfast.safety.text import plain_ratio, ratio_text, tuple_text
-from nbcfast.table.values import exact, number_text
+from nbcfast.safety.text import tuple_text
 from nbcfast.views import Viewset
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from nbcfast._core.numbers import exact, exact_share, number_text
 from nbcfast.groups.measures import as_amount
-from nbcfast.table.values import exact, exact_share, number_text
 
 
 class Point(NamedTuple):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.skyline.points import Point
-from nbcfast.table.values import exact, number_text
 
 MOST_NAMED = 12  # values that a sentence lists
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.numbers import exact
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import SUPPRESSED, Interval, Kind, exact
+from nbcfast.table.values import SUPPRESSED, Interval, Kind
 
 Number = int | Fraction
 

@@ -14,10 +14,11 @@ import numpy as np
 from nbcfast import _disclose
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._reading.source import table_from
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
-from nbcfast.table.values import Value, exact, number_text
+from nbcfast.table.values import Value
 from nbcfast.templates.distinct_rows import Part, distinct_rows, numbered
 from nbcfast.templates.inferences import at_most, expect_known
 from nbcfast.templates.results import Disclosure, Step, _frozen

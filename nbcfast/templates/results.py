@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import UInt32s
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
-from nbcfast.table.values import Value, exact, number_text, plain
+from nbcfast.table.values import Value, plain
 from nbcfast.templates.wire import save
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._core.numbers import as_limit, exact, exact_share, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED
-from nbcfast.table.values import Value, as_limit, exact, exact_share, normalise, number_text, plain
+from nbcfast.table.values import Value, normalise, plain
 
 if TYPE_CHECKING:
     from nbcfast.table import Table

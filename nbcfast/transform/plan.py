@@ -11,12 +11,12 @@ import numpy as np
 
 from nbcfast import safety
 from nbcfast._core.dtypes import Bools, Floats, Longs
+from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
 from nbcfast._rounding.search import Nearest
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
-from nbcfast.table.values import exact, number_text
 from nbcfast.transform.ladder import Ladder, between
 from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import Shares, proven, proven_in

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
+from nbcfast._core.numbers import as_limit, exact
 from nbcfast._rounding.request import Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
-from nbcfast.table.values import as_limit, exact
 from nbcfast.transform.margin_bound import margin_of
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
 from nbcfast.transform.scaled import Scaled

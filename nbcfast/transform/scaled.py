@@ -16,7 +16,7 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Floats
 from nbcfast._core.errors import expect
-from nbcfast.table.values import exact, number_text
+from nbcfast._core.numbers import exact, number_text
 from nbcfast.transform.gauge import Numbers, Weighting, gauged_numbers, plain_numbers
 from nbcfast.transform.ladder import GRID, Ladder, log_of, paper_k
 from nbcfast.transform.margin_bound import margin_of

@@ -14,7 +14,7 @@ import numpy as np
 from nbcfast import _zeros
 from nbcfast._core.dtypes import Array, Bools, Longs
 from nbcfast._core.errors import expect
-from nbcfast.table.values import number_text
+from nbcfast._core.numbers import number_text
 from nbcfast.transform.powers import Power, power, product
 from nbcfast.views import Viewset
 from nbcfast.views.flat import UNIT, Flat, usable

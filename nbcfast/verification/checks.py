@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Counts
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import amount_text
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.folder import ignored_text, judge_folder
@@ -37,7 +38,6 @@ from nbcfast.published.table_lines import parquet_check
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Interval, Table
-from nbcfast.table.values import amount_text
 from nbcfast.transform import safety_transform
 from nbcfast.verification import remade as answers
 from nbcfast.verification.load import published, release_of

@@ -12,11 +12,11 @@ import numpy as np
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Bools, Counts, Floats, Longs, UInt16s, Words
 from nbcfast._core.joint import plan
+from nbcfast._core.numbers import exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._reading.source import table_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
-from nbcfast.table.values import exact
 from nbcfast.views.integers import INT64_MAX, as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
+from nbcfast._core.numbers import number_text
 from nbcfast.table import Domain
-from nbcfast.table.values import normalise, number_text
+from nbcfast.table.values import normalise
 from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.tallying import tally_codes

@@ -223,7 +223,7 @@ PLAIN = {
     "_core.errors.expect",
     "_core.threads.Progress",
     "_wire.messages.short",
-    "table.values.exact",
+    "_core.numbers.exact",
 }
 AFTER_THE_BOX = {
     "boxes.decided": set(),
@@ -248,7 +248,7 @@ AFTER_THE_BOX = {
         "_rounding.search.MOST_ROWS",
         "_rounding.search.Nearest",
         "safety",
-        "table.values.number_text",
+        "_core.numbers.number_text",
         "views.Viewset",
     },
     "row_shares": {

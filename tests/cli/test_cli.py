@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import nbcfast
+from nbcfast._core.numbers import amount_text
 from nbcfast.cli import main
 from nbcfast.cli.options import verbs
-from nbcfast.table.values import amount_text
 
 # Class a twice, class b four times. X(red, 1) = (2*1/2, 2*2/4) and X(red, 2) = (2*1/2, 2*2/4) are ties;
 # blue and the null never occur with a.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nbcfast._core.errors import expect
+from nbcfast._core.numbers import exact
 from nbcfast.canonical.boxes.types import Box, ListedBox, Scorecard, Solution
 from nbcfast.canonical.weights import several as classes
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
 from nbcfast.canonical.weights.solve import AnyBox
-from nbcfast.table.values import exact
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

@@ -27,6 +27,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact
 from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
 from nbcfast.canonical.boxes.sides import (
     Pair,
@@ -42,7 +43,6 @@ from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, Scorecard, S
 from nbcfast.canonical.weights.interior import Begun, likely
 from nbcfast.canonical.weights.solver import minimum_norm
 from nbcfast.canonical.weights.violated import SMALL, HalvedDemands, Halves, ListedDemands
-from nbcfast.table.values import exact
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

@@ -1,0 +1,155 @@
+"""Numbers as arguments and as texts: exactly what was meant, and what people can read."""
+
+import math
+import re
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+import gmpy2
+import numpy as np
+
+from nbcfast._wire.chosen_numbers import MOST_DIGITS, carries_more
+
+LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
+
+
+def plainly(text: str) -> bool:
+    """Whether a number is not written in what Python reads too and people may not see: "４", " 4 ", "1_0"."""
+    return text.isascii() and not any(sign.isspace() or sign == "_" for sign in text)
+
+
+def exact(number: Any, where: str) -> int | Fraction:
+    """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
+    if isinstance(number, (bool, np.bool_)):
+        raise TypeError(f"{where} must be a number, got {number!r}")
+    if isinstance(number, np.floating):
+        number = str(number)  # the shortest text that its own type reads again
+    elif isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
+        number = number.item()
+    if isinstance(number, str) and not plainly(number):
+        raise ValueError(
+            f"{where} must be a number in digits 0 to 9 without blanks, got {_short(ascii(number))}"
+        )
+    if isinstance(number, str) and LONG.search(number):
+        raise ValueError(
+            f"{where} must be a number with an exponent below 10,000, got {_short(repr(number))}"
+        )
+    try:
+        if isinstance(number, float):
+            result = Fraction(repr(number))
+        elif isinstance(number, (int, Fraction, str)):
+            result = Fraction(number)
+        else:
+            raise TypeError(
+                f"{where} must be an int, a Fraction, a float or its text, got {type(number).__name__}"
+            )
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{where} must be a finite number, got {_short(repr(number))}") from None
+    return result.numerator if result.denominator == 1 else result
+
+
+def as_limit(number: int | Fraction, where: str, factors: int = 1) -> Fraction:
+    """The number, which a certificate will hold; in longer ones whole texts could be hidden.
+
+    `factors` is of how many such numbers it is a product.
+    """
+    found = Fraction(number)
+    if carries_more(found, factors):
+        raise ValueError(
+            f"{where}: exact limits have at most {MOST_DIGITS * factors} digits in numerator and "
+            f"denominator, got {_short(number_text(found))}"
+        )
+    return found
+
+
+def exact_share(number: Any, where: str) -> int | Fraction:
+    """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
+    if isinstance(number, str) and number.endswith("%"):
+        found = Fraction(exact(number.removesuffix("%"), where)) / 100
+        return found.numerator if found.denominator == 1 else found
+    return exact(number, where)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:76]}.."
+
+
+def fields_text(made: Any) -> str:
+    """The repr of a data class whose numbers may be too long for Python to print."""
+    shown = ", ".join(f"{field.name}={_field_text(getattr(made, field.name))}" for field in fields(made))
+    return f"{type(made).__name__}({shown})"
+
+
+def _field_text(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        if isinstance(value, (int, Fraction)):
+            return number_text(value)
+        listed = ", ".join(map(_field_text, value))
+        return f"[{listed}]" if isinstance(value, list) else f"({listed}{',' * (len(value) == 1)})"
+
+
+def amount_text(number: int) -> str:
+    """How many there are, for people: exact while it fits on a line, else in powers of ten."""
+    return f"{number:,}" if number < 10**15 else f"about {power_text(number)}"
+
+
+def power_text(number: int) -> str:
+    """A positive integer in powers of ten, to two digits: beside another one of `amount_text`."""
+    log = math.log10(number)
+    exponent = math.floor(log)
+    mantissa = round(10 ** (log - exponent), 1)
+    return f"{mantissa:.1f} * 10^{exponent}" if mantissa < 10 else f"1.0 * 10^{exponent + 1}"
+
+
+def number_text(number: int | Fraction) -> str:
+    """Decimal text where the expansion ends, else "num/den"; rough where Python prints no such integers."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
+        power = number.numerator.bit_length() - number.denominator.bit_length()
+        return f"about {'-' if number < 0 else ''}2^{power}"
+    if isinstance(number, int):
+        return str(number)
+    rest, twos, fives = number.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    digits = max(twos, fives)
+    if rest != 1 or digits > 40:
+        return f"{number.numerator}/{number.denominator}"
+    scaled = abs(number.numerator) * 10**digits // number.denominator
+    sign = "-" if number < 0 else ""
+    return f"{sign}{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}"
+
+
+def log_of(value: Fraction) -> float:
+    """The logarithm of a positive fraction, accurate near 1 too."""
+    top, bottom = gmpy2.mpz(value.numerator), gmpy2.mpz(value.denominator)
+    with gmpy2.context(precision=192):
+        if bottom < 2 * top < 4 * bottom:
+            return float(gmpy2.log1p(gmpy2.mpfr(top - bottom) / bottom))
+        return float(gmpy2.log(top) - gmpy2.log(bottom))
+
+
+def plain_ratio(number: Fraction) -> str:
+    return "/".join(
+        str(part) if abs(part) <= 1 << 53 else hex(part) for part in (number.numerator, number.denominator)
+    )
+
+
+def ratio_text(number: Fraction | None, log: float) -> str:
+    """Exact decimal text where it is short, else six digits, also beyond the range of doubles."""
+    if number is not None and number <= 0:
+        return number_text(number.numerator if number.denominator == 1 else number)
+    if number is not None and number.numerator.bit_length() + number.denominator.bit_length() <= 60:
+        text = number_text(number.numerator if number.denominator == 1 else number)
+        return text if len(text) <= 12 else f"{float(number):.6g}"
+    if number is not None:
+        log = log_of(number)
+    if log < 700:
+        return f"{math.exp(log):.6g}"
+    exponent = math.floor(log / math.log(10))
+    mantissa = f"{math.exp(log - exponent * math.log(10)):.3f}"
+    return f"{mantissa}e+{exponent}" if mantissa != "10.000" else f"1.000e+{exponent + 1}"
