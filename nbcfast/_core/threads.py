@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from nbcfast._core.validation import type_name, whole
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -34,11 +36,7 @@ def n_threads(threads: int | None, n_bytes: int) -> int:
     """The number of threads for `n_bytes` of work; `threads` is what the caller asked for."""
     if threads is None:
         return 1 if n_bytes < ONE_THREAD_BYTES else cores()
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"threads must be an int or None, got {type(threads).__name__}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, got {threads}")
-    return threads
+    return whole(threads, "threads", 1, expected="an int or None", got=type_name)
 
 
 def startable(most: int) -> int:

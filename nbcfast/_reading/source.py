@@ -15,6 +15,7 @@ import numpy as np
 
 from nbcfast._codes import check_weights
 from nbcfast._core.dtypes import Array, Codes, Longs
+from nbcfast._core.validation import whole
 from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, read_csv, typed
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
@@ -68,11 +69,7 @@ def as_bytes(limit: int | str, where: str) -> int:
         if found is None or found[2] not in UNITS:
             raise ValueError(f"{where} must be bytes such as 2147483648 or '2GiB', got {limit!r}")
         limit = int(found[1]) * UNITS[found[2]]
-    if isinstance(limit, bool) or not isinstance(limit, int):
-        raise TypeError(f"{where} must be an int or its text, got {limit!r}")
-    if limit < 1:
-        raise ValueError(f"{where} must be at least 1 byte, got {limit}")
-    return limit
+    return whole(limit, where, 1, expected="an int or its text")
 
 
 def is_path(obj: object) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Codes, Floats
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
 
@@ -324,11 +325,7 @@ class Risk:
 
     def worst(self, n: int = 10) -> Rows:
         """The n likeliest associations; of equally likely ones the first identities and values."""
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-            raise TypeError(f"n must be an int, got {n!r}")
-        if n < 1:
-            raise ValueError(f"n must be at least 1, got {n}")
-        return self._rows(self._core.worst(int(n)))
+        return self._rows(self._core.worst(whole(n, "n", 1)))
 
     def above(self, threshold: Any) -> Rows:
         """All associations with a probability above the threshold, decided exactly; by identity and value.

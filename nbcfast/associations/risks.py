@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.validation import choice
 from nbcfast._reading.source import File, batches_from
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
@@ -140,8 +141,7 @@ def risk(
     """
     check_model(model)
     check_progress(progress)
-    if worlds not in ("projected", "full"):
-        raise ValueError(f"worlds must be 'projected' or 'full', got {worlds!r}")
+    choice(worlds, ("projected", "full"), "worlds")
     plan = layout(views, identity, attribute, worlds)
     sampling = _sampling(ERROR if error is None else error, confidence, rng)
     parts = _read(table, plan, threads, progress)

@@ -16,6 +16,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.validation import choice
 
 Model = Literal["unrestricted", "restricted"]
 
@@ -147,8 +148,7 @@ def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = 
 
 
 def check_model(model: Any) -> Model:
-    if model not in get_args(Model):
-        raise ValueError(f"model must be 'unrestricted' or 'restricted', got {model!r}")
+    choice(model, get_args(Model), "model")
     found: Model = model
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Floats
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.validation import positive
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
@@ -143,8 +144,7 @@ with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
     low, high = Fraction(exact_share(l1, "l1")), Fraction(exact_share(l2, "l2"))
     if not 0 < low < high < 1:
         raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {l1} and {l2}")
-    if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
-        raise ValueError(f"evaluations must be an int of at least 1, got {evaluations!r}")
+    evaluations = positive(evaluations, "evaluations")
     if prior is None:
         shares = [Fraction(1, len(found.classes))] * len(found.classes)
     else:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Longs
+from nbcfast._core.validation import positive
 from nbcfast._reading.source import table_from
 from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
@@ -165,8 +166,7 @@ def definetti(
     DeFinetti(accuracy 62.50%, of the groups alone 62.50%, worst confidence 75.00%)
     """
     table, ids, sensitive = _attacked(table, group_ids, sensitive)
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise ValueError(f"rounds must be an int of at least 1, got {rounds!r}")
+    rounds = positive(rounds, "rounds")
     secret = table.column(sensitive)
     names = [name for name in table.names if name != sensitive]
     groups, n_groups = _positions(ids, table.n_rows)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from nbcfast._core.validation import choice
 from nbcfast._wire.messages import printable
 from nbcfast.published.release import Release
 from nbcfast.safety.ratios import check_realistic
@@ -26,8 +27,7 @@ def viewset(views: Any, where: str = "views") -> Viewset:
 
 
 def convention_of(convention: Any) -> str:
-    if convention not in CONVENTIONS:
-        raise ValueError(f"convention must be 'worlds' or 'row', got {convention!r}")
+    choice(convention, CONVENTIONS, "convention")
     return str(convention)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbcfast._core.validation import whole
 from nbcfast.attack.queries import viewset
 from nbcfast.table import Table
 from nbcfast.table.encode import Column, code_dtype
@@ -50,8 +51,7 @@ class Worlds(Sequence[Table]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self.n_worlds))]
-        if isinstance(index, bool) or not isinstance(index, int):
-            raise TypeError(f"index must be an int or a slice, got {index!r}")
+        index = whole(index, "index", expected="an int or a slice")
         position = index + self.n_worlds if index < 0 else index
         if not 0 <= position < self.n_worlds:
             raise IndexError(f"index must be in 0..{self.n_worlds - 1}, got {index}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast._core.numbers import log_of, ratio_text
+from nbcfast._core.validation import positive
 from nbcfast.attack import exactly
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
@@ -137,8 +138,7 @@ def worst(
     """
     found = viewset(views)
     convention_of(convention)
-    if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
-        raise ValueError(f"evaluations must be an int of at least 1, got {evaluations!r}")
+    evaluations = positive(evaluations, "evaluations")
     lambda_ = amplification_of(found)
     if convention == "row" or lambda_.infinite or len(found.classes) == 1:
         ratio: Fraction | float | None = math.inf if lambda_.infinite else lambda_.value

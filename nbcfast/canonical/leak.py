@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs
 from nbcfast._core.errors import expect
+from nbcfast._core.validation import choice, positive
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
@@ -240,11 +241,9 @@ def leak(
     expect(views, Viewset, "views")
     expect(intervals, bool, "intervals")
     expect_progress(progress)
-    if preserve not in ("label", "order"):
-        raise ValueError(f"preserve must be 'label' or 'order', got {preserve!r}")
+    choice(preserve, ("label", "order"), "preserve")
     usable(views)
-    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
-        raise ValueError(f"sample must be an int of at least 1, got {sample!r}")
+    sample = None if sample is None else positive(sample, "sample")
     if intervals:
         programmes()  # now, and not after everything else
     asked = box(views, mode=preserve, threads=threads, progress=progress)

@@ -12,7 +12,8 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Array, Counts, Int8s, Longs
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._core.numbers import amount_text, as_limit, exact, power_text
+from nbcfast._core.numbers import amount_text, as_limit, exact, number_text, power_text
+from nbcfast._core.validation import choice, whole
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
 from nbcfast._wire.json_entries import canonical_json
@@ -133,8 +134,7 @@ def release(
     rows = checked_rows(rows)
     demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = min(safety.allowed_amplification(demanded, attacker), Fraction(SHARPEST))
-    if preserve not in ("label", "order"):
-        raise ValueError(f"preserve must be 'label' or 'order', got {preserve!r}")
+    choice(preserve, ("label", "order"), "preserve")
     if bits is not None:
         bits = _bits(bits)
     reason = not_here(views, preserve=preserve, listed=tuples is not None)
@@ -351,8 +351,7 @@ def listed_digest(names: Viewset, codes: Longs) -> str:
 
 
 def _bits(bits: Any) -> int:
-    if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)):
-        raise TypeError(f"bits must be an int or None, got {bits!r}")
-    if not 1 <= bits <= MOST_BITS:
-        raise ValueError(f"bits must be 1 to {MOST_BITS}, got {bits}")
-    return int(bits)
+    chosen = whole(bits, "bits", expected="an int or None")
+    if not 1 <= chosen <= MOST_BITS:
+        raise ValueError(f"bits must be 1 to {MOST_BITS}, got {number_text(chosen)}")
+    return chosen

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Floats
+from nbcfast._core.validation import choice
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, Pair, Scores
 from nbcfast.safety.allowed import root_below
@@ -73,8 +74,7 @@ def lower_bound(
     (Fraction(2, 1), Fraction(3, 1), ('well', 'ill'), {'job': 1})
     """
     of = prior_of(views, prior)
-    if attacker not in ("row", "worlds"):
-        raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
+    choice(attacker, ("row", "worlds"), "attacker")
     filled = fill_zeros(views, preserve=preserve)
     found = _inversions(filled, integers(of))
     strict = attacker == "worlds"

@@ -12,6 +12,7 @@ import gmpy2
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import as_limit, exact
+from nbcfast._core.validation import choice
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.request import Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
@@ -136,8 +137,7 @@ def est(
 
 def limits(r: Any, attacker: str) -> tuple[Fraction, Fraction]:
     """R as demanded, and what the odds of the counts must keep to."""
-    if attacker not in ("row", "worlds"):
-        raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
+    choice(attacker, ("row", "worlds"), "attacker")
     demanded = as_limit(exact(r, "r"), "r")
     times = 2 if attacker == "worlds" else 1
     if demanded <= times:

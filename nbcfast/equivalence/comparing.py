@@ -9,6 +9,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
+from nbcfast._core.validation import choice
 from nbcfast._reading.source import table_from
 from nbcfast.equivalence.margins import n_rows
 from nbcfast.equivalence.pairwise import LIMITS, Limits, Preserve, Work
@@ -97,8 +98,7 @@ def compared(
 
 
 def check_preserve(preserve: str) -> None:
-    if preserve not in ("order", "label"):
-        raise ValueError(f"preserve must be 'order' or 'label', got {preserve!r}")
+    choice(preserve, ("order", "label"), "preserve")
 
 
 def arranged(b: Viewset, a: Viewset) -> Viewset:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Bools, Codes, Longs, UInt32s, Words
+from nbcfast._core.validation import whole
 from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast._wire.messages import printable
 from nbcfast.groups.measures import Measures
@@ -388,11 +389,7 @@ def _restored(*parts: Any) -> Groups:
 
 
 def _position(group: Any, n_groups: int) -> int:
-    if isinstance(group, bool) or not isinstance(group, (int, np.integer)):
-        raise TypeError(f"group must be a position, got {group!r}")
-    if not 0 <= group < n_groups:
-        raise ValueError(f"group must be 0..{n_groups - 1}, got {group}")
-    return int(group)
+    return whole(group, "group", 0, n_groups - 1, expected="a position")
 
 
 def _total(numbers: Longs) -> None:

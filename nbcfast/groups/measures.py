@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from nbcfast import _groups
 from nbcfast._core.dtypes import Floats, Longs, UInt32s
 from nbcfast._core.numbers import exact
+from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
 
@@ -100,7 +100,7 @@ class Measures:
         >>> Groups([[3, 2, 1]]).recursive_c(2)
         Fraction(1, 1)
         """
-        l = as_amount(l, "l")
+        l = whole(l, "l", 0)
         if l < 1:
             raise ValueError(f"l must be at least 1, got {l}")
         if l == 1:
@@ -192,7 +192,7 @@ class Measures:
     def is_alpha_k(self, alpha: Any, k: int, values: Iterable[Any] | None = None) -> bool:
         """Whether every group has at least k people and no value (of `values`) a share above alpha."""
         limit = Fraction(exact(alpha, "alpha"))
-        return self.k >= as_amount(k, "k") and self.alpha(values) <= limit
+        return self.k >= whole(k, "k", 0) and self.alpha(values) <= limit
 
     def totals(self) -> Longs:
         """How many people have each value, by code."""
@@ -250,16 +250,3 @@ def _distance(counts: dict[int, int], totals: list[int], ordered: bool) -> Fract
         running += difference
         distance += abs(running) if ordered else max(difference, 0)
     return Fraction(distance, n * whole * (len(totals) - 1 if ordered else 1))
-
-
-def as_amount(number: Any, where: str) -> int:
-    """A number of pieces of knowledge: an int of at least 0."""
-    if isinstance(number, bool):
-        raise TypeError(f"{where} must be an int, got {number!r}")
-    try:
-        value = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{where} must be an int, got {number!r}") from None
-    if value < 0:
-        raise ValueError(f"{where} must be at least 0, got {value}")
-    return value

@@ -12,9 +12,9 @@ import numpy as np
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import as_limit, exact, exact_share, fields_text, number_text
+from nbcfast._core.validation import choice, whole
 from nbcfast._wire.partition_form import partition_warnings
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import as_amount
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import Point, as_points
@@ -56,7 +56,7 @@ class Demands:
         )
         checked = () if listed == [] else as_points(listed)
         if k is not None:
-            k = as_amount(k, "k")
+            k = whole(k, "k", 0)
             if k < 1:
                 raise ValueError(f"k must be at least 1, got {k}")
         for number, point in enumerate(checked):
@@ -218,7 +218,7 @@ def _diversity(given: Any) -> tuple[Fraction, int] | None:
         c, l = given
     except (TypeError, ValueError):
         raise TypeError(f"diversity must be (c, l), got {given!r}") from None
-    limit, l = as_limit(exact(c, "diversity: c"), "diversity: c"), as_amount(l, "diversity: l")
+    limit, l = as_limit(exact(c, "diversity: c"), "diversity: c"), whole(l, "diversity: l", 0)
     if limit <= 0:
         raise ValueError(f"diversity: c must be positive, got {c!r}")
     if l < 1:
@@ -230,8 +230,7 @@ def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
     if given is None:
         return None
     t, distance = given if isinstance(given, tuple) and len(given) == 2 else (given, "equal")
-    if distance not in ("equal", "ordered"):
-        raise ValueError(f"closeness: the distance must be 'equal' or 'ordered', got {distance!r}")
+    choice(distance, ("equal", "ordered"), "closeness: the distance")
     limit = as_limit(exact_share(t, "closeness"), "closeness")
     if limit < 0:
         raise ValueError(f"closeness must be at least 0, got {t!r}")

@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from nbcfast._core.files import together, written
+from nbcfast._core.validation import choice
 from nbcfast._wire.json_entries import TooLong, canonical_json, digest
 from nbcfast._wire.regular_files import MOST_BYTES, MOST_OF_TABLE, NAME, PARQUET, TABLE, copy_of, regular
 from nbcfast._wire.table_csv import MOST_LINES, copy_hash
@@ -67,8 +68,7 @@ def save(
 
 def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generator | None:
     """The generator that shuffles, if the order is not the canonical one."""
-    if order not in ("canonical", "shuffled"):
-        raise ValueError(f"order must be 'canonical' or 'shuffled', got {order!r}")
+    choice(order, ("canonical", "shuffled"), "order")
     if rng is not None and order != "shuffled":
         raise ValueError("rng goes with order='shuffled'")
     return _generator(rng) if order == "shuffled" else None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nbcfast._core.numbers import exact
+from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast.response.schemes import number_text
@@ -73,8 +74,7 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     >>> cuts({"age": [17, 25, 90]})["age"].point, cuts({"age": [17, 25, 90]}, at="median")["age"].point
     (Fraction(107, 2), Fraction(25, 1))
     """
-    if at not in ("midrange", "median"):
-        raise ValueError(f"at must be 'midrange' or 'median', got {at!r}")
+    choice(at, ("midrange", "median"), "at")
     table = table_from(table)
     if isinstance(names, str):
         raise TypeError(f"names: expected a sequence of names, got the text {names!r}")

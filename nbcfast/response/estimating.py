@@ -20,6 +20,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Exacts, Floats
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
 from nbcfast.response.schemes import AnyScheme, _sequence
@@ -210,8 +211,7 @@ def estimate(
     """
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
-    if method not in ("projection", "em"):
-        raise ValueError(f"method must be 'projection' or 'em', got {method!r}")
+    choice(method, ("projection", "em"), "method")
     views = _views(disguised, scheme, class_name, attributes, threads, progress)
     n = views.n_rows
     if n == 0:

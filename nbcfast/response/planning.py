@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from nbcfast._core.numbers import exact
+from nbcfast._core.validation import type_name, whole
 from nbcfast.response.estimating import contributions
 from nbcfast.response.schemes import AnyScheme, Scheme
 
@@ -104,11 +104,7 @@ def plan(
         n = max(1, *map(math.ceil, needed))
     elif standard_error is not None or accuracy is not None:
         raise ValueError("standard_error and accuracy go with n=None")
-    elif isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"n must be an int or None, got {type(n).__name__}")
-    elif n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
-    n = operator.index(n)
+    n = whole(n, "n", 1, expected="an int or None", got=type_name)
     return Plan(
         n,
         _root(worst / n),

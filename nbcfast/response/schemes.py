@@ -17,6 +17,7 @@ import numpy as np
 from nbcfast._core.files import written
 from nbcfast._core.numbers import exact, exact_share
 from nbcfast._core.numbers import number_text as decimal_text
+from nbcfast._core.validation import choice
 from nbcfast._wire.coins import LIES, exposed, greatest_odds, useless
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.messages import printable
@@ -466,8 +467,7 @@ class KaryScheme(AnyScheme):
     ) -> None:
         if not isinstance(domains, Mapping):
             raise TypeError(f"domains must be a mapping of name -> values, got {type(domains).__name__}")
-        if lie not in LIES:
-            raise ValueError(f"lie must be 'each' or 'tuple', got {lie!r}")
+        choice(lie, LIES, "lie")
         self.lie: Lie = lie
         self.groups = _groups(theta, [[name] for name in domains] if groups is None else groups)
         self.domains = _domains(domains, self.groups)

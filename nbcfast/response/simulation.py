@@ -13,6 +13,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.numbers import exact
+from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.schemes import AnyScheme, KaryScheme
 from nbcfast.table import Table
@@ -65,8 +66,7 @@ def simulate(
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
-    if isinstance(repetitions, bool) or not hasattr(repetitions, "__index__"):
-        raise TypeError(f"repetitions must be an int, got {type(repetitions).__name__}")
+    repetitions = whole(repetitions, "repetitions", got=type_name)
     train.column(class_name)
     smoothing = float(exact(alpha, "alpha"))
     if smoothing < 0:

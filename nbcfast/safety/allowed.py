@@ -6,9 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any, Literal
 
-import numpy as np
-
 from nbcfast._core.numbers import exact, exact_share, number_text, ratio_text
+from nbcfast._core.validation import choice, whole
 
 
 def limit(
@@ -48,13 +47,9 @@ def limit(
     if not 0 < low < high < 1:
         shown = " and ".join(number_text(exact(level, "level")) for level in (low, high))
         raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {shown}")
-    if rule not in ("sharp", "paper"):
-        raise ValueError(f"rule must be 'sharp' or 'paper', got {rule!r}")
+    choice(rule, ("sharp", "paper"), "rule")
     if n_classes is not None:
-        if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)):
-            raise TypeError(f"n_classes must be an int, got {n_classes!r}")
-        if n_classes < 2:
-            raise ValueError(f"n_classes must be at least 2, got {n_classes}")
+        n_classes = whole(n_classes, "n_classes", 2)
     odds = high * (1 - low) / (low * (1 - high))
     if rule == "sharp":
         return odds
@@ -68,8 +63,7 @@ def limit(
 
 def allowed_amplification(demanded: Fraction, attacker: str) -> Fraction:
     """The largest Lambda that keeps this attacker to the limit demanded."""
-    if attacker not in ("row", "worlds"):
-        raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
+    choice(attacker, ("row", "worlds"), "attacker")
     if demanded <= 1:
         raise ValueError(f"amplification must be above 1, got {ratio_text(demanded, math.nan)}")
     if attacker == "row":

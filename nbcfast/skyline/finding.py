@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._core.validation import whole
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import as_amount
 from nbcfast.groups.sets import MOST_L, SetGroups
 from nbcfast.skyline.deciding import is_safe
 from nbcfast.skyline.points import as_confidence
@@ -232,7 +232,7 @@ def frontier_table(points: Iterable[Any]) -> FrontierTable:
         parts = tuple(point) if isinstance(point, Iterable) and not isinstance(point, (str, bytes)) else ()
         if len(parts) != 3:
             raise ValueError(f"points[{number}]: expected (l, k, m), got {point!r}")
-        skyline.append(tuple(as_amount(part, f"points[{number}]") for part in parts))
+        skyline.append(tuple(whole(part, f"points[{number}]", 0) for part in parts))
     if not skyline:
         return FrontierTable((), (), ())
     ls = tuple(range(max(l for l, _, _ in skyline) + 1))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from nbcfast._core.numbers import exact, exact_share, number_text
-from nbcfast.groups.measures import as_amount
+from nbcfast._core.validation import whole
 
 
 class Point(NamedTuple):
@@ -72,7 +72,7 @@ def as_points(points: Iterable[Any]) -> tuple[Point, ...]:
         parts = tuple(point)
         if len(parts) != 4:
             raise ValueError(f"{where}: expected (l, k, m, confidence), got {len(parts)} numbers: {parts!r}")
-        l, k, m = (as_amount(part, f"{where}: {name}") for part, name in zip(parts, "lkm", strict=False))
+        l, k, m = (whole(part, f"{where}: {name}", 0) for part, name in zip(parts, "lkm", strict=False))
         key = (type(parts[3]), parts[3]) if isinstance(parts[3], (float, str, Fraction)) else None
         if key is None or key not in known:
             known[key] = as_confidence(parts[3], f"{where}: confidence")

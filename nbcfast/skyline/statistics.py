@@ -9,8 +9,8 @@ import numpy as np
 
 from nbcfast import _skyline
 from nbcfast._core.dtypes import Longs
+from nbcfast._core.validation import whole
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import as_amount
 from nbcfast.groups.scanning import Scanned, front_modes, scanned
 from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain
@@ -74,7 +74,7 @@ class Statistics:
     def __init__(self, ls: Iterable[int]) -> None:
         if isinstance(ls, (str, bytes)) or not isinstance(ls, Iterable):
             raise TypeError(f"ls must be a sequence of ints, got {ls!r}")
-        self.ls = tuple(sorted({as_amount(l, "ls") for l in ls}))
+        self.ls = tuple(sorted({whole(l, "ls", 0) for l in ls}))
         if not self.ls:
             raise ValueError("ls must be at least one l, got none")
         self._domain = None

@@ -15,6 +15,7 @@ from nbcfast import _disclose
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, number_text
+from nbcfast._core.validation import whole
 from nbcfast._reading.source import table_from
 from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
 from nbcfast.table.encode import recode, used_values
@@ -219,10 +220,7 @@ def disclose(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be callable or None, got {progress!r}")
     if max_steps is not None:
-        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)):
-            raise TypeError(f"max_steps must be an int or None, got {max_steps!r}")
-        if max_steps < 0:
-            raise ValueError(f"max_steps must be at least 0, got {max_steps}")
+        max_steps = whole(max_steps, "max_steps", 0, expected="an int or None")
     if not table.n_rows:
         raise ValueError("no rows")
     masked = _masked(table, wanted, target, continuous)

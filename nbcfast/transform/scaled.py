@@ -17,6 +17,7 @@ from nbcfast import safety
 from nbcfast._core.dtypes import Floats
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import exact, number_text
+from nbcfast._core.validation import type_name, whole
 from nbcfast.transform.gauge import Numbers, Weighting, gauged_numbers, plain_numbers
 from nbcfast.transform.ladder import GRID, Ladder, log_of, paper_k
 from nbcfast.transform.margin_bound import margin_of
@@ -211,8 +212,7 @@ def scale(
     if type(gauge) is not bool:
         raise TypeError(f"gauge must be a bool, got {gauge!r}")
     margin = margin_of(filled, gauge, progress)
-    if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
-        raise TypeError(f"bits must be an int, got {type(bits).__name__}")
+    bits = None if bits is None else whole(bits, "bits", got=type_name)
     if bits is not None and bits > MOST_BITS:
         raise ValueError(f"bits must be at most {MOST_BITS:,}, got {number_text(bits)}")
     if k is None:

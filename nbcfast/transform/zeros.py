@@ -15,6 +15,7 @@ from nbcfast import _zeros
 from nbcfast._core.dtypes import Array, Bools, Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import number_text
+from nbcfast._core.validation import choice, type_name, whole
 from nbcfast.transform.powers import Power, power, product
 from nbcfast.views import Viewset
 from nbcfast.views.flat import UNIT, Flat, usable
@@ -140,10 +141,8 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
     Filled(3 zeros; exponents [2, 2], guard 1, preserve 'order'; ln Lambda 2.07944)
     """
     expect(views, Viewset, "views")
-    if preserve not in ("order", "label"):
-        raise ValueError(f"preserve must be 'order' or 'label', got {preserve!r}")
-    if isinstance(guard, bool) or not isinstance(guard, int):
-        raise TypeError(f"guard must be an int, got {type(guard).__name__}")
+    choice(preserve, ("order", "label"), "preserve")
+    guard = whole(guard, "guard", got=type_name)
     if not 1 <= guard <= MOST_GUARD:
         raise ValueError(f"guard must be 1 to {MOST_GUARD}, got {number_text(guard)}")
     usable(views)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.validation import whole
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import Source, batches_from
 from nbcfast.table import Domain, Table
@@ -74,10 +75,7 @@ def count(
     >>> views.classes, views.counts["job"].tolist()
     (('no', 'yes'), [[1, 0], [1, 1]])
     """
-    if isinstance(max_values, bool) or not isinstance(max_values, int):
-        raise TypeError(f"max_values must be an int, got {max_values!r}")
-    if not 1 <= max_values <= MAX_VALUES:
-        raise ValueError(f"max_values must be 1..{MAX_VALUES}, got {max_values}")
+    max_values = whole(max_values, "max_values", 1, MAX_VALUES)
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")

@@ -14,6 +14,7 @@ from nbcfast._core.dtypes import Array, Bools, Counts, Floats, Longs, UInt16s, W
 from nbcfast._core.joint import plan
 from nbcfast._core.numbers import exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
+from nbcfast._core.validation import choice
 from nbcfast._reading.source import table_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
@@ -144,8 +145,7 @@ def _run(
 
 def matched(views: Viewset, table: Any, unseen: str) -> tuple[list[Array], list[Longs], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
-    if unseen not in ("error", "zero"):
-        raise ValueError(f"unseen must be 'error' or 'zero', got {unseen!r}")
+    choice(unseen, ("error", "zero"), "unseen")
     table = table_from(table)
     codes, tables = [], []
     for name in views.attributes:

@@ -13,6 +13,7 @@ from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.joint import plan
 from nbcfast._core.threads import n_threads, over_rows
+from nbcfast._core.validation import whole
 from nbcfast.table import Domain, Table
 
 if TYPE_CHECKING:
@@ -193,9 +194,4 @@ def _size(given: Any, i: int, column: Array, n: int, where: str = "sizes") -> in
         return max(size, 1 if len(column) else 0)
     if len(given) != n:
         raise ValueError(f"{where} must be {n} integers, got {len(given)}")
-    size = given[i]
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-        raise TypeError(f"{where} must be integers, got {size!r}")
-    if not 1 <= size <= MAX_VALUES:
-        raise ValueError(f"{where} must be 1..{MAX_VALUES}, got {size}")
-    return int(size)
+    return whole(given[i], where, 1, MAX_VALUES, expected="integers")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
+from nbcfast._core.validation import choice
 from nbcfast._halves.lines import Line, both
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Plain, Term
@@ -73,8 +74,7 @@ def box(
     """
     expect(views, Viewset, "views")
     expect_progress(progress)
-    if mode not in ("label", "order"):
-        raise ValueError(f"mode must be 'label' or 'order', got {mode!r}")
+    choice(mode, ("label", "order"), "mode")
     if views.n_rows == 0:
         raise ValueError("views: expected rows, got no rows")
     if not views.attributes:
