@@ -10,7 +10,7 @@ from pathlib import Path
 import nbcfast
 import nbcfast.cli
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `drawn`
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "tools")]  # `drawn`; `walk`
 for module in pkgutil.iter_modules(nbcfast.cli.__path__, "nbcfast.cli."):
     importlib.import_module(module.name)  # whose verbs register themselves
 
