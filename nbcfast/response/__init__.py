@@ -1,22 +1,18 @@
 """Randomised response: a classifier from answers that nobody has to be trusted with."""
 
 from nbcfast._wire.respondent import disguise_record
-from nbcfast.response.binary import Cut, binarise, cuts
+from nbcfast.response.binarising import Cut, binarise, cuts
+from nbcfast.response.binary_scheme import Scheme
 from nbcfast.response.bits import Bits, pack
+from nbcfast.response.classifying import Classifier, classifier
+from nbcfast.response.coin_groups import Group
 from nbcfast.response.disguising import Disguised, disguise
 from nbcfast.response.estimating import Estimate, Proportions, estimate
-from nbcfast.response.learning import Accuracy, Classifier, accuracy, classifier
+from nbcfast.response.kary_scheme import KaryScheme
+from nbcfast.response.measured_accuracy import Accuracy, accuracy
 from nbcfast.response.planning import Plan, plan
-from nbcfast.response.schemes import (
-    Group,
-    GroupPrivacy,
-    KaryScheme,
-    Privacy,
-    Scheme,
-    from_dict,
-    from_json,
-    load_scheme,
-)
+from nbcfast.response.privacy import GroupPrivacy, Privacy
+from nbcfast.response.scheme_files import from_dict, from_json, load_scheme
 from nbcfast.response.simulation import simulate
 
 __all__ = [

@@ -6,15 +6,16 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from nbcfast import _response
 from nbcfast._core.dtypes import Bytes, Words
+from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
-from nbcfast.response.schemes import AnyScheme, _sequence, _two
+from nbcfast.response.coin_groups import as_list, expect_two_values
+from nbcfast.response.schemes import AnyScheme
 from nbcfast.table import Column, Domain, Table
 from nbcfast.views import Viewset
 
@@ -64,9 +65,9 @@ class Bits:
         counts = {}
         for name, words in self.words.items():
             if name != class_name:
-                told, both = _response.ones(words), _response.common(words, of_class)
+                true, both = _response.ones(words), _response.common(words, of_class)
                 counts[name] = np.array(
-                    [[n - ones - (told - both), ones - both], [told - both, both]], np.int64
+                    [[n - ones - (true - both), ones - both], [true - both, both]], np.int64
                 )
         domains = {name: self.domains[name] for name in counts}
         return Viewset.from_parts(
@@ -81,7 +82,7 @@ class Bits:
             columns[name] = Column(codes, self.domains[name])
         return Table.from_columns(columns, None, self.n_rows)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {"columns": list(self.names), "n_rows": self.n_rows, "seeded": self.seeded}
 
     def __repr__(self) -> str:
@@ -118,23 +119,24 @@ def pack(table: AnyTable, names: Iterable[str] | None = None) -> Bits:
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs bits of its own")
     words, domains = {}, {}
-    for name in table.names if names is None else _sequence(names, "names"):
+    for name in table.names if names is None else as_list(names, "names"):
         column = table.column(name)
-        _two(name, column.domain)
+        expect_two_values(name, column.domain)
         packed = np.zeros(-(-table.n_rows // 64) * 8, np.uint8)
         bits = np.packbits(column.codes, bitorder="little")
         packed[: len(bits)] = bits
         words[name], domains[name] = _words(packed), column.domain
-    return made(table.n_rows, words, domains)
+    return bits_of(table.n_rows, words, domains)
 
 
-def made(
+def bits_of(
     n_rows: int,
     words: dict[str, Words],
     domains: dict[str, Domain],
     scheme: AnyScheme | None = None,
     seeded: bool = False,
 ) -> Bits:
+    """Bits of finished words, which nothing checks again; the words become read-only."""
     for array in words.values():
         array.flags.writeable = False
     return Bits(n_rows, MappingProxyType(words), MappingProxyType(domains), scheme, seeded)
@@ -146,5 +148,5 @@ def _words(packed: Bytes) -> Words:
 
 
 def _bytes(words: Words) -> Bytes:
-    found: Bytes = (words if sys.byteorder == "little" else words.byteswap()).view(np.uint8)
-    return found
+    packed: Bytes = (words if sys.byteorder == "little" else words.byteswap()).view(np.uint8)
+    return packed

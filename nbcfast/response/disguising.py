@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from nbcfast import _response
 from nbcfast._core.dtypes import Array, Words
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.formulas import spreadsheet_remarks
-from nbcfast.response.bits import Bits, made
-from nbcfast.response.schemes import AnyScheme, Group, KaryScheme, _listed, _two
+from nbcfast.response.bits import Bits, bits_of
+from nbcfast.response.coin_groups import Group, expect_two_values, values_text
+from nbcfast.response.kary_scheme import KaryScheme
+from nbcfast.response.schemes import AnyScheme
 from nbcfast.response.wire import save
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.response.binary import Cut
+    from nbcfast.response.binarising import Cut
 
 BLOCK_ROWS = 1 << 20  # a multiple of 64 * 512: no coin is thrown away between two blocks
 
@@ -57,7 +59,7 @@ class Disguised(Table):
         object.__setattr__(disguised, "cuts", MappingProxyType(dict(cuts or {})))
         return disguised
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         table = Table.from_columns(self._columns, None, self.n_rows)
         return Disguised.of_table, (table, self.scheme, self.seeded, dict(self.cuts))
 
@@ -189,23 +191,30 @@ def disguise(
     done, total = 0, table.n_rows * len(scheme.groups)
     # One piece of memory: fresh pages for each column would take longer than its coins.
     narrow = sum(len(declared.order(name, columns[name].domain)) <= 256 for name in declared.columns)
-    room = iter(np.empty((narrow, table.n_rows), np.uint8))
+    free = iter(np.empty((narrow, table.n_rows), np.uint8))
     for group in declared.groups:
         domains = [_kept(declared.order(name, columns[name].domain)) for name in group.columns]
-        told = [_arranged(columns[name], domain) for name, domain in zip(group.columns, domains, strict=True)]
-        results: list[Array] = [
-            next(room) if len(domain) <= 256 else np.empty(table.n_rows, codes.dtype)
-            for codes, domain in zip(told, domains, strict=True)
+        truths = [
+            _arranged(columns[name], domain) for name, domain in zip(group.columns, domains, strict=True)
+        ]
+        answers: list[Array] = [
+            next(free) if len(domain) <= 256 else np.empty(table.n_rows, codes.dtype)
+            for codes, domain in zip(truths, domains, strict=True)
         ]
         for start in range(0, table.n_rows, BLOCK_ROWS):
             stop = min(start + BLOCK_ROWS, table.n_rows)
-            block = [codes[start:stop] for codes in told]
-            out = [codes[start:stop] for codes in results]
-            _tell(coins, group, declared, block, [len(domain) for domain in domains], out)
+            _tell(
+                coins,
+                group,
+                declared,
+                [codes[start:stop] for codes in truths],
+                [len(domain) for domain in domains],
+                [codes[start:stop] for codes in answers],
+            )
             done += stop - start
             if progress is not None:
                 progress(done, total)
-        for name, domain, codes in zip(group.columns, domains, results, strict=True):
+        for name, domain, codes in zip(group.columns, domains, answers, strict=True):
             columns[name] = Column(codes, domain)
     return Disguised.of_table(Table.from_columns(columns, None, table.n_rows), declared, coins.seeded)
 
@@ -214,34 +223,35 @@ def _tell(
     coins: _response.Coins,
     group: Group,
     scheme: AnyScheme,
-    codes: list[Array],
+    truths: list[Array],
     sizes: list[int],
-    out: list[Array],
+    answers: list[Array],
 ) -> None:
-    """The answers of one group in a block of rows."""
-    mask = np.empty(-(-len(codes[0]) // 64), np.uint64)
-    _lying(coins, group.theta, mask)
+    """Fill in the answers of one group in a block of rows."""
+    liars = np.empty(-(-len(truths[0]) // 64), np.uint64)
+    _draw_liars(coins, group.theta, liars)
     if not isinstance(scheme, KaryScheme):
-        for column, told in zip(codes, out, strict=True):
-            _response.flip(mask, column, told)
+        for codes, answer in zip(truths, answers, strict=True):
+            _response.flip(liars, codes, answer)
         return
-    if scheme.lie == "each" or len(codes) == 1:
-        for column, size, told in zip(codes, sizes, out, strict=True):
-            coins.lies(mask, column, size, told)
+    if scheme.lie == "each" or len(truths) == 1:
+        for codes, size, answer in zip(truths, sizes, answers, strict=True):
+            coins.lies(liars, codes, size, answer)
         return
-    tuples = np.zeros(len(codes[0]), np.uint64)
-    for column, size in zip(codes, sizes, strict=True):
-        tuples *= np.uint64(size)
-        tuples += column
-    answers = np.empty_like(tuples)
-    coins.lies(mask, tuples, scheme.tuples(group), answers)
-    for size, told in zip(sizes[::-1], out[::-1], strict=True):
-        told[:] = answers % np.uint64(size)
-        answers //= np.uint64(size)
+    numbers = np.zeros(len(truths[0]), np.uint64)  # of the tuples: the last column counts fastest
+    for codes, size in zip(truths, sizes, strict=True):
+        numbers *= np.uint64(size)
+        numbers += codes
+    told_numbers = np.empty_like(numbers)
+    coins.lies(liars, numbers, scheme.tuples(group), told_numbers)
+    for size, answer in zip(sizes[::-1], answers[::-1], strict=True):
+        answer[:] = told_numbers % np.uint64(size)
+        told_numbers //= np.uint64(size)
 
 
-def _lying(coins: _response.Coins, theta: Fraction, mask: Words) -> None:
-    coins.bits(theta.denominator - theta.numerator, theta.denominator, mask)
+def _draw_liars(coins: _response.Coins, theta: Fraction, liars: Words) -> None:
+    """Throw the coin of each record: its bit is 1 where it lies, with exactly the chance 1 - theta."""
+    coins.bits(theta.denominator - theta.numerator, theta.denominator, liars)
 
 
 def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None) -> Bits:
@@ -255,7 +265,7 @@ def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progr
                 f"the bits have no column {name!r}, which the scheme has; they have {bits.names}"
             )
         scheme.check_domain(name, bits.domains[name])
-        _two(name, bits.domains[name])
+        expect_two_values(name, bits.domains[name])
         if scheme.size(name) != 2:
             raise ValueError(
                 f"column {name!r}: a bit tells two values, and the scheme has {scheme.size(name)}: disguise "
@@ -266,24 +276,25 @@ def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progr
     domains = {name: _kept(domain) for name, domain in bits.domains.items()}
     block = BLOCK_ROWS // 64
     done, total = 0, bits.n_rows * len(scheme.groups)
-    mask = np.empty(min(block, n_words), np.uint64)
+    liars = np.empty(min(block, n_words), np.uint64)
     # One piece of memory: fresh pages for each column would take longer than its coins.
-    room = iter(np.empty((len(scheme.columns), n_words), np.uint64))
+    free = iter(np.empty((len(scheme.columns), n_words), np.uint64))
     for group in scheme.groups:
-        results = {name: next(room) for name in group.columns}
+        answers = {name: next(free) for name in group.columns}
         for start in range(0, n_words, block):
             stop = min(start + block, n_words)
-            part = mask[: stop - start]
-            _lying(coins, group.theta, part)
+            of_block = liars[: stop - start]
+            _draw_liars(coins, group.theta, of_block)
             if stop == n_words and bits.n_rows % 64:
-                part[-1] &= np.uint64((1 << bits.n_rows % 64) - 1)
-            for name, result in results.items():
-                np.bitwise_xor(bits.words[name][start:stop], part, out=result[start:stop])
+                # There is nobody beyond the last record, and Bits has zeros there.
+                of_block[-1] &= np.uint64((1 << bits.n_rows % 64) - 1)
+            for name, answer in answers.items():
+                np.bitwise_xor(bits.words[name][start:stop], of_block, out=answer[start:stop])
             done += min(stop * 64, bits.n_rows) - start * 64
             if progress is not None:
                 progress(done, total)
-        words.update(results)
-    return made(bits.n_rows, words, domains, scheme, coins.seeded)
+        words.update(answers)
+    return bits_of(bits.n_rows, words, domains, scheme, coins.seeded)
 
 
 def _coins(rng: np.random.Generator | None) -> _response.Coins:
@@ -305,5 +316,7 @@ def _arranged(column: Column, domain: Domain) -> Array:
         return np.ascontiguousarray(column.codes, dtype=code_dtype(len(domain)))
     places = column.domain.positions_in(domain)
     if (places < 0).any():
-        raise ValueError(f"expected values of {_listed(domain.values)}, got {_listed(column.domain.values)}")
+        raise ValueError(
+            f"expected values of {values_text(domain.values)}, got {values_text(column.domain.values)}"
+        )
     return places.astype(code_dtype(len(domain)))[column.codes]

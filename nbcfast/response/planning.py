@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from nbcfast._core.numbers import exact
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import type_name, whole
-from nbcfast.response.estimating import contributions
-from nbcfast.response.schemes import AnyScheme, Scheme
+from nbcfast.response.binary_scheme import Scheme
+from nbcfast.response.coin_groups import Numeral
+from nbcfast.response.schemes import AnyScheme
+from nbcfast.response.two_way import Shrinkage, contributions
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Plan:
     accuracy_error: float | None
     blow_up: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         accuracy = self.accuracy_error
         return {
             "n": self.n,
@@ -50,8 +52,8 @@ def plan(
     scheme: AnyScheme,
     *,
     class_name: str | None = None,
-    standard_error: Any = None,
-    accuracy: Any = None,
+    standard_error: Numeral | None = None,
+    accuracy: Numeral | None = None,
 ) -> Plan:
     """How well n respondents are enough, or how many are needed.
 
@@ -89,28 +91,38 @@ def plan(
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
     if class_name is not None and not isinstance(class_name, str):
         raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
-    worst = _worst(scheme, class_name)
-    of_accuracy = _worst_accuracy(scheme)
+    of_shares, of_accuracy = _worst_share(scheme, class_name), _worst_accuracy(scheme)
     if n is None:
-        needed = []
-        if standard_error is not None:
-            needed.append(worst / _positive(standard_error, "standard_error") ** 2)
-        if accuracy is not None:
-            if of_accuracy is None:
-                raise ValueError("accuracy: planned for binary schemes only")
-            needed.append(of_accuracy / _positive(accuracy, "accuracy") ** 2)
-        if not needed:
-            raise ValueError("n: expected a number, or standard_error or accuracy to find it from")
-        n = max(1, *map(math.ceil, needed))
+        n = _needed(of_shares, of_accuracy, standard_error, accuracy)
     elif standard_error is not None or accuracy is not None:
         raise ValueError("standard_error and accuracy go with n=None")
     n = whole(n, "n", 1, expected="an int or None", got=type_name)
     return Plan(
         n,
-        _root(worst / n),
+        _root(of_shares / n),
         None if of_accuracy is None else _root(of_accuracy / n),
-        float(4 * worst),
+        # A share of 1/2 has the largest variance of those told as they are: 1/4.
+        float(4 * of_shares),
     )
+
+
+def _needed(
+    of_shares: Fraction,
+    of_accuracy: Fraction | None,
+    standard_error: Numeral | None,
+    accuracy: Numeral | None,
+) -> int:
+    """The fewest respondents with standard errors that small, from the variances of one answer."""
+    needed = []
+    if standard_error is not None:
+        needed.append(of_shares / _positive(standard_error, "standard_error") ** 2)
+    if accuracy is not None:
+        if of_accuracy is None:
+            raise ValueError("accuracy: planned for binary schemes only")
+        needed.append(of_accuracy / _positive(accuracy, "accuracy") ** 2)
+    if not needed:
+        raise ValueError("n: expected a number, or standard_error or accuracy to find it from")
+    return max(1, *map(math.ceil, needed))
 
 
 def _root(number: Fraction) -> float:
@@ -123,29 +135,29 @@ def _root(number: Fraction) -> float:
     return math.exp(half) if half < 709 else math.inf
 
 
-def _positive(number: Any, where: str) -> Fraction:
-    found = Fraction(exact(number, where))
-    if found <= 0:
+def _positive(number: Numeral, where: str) -> Fraction:
+    positive = Fraction(exact(number, where))
+    if positive <= 0:
         raise ValueError(f"{where} must be above 0, got {number}")
-    return found
+    return positive
 
 
-def _worst(scheme: AnyScheme, class_name: str | None) -> Fraction:
+def _worst_share(scheme: AnyScheme, class_name: str | None) -> Fraction:
     """N times the largest variance of any estimated share."""
-    attributes = [name for name in scheme.columns if name != class_name]
-    found = [Fraction(1, 4)]
+    variances = [Fraction(1, 4)]
     in_scheme = class_name is not None and scheme.group_of(class_name) is not None
     k_c = scheme.size(str(class_name)) if in_scheme else 2
     if in_scheme:
-        found.append(worst_variance(k_c, 1, scheme.shrinkage(class_name, None)))
-    for name in attributes:
-        shrinkage = scheme.shrinkage(name, class_name if in_scheme else None)
-        found.append(worst_variance(scheme.size(name), k_c, shrinkage))
-    return max(found)
+        variances.append(worst_variance(k_c, 1, scheme.shrinkage(class_name, None)))
+    for name in scheme.columns:
+        if name != class_name:
+            shrinkage = scheme.shrinkage(name, class_name if in_scheme else None)
+            variances.append(worst_variance(scheme.size(name), k_c, shrinkage))
+    return max(variances)
 
 
-def worst_variance(k_a: int, k_c: int, shrinkage: tuple[Fraction, Fraction, Fraction]) -> Fraction:
-    """The largest E[u^2] - P^2 of a cell over all populations.
+def worst_variance(k_a: int, k_c: int, shrinkage: Shrinkage) -> Fraction:
+    """The largest E[u^2] - P^2 of a cell over all populations: docs/mathematics/response.md, statement 3.4.
 
     E[u^2] is linear in the shares of the truths that match the cell in both, either or no coordinate; for a
     given P the rest is best put where it is largest, and what is left is a parabola in P.
@@ -172,7 +184,11 @@ def worst_variance(k_a: int, k_c: int, shrinkage: tuple[Fraction, Fraction, Frac
 
 
 def _worst_accuracy(scheme: AnyScheme) -> Fraction | None:
-    """The same of a measured accuracy: a quarter of the squared range of what an answer contributes."""
+    """N times the largest variance of a measured accuracy; None where it is not planned.
+
+    A quarter of the squared range of what an answer contributes: docs/mathematics/response.md, section 3.
+    """
     if not isinstance(scheme, Scheme):
         return None
-    return math.prod((1 / (2 * group.theta - 1) ** 2 for group in scheme.groups), start=Fraction(1, 4))
+    deltas = (scheme.remains(group, group.columns[:1]) for group in scheme.groups)
+    return math.prod((1 / delta**2 for delta in deltas), start=Fraction(1, 4))

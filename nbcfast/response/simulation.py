@@ -2,21 +2,21 @@
 
 What naive Bayes sees are counts, and the number of liars among m equal records is Binomial(m, 1 - theta): the
 same law as that of m coins. Repetitions are therefore one draw of (patterns x repetitions) binomial numbers
-and a few matrix products.
+and a few matrix products. docs/mathematics/response.md, section 7.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Floats, Longs
+from nbcfast._core.dtypes import Array, Floats, Longs, Places
 from nbcfast._core.numbers import exact
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable, table_from
-from nbcfast.response.schemes import AnyScheme, KaryScheme
-from nbcfast.table import Table
+from nbcfast.response.coin_groups import Numeral
+from nbcfast.response.kary_scheme import KaryScheme
+from nbcfast.response.schemes import AnyScheme
+from nbcfast.table import Domain, Table
 
 
 def simulate(
@@ -26,7 +26,7 @@ def simulate(
     class_name: str,
     *,
     repetitions: int = 100,
-    alpha: Any = 1,
+    alpha: Numeral = 1,
     rng: np.random.Generator | None = None,
 ) -> Floats:
     """The accuracy on plain test records of classifiers from disguised training records, once a repetition.
@@ -77,42 +77,50 @@ def simulate(
     declared = scheme.declared(train)
     attributes = [name for name in train.names if name != class_name]
     domains = {name: declared.order(name, train.column(name).domain) for name in train.names}
-    classes = domains[class_name]
-    data = train.collapse()
-    if not data.n_rows:
+    distinct = train.collapse()
+    if not distinct.n_rows:
         raise ValueError("no rows")
-    assert data.weights is not None
-    n = int(data.weights.sum())
+    assert distinct.weights is not None
+    n = int(distinct.weights.sum())
     rows = {
-        name: data.column(name).domain.positions_in(domains[name])[data.codes(name)] for name in train.names
+        name: distinct.column(name).domain.positions_in(domains[name])[distinct.codes(name)]
+        for name in train.names
     }
-    told = _Answers(rows, data.weights, {name: len(domain) for name, domain in domains.items()}, class_name)
-    draw = told.kary if isinstance(declared, KaryScheme) else told.binary
+    sizes = {name: len(domain) for name, domain in domains.items()}
+    truths = _TrueRecords(rows, distinct.weights, sizes, class_name)
+    draw = truths.kary_answers if isinstance(declared, KaryScheme) else truths.binary_answers
     observed = draw(declared, attributes, repetitions, generator)
 
-    prior = _prior(declared, class_name, told.class_counts(observed, attributes, repetitions) / n)
-    with np.errstate(divide="ignore"):
-        scores_of_class = np.log(prior)
+    prior = _prior(declared, class_name, truths.class_counts(observed, attributes, repetitions) / n)
+    joint = {name: n * _nearest_joint(declared, name, class_name, observed[name] / n) for name in attributes}
     plain = test.select([*attributes, class_name]).collapse()
     if not plain.n_rows:
         raise ValueError("no rows")
     assert plain.weights is not None
-    label = _places(plain, class_name, classes)
-    scores = np.broadcast_to(scores_of_class[np.newaxis], (plain.n_rows, len(classes), repetitions)).copy()
-    for name in attributes:
-        joint = n * _projected(declared, name, class_name, observed[name] / n)
-        total = joint.sum(axis=0, keepdims=True) + len(joint) * smoothing
+    true_labels = _places(plain, class_name, domains[class_name])
+    right = _labels(plain, prior, joint, smoothing, domains) == true_labels[:, np.newaxis]
+    accuracies: Floats = (plain.weights @ right) / plain.weights.sum()
+    return accuracies
+
+
+def _labels(
+    records: Table, prior: Floats, joint: dict[str, Floats], smoothing: float, domains: dict[str, Domain]
+) -> Places:
+    """The labels of plain records, one column a repetition; `joint` are numbers of records, not shares."""
+    with np.errstate(divide="ignore"):
+        scores_of_class = np.log(prior)
+    scores = np.repeat(scores_of_class[np.newaxis], records.n_rows, axis=0)
+    for name, numbers in joint.items():
+        total = numbers.sum(axis=0, keepdims=True) + len(numbers) * smoothing
         with np.errstate(divide="ignore", invalid="ignore"):
-            conditional = np.where(total > 0, (joint + smoothing) / total, 1 / len(joint))
-            scores += np.log(conditional)[_places(plain, name, domains[name])]
+            conditional = np.where(total > 0, (numbers + smoothing) / total, 1 / len(numbers))
+            scores += np.log(conditional)[_places(records, name, domains[name])]
     # The later class wins ties.
-    best = len(classes) - 1 - np.argmax(scores[:, ::-1], axis=1)
-    right = best == label[:, np.newaxis]
-    result: Floats = (plain.weights @ right) / plain.weights.sum()
-    return result
+    labels: Places = len(prior) - 1 - np.argmax(scores[:, ::-1], axis=1)
+    return labels
 
 
-def _places(table: Table, name: str, domain: Any) -> Longs:
+def _places(table: Table, name: str, domain: Domain) -> Longs:
     places: Longs = table.column(name).domain.positions_in(domain)
     if (places < 0).any():
         value = table.domain(name)[int(np.argmin(places))]
@@ -122,7 +130,7 @@ def _places(table: Table, name: str, domain: Any) -> Longs:
     return places[table.codes(name)]
 
 
-class _Answers:
+class _TrueRecords:
     """Counts of distinct true records, from which those of answers are drawn."""
 
     def __init__(
@@ -132,25 +140,25 @@ class _Answers:
 
     def class_counts(self, observed: dict[str, Longs], attributes: list[str], repetitions: int) -> Longs:
         if attributes:
-            found: Longs = observed[attributes[0]].sum(axis=0)
-            return found
+            counts: Longs = observed[attributes[0]].sum(axis=0)
+            return counts
         true = np.bincount(self.rows[self.class_name], self.weights, self.sizes[self.class_name])
         return np.repeat(true.astype(np.int64)[:, np.newaxis], repetitions, axis=1)
 
     def _summed(self, codes: Array, size: int, numbers: Longs) -> Longs:
         """Sums of the rows of `numbers` with the same code."""
         order = np.argsort(codes, kind="stable")
-        found, first = np.unique(codes[order], return_index=True)
-        result = np.zeros((size, numbers.shape[1]), np.int64)
-        result[found] = np.add.reduceat(numbers[order], first, axis=0)
-        return result
+        distinct, first = np.unique(codes[order], return_index=True)
+        sums = np.zeros((size, numbers.shape[1]), np.int64)
+        sums[distinct] = np.add.reduceat(numbers[order], first, axis=0)
+        return sums
 
     def _joint(self, rows: dict[str, Array], name: str, numbers: Longs) -> Longs:
         k_a, k_c = self.sizes[name], self.sizes[self.class_name]
         codes = rows[name] * k_c + rows[self.class_name]
         return self._summed(codes, k_a * k_c, numbers).reshape(k_a, k_c, -1)
 
-    def binary(
+    def binary_answers(
         self,
         scheme: AnyScheme,
         attributes: list[str],
@@ -159,18 +167,18 @@ class _Answers:
     ) -> dict[str, Longs]:
         rows = self.rows
         numbers = np.repeat(self.weights[:, np.newaxis], repetitions, axis=1)
-        own = scheme.group_of(self.class_name)
-        if own is not None:
+        class_group = scheme.group_of(self.class_name)
+        if class_group is not None:
             # First, because all other groups share the class with it.
-            group = scheme.groups[own]
+            group = scheme.groups[class_group]
             liars = rng.binomial(numbers, float(1 - group.theta))
-            other = {name: 1 - codes if name in group.columns else codes for name, codes in rows.items()}
-            rows = {name: np.concatenate([codes, other[name]]) for name, codes in rows.items()}
+            lies = {name: 1 - codes if name in group.columns else codes for name, codes in rows.items()}
+            rows = {name: np.concatenate([codes, lies[name]]) for name, codes in rows.items()}
             numbers = np.concatenate([numbers - liars, liars])
         observed = {}
         for place, group in enumerate(scheme.groups):
             names = [name for name in group.columns if name != self.class_name]
-            if place == own or not names:
+            if place == class_group or not names:
                 continue
             # Coins of other groups are others: what this one does depends on its columns and the class alone.
             codes = rows[self.class_name].astype(np.int64)
@@ -179,16 +187,16 @@ class _Answers:
             distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
             sums = self._summed(inverse.reshape(-1), len(distinct), numbers)
             liars = rng.binomial(sums, float(1 - group.theta))
-            mine = {name: rows[name][first] for name in (*names, self.class_name)}
+            of_group = {name: rows[name][first] for name in (*names, self.class_name)}
             for name in names:
-                true = self._joint(mine, name, sums - liars)
-                observed[name] = true + self._joint(mine, name, liars)[::-1]
+                true = self._joint(of_group, name, sums - liars)
+                observed[name] = true + self._joint(of_group, name, liars)[::-1]
         for name in attributes:
             if name not in observed:
                 observed[name] = self._joint(rows, name, numbers)
         return observed
 
-    def kary(
+    def kary_answers(
         self,
         scheme: AnyScheme,
         attributes: list[str],
@@ -212,25 +220,25 @@ class _Answers:
                     true[:, :, np.newaxis], float(scheme.shrinkage(name, None)[0]), (*true.shape, repetitions)
                 )
                 pool = (true.sum(axis=0)[:, np.newaxis] - kept.sum(axis=0)).T
-                told = kept + rng.multinomial(pool, np.full(k, 1 / k)).transpose(2, 1, 0)
+                observed[name] = kept + rng.multinomial(pool, np.full(k, 1 / k)).transpose(2, 1, 0)
             else:
                 chances = np.full((k, k), float((1 - theta) / (k - 1)))
                 np.fill_diagonal(chances, float(theta))
-                told = np.zeros((*true.shape, repetitions), np.int64)
+                answers = np.zeros((*true.shape, repetitions), np.int64)
                 for a in range(k):
                     drawn = rng.multinomial(true[a], chances[a], (repetitions, true.shape[1]))
-                    told += drawn.transpose(2, 1, 0)
-            observed[name] = told
+                    answers += drawn.transpose(2, 1, 0)
+                observed[name] = answers
         return observed
 
 
 def _prior(scheme: AnyScheme, class_name: str, shares: Floats) -> Floats:
     k = len(shares)
     factor = float(scheme.shrinkage(class_name, None)[0])
-    return shares if factor == 1 else _simplex(1 / k + (shares - 1 / k) / factor)
+    return shares if factor == 1 else nearest_floats(1 / k + (shares - 1 / k) / factor)
 
 
-def _projected(scheme: AnyScheme, name: str, class_name: str, shares: Floats) -> Floats:
+def _nearest_joint(scheme: AnyScheme, name: str, class_name: str, shares: Floats) -> Floats:
     """As `estimate` does, for arrays of (values, classes, repetitions)."""
     rows, columns, both = map(float, scheme.shrinkage(name, class_name))
     mean = shares.mean(axis=(0, 1), keepdims=True)
@@ -238,26 +246,24 @@ def _projected(scheme: AnyScheme, name: str, class_name: str, shares: Floats) ->
         shares.mean(axis=1, keepdims=True) - mean,
         shares.mean(axis=0, keepdims=True) - mean,
     )
-    raw = mean + row / rows + column / columns + (shares - mean - row - column) / both
+    raw: Floats = mean + row / rows + column / columns + (shares - mean - row - column) / both
     k_a, k_c, repetitions = raw.shape
-    own, others = scheme.group_of(name), scheme.group_of(class_name)
-    result: Floats = raw
-    if own is None and others is None:
-        return result
-    if others is None:
-        return _simplex(raw)
-    if own is None:
-        result = _simplex(raw.transpose(1, 0, 2)).transpose(1, 0, 2)
-    elif own == others and (k_a, k_c) == (2, 2):
-        result = np.empty_like(raw)
-        result[[0, 1], [0, 1]] = _simplex(raw[[0, 1], [0, 1]])
-        result[[0, 1], [1, 0]] = _simplex(raw[[0, 1], [1, 0]])
-    else:
-        result = _simplex(raw.reshape(k_a * k_c, repetitions)).reshape(raw.shape)
-    return result
+    group, class_group = scheme.group_of(name), scheme.group_of(class_name)
+    if group is None and class_group is None:
+        return raw
+    if class_group is None:
+        return nearest_floats(raw)
+    if group is None:
+        return nearest_floats(raw.transpose(1, 0, 2)).transpose(1, 0, 2)
+    if group == class_group and (k_a, k_c) == (2, 2):
+        joint = np.empty_like(raw)
+        joint[[0, 1], [0, 1]] = nearest_floats(raw[[0, 1], [0, 1]])
+        joint[[0, 1], [1, 0]] = nearest_floats(raw[[0, 1], [1, 0]])
+        return joint
+    return nearest_floats(raw.reshape(k_a * k_c, repetitions)).reshape(raw.shape)
 
 
-def _simplex(points: Floats) -> Floats:
+def nearest_floats(points: Floats) -> Floats:
     """The nearest points with entries of at least 0 and the same sums, along the first axis."""
     total = np.maximum(points.sum(axis=0), 0.0)
     ordered = -np.sort(-points, axis=0)
@@ -265,5 +271,5 @@ def _simplex(points: Floats) -> Floats:
     shifts = (np.cumsum(ordered, axis=0) - total) / np.arange(1, len(points) + 1).reshape(shape)
     kept = np.maximum((ordered > shifts).sum(axis=0) - 1, 0)
     shift = np.take_along_axis(shifts, kept[np.newaxis], axis=0)
-    result: Floats = np.maximum(points - shift, 0.0)
-    return result
+    nearest: Floats = np.maximum(points - shift, 0.0)
+    return nearest

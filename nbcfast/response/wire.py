@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast import __version__
+from nbcfast._core.untyped import Document
 from nbcfast._wire.disguised import DisguisedDocument, check_cut
 from nbcfast._wire.json_entries import FORMAT, Refused
 from nbcfast._wire.regular_files import CUTS, SCHEME
 from nbcfast._wire.scheme import disguised_warnings
 from nbcfast.published import table_lines as tables
 from nbcfast.published.typed import json_rational, json_whole
-from nbcfast.response.binary import Cut
+from nbcfast.response.binarising import Cut
 
 if TYPE_CHECKING:
     from nbcfast.response.disguising import Disguised
@@ -60,7 +61,7 @@ def expect_savable(cuts: Mapping[str, Cut]) -> None:
             raise ValueError(f"not saved: {error}") from None
 
 
-def _document(disguised: Disguised) -> dict[str, Any]:
+def _document(disguised: Disguised) -> Document:
     privacy = disguised.scheme.privacy()
     groups = [(group.columns, None if group.is_ldp else group.text) for group in privacy.groups]
     warnings = disguised_warnings(disguised.untouched, groups)

@@ -20,8 +20,10 @@ import nbcfast
 from nbcfast import Table, Viewset, _response, response
 from nbcfast.reference import response as reference
 from nbcfast.response import KaryScheme, Scheme
-from nbcfast.response.estimating import contributions
+from nbcfast.response.bounded_shares import nearest_shares
 from nbcfast.response.planning import worst_variance
+from nbcfast.response.simulation import nearest_floats
+from nbcfast.response.two_way import contributions
 
 F = Fraction
 THETAS = [F(4, 5), F(1, 3), F(9, 10), F(2, 5), F(0), F(1)]
@@ -301,11 +303,8 @@ def test_values_are_those_of_the_scheme_and_may_be_missing_from_the_answers():
 
 @given(st.lists(st.fractions(-2, 2, max_denominator=20), min_size=1, max_size=6))
 def test_the_simplex_is_the_nearest_point(point):
-    from nbcfast.response.estimating import _simplex
-    from nbcfast.response.simulation import _simplex as floats
-
     total = max(sum(point), F(0))
-    found = _simplex(point, total).tolist()
+    found = nearest_shares(point, total).tolist()
     assert found == reference.simplex(point, total)
     assert sum(found) == total
     # No other point of the simplex is nearer: the gradient there says so.
@@ -314,7 +313,7 @@ def test_the_simplex_is_the_nearest_point(point):
         if share:
             assert slope[place] == min(slope)
     if sum(point) >= 0:
-        near = floats(np.array(point, float)[:, np.newaxis])[:, 0]
+        near = nearest_floats(np.array(point, float)[:, np.newaxis])[:, 0]
         assert np.allclose(near, np.array(found, float), atol=1e-12)
 
 
@@ -487,7 +486,7 @@ def test_em_says_whether_it_settled(monkeypatch):
     settled = response.estimate(told, scheme, "c", method="em", progress=lambda *done: seen.append(done))
     assert settled.converged
     assert seen[-1] == (1, 1)
-    monkeypatch.setattr("nbcfast.response.estimating.EM_STEPS", 3)
+    monkeypatch.setattr("nbcfast.response.bounded_shares.EM_STEPS", 3)
     found = response.estimate(told, scheme, "c", method="em")
     assert not found.converged
     assert found.to_dict()["converged"] is False

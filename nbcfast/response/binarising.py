@@ -1,22 +1,27 @@
-"""Columns made two-valued: by the middle of their range, as in the paper, or by their median."""
+"""`binarise` and `cuts`: columns made two-valued, for a binary scheme.
+
+A column is cut at the middle of its range, as in the paper, or at its median.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from itertools import accumulate
+from typing import Literal
 
 import numpy as np
 
 from nbcfast._core.numbers import exact
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
-from nbcfast.response.schemes import number_text
+from nbcfast._wire.messages import decimal_text
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.table import value_weights
-from nbcfast.table.values import in_order
+from nbcfast.table.values import Value, in_order
 
 At = Literal["midrange", "median"]
 
@@ -34,13 +39,13 @@ class Cut:
     """
 
     point: Fraction
-    values: tuple[Any, ...] = ()
+    values: tuple[Value, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"point": number_text(self.point), "values": list(self.values)}
+    def to_dict(self) -> Document:
+        return {"point": decimal_text(self.point), "values": list(self.values)}
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Cut:
+    def from_dict(cls, fields: Document) -> Cut:
         """The cut that `to_dict` wrote."""
         if set(fields) != {"point", "values"} or not isinstance(fields["values"], list):
             raise ValueError(f"expected a point and values, got {sorted(fields)}")
@@ -78,7 +83,7 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     table = table_from(table)
     if isinstance(names, str):
         raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
-    return {name: _cut(table, name, at) for name in (table.names if names is None else names)}
+    return {name: _cut_of(table, name, at) for name in (table.names if names is None else names)}
 
 
 def binarise(
@@ -116,34 +121,37 @@ def binarise(
     array([0, 0, 1], dtype=uint8)
     """
     table = table_from(table)
-    found = cuts(table, names, at=at) if points is None else dict(points)
-    for name, cut in found.items():
+    cut_of = cuts(table, names, at=at) if points is None else dict(points)
+    for name, cut in cut_of.items():
         if not isinstance(cut, Cut):
             raise TypeError(f"points: expected a Cut for {name!r}, got {type(cut).__name__}")
     columns = {name: table.column(name) for name in table.names}
-    for name, cut in found.items():
+    for name, cut in cut_of.items():
         column = table.column(name)
-        places = _ranks(column.domain, name, cut)
-        above = np.fromiter((place is not None and place > cut.point for place in places), np.uint8)
+        above = np.fromiter((rank > cut.point for rank in _ranks(column.domain, name, cut)), np.uint8)
         columns[name] = Column(above[column.codes], Domain("int", [0, 1], (), True))
     return Table.from_columns(columns, table.weights, table.n_rows)
 
 
 def _ranks(domain: Domain, name: str, cut: Cut | None = None) -> list[int | Fraction]:
-    """For each value what is compared with the point."""
+    """For each value what is compared with the point: a number itself, of another value its place."""
     if domain.tail:
         raise ValueError(f"column {name!r} has missing answers: drop_nulls() drops such rows")
-    numbers = domain.kind in ("int", "float")
-    if cut is not None and numbers != (not cut.values) and len(domain):
+    has_numbers = _has_numbers(domain)
+    if cut is not None and has_numbers != (not cut.values) and len(domain):
         raise ValueError(f"column {name!r}: the cut is of {'values' if cut.values else 'numbers'}")
-    if numbers:
+    if has_numbers:
         return [exact(value, f"column {name!r}") for value in domain.values]
-    order: list[Any] = in_order(domain.values) if cut is None else list(cut.values)
-    places = {value: place for place, value in enumerate(order)}
+    ordered = in_order(domain.values) if cut is None else cut.values
+    places = {value: place for place, value in enumerate(ordered)}
     for value in domain.values:
         if value not in places:
             raise ValueError(f"column {name!r}: value {value!r} is unknown to its cut")
     return [places[value] for value in domain.values]
+
+
+def _has_numbers(domain: Domain) -> bool:
+    return domain.kind in ("int", "float")
 
 
 def _rounded(middle: Fraction) -> Fraction:
@@ -162,23 +170,27 @@ def _rounded(middle: Fraction) -> Fraction:
     return middle // unit * unit
 
 
-def _cut(table: Table, name: str, at: At) -> Cut:
+def _cut_of(table: Table, name: str, at: At) -> Cut:
     column = table.column(name)
     ranks = _ranks(column.domain, name)
     totals = value_weights(column, table.weights).tolist()
-    used = sorted((rank, total) for rank, total in zip(ranks, totals, strict=True) if total)
-    if not used:
+    weighted = sorted((rank, total) for rank, total in zip(ranks, totals, strict=True) if total)
+    if not weighted:
         raise ValueError("no rows")
-    values: tuple[Any, ...] = ()
-    if column.domain.kind not in ("int", "float"):
-        values = tuple(in_order(column.domain.values))
+    values = () if _has_numbers(column.domain) else tuple(in_order(column.domain.values))
     if at == "midrange":
-        return Cut(_rounded(Fraction(used[0][0] + used[-1][0]) / 2), values)
-    half, passed = Fraction(sum(total for _, total in used), 2), 0
-    for place, (rank, total) in enumerate(used):
-        passed += total
-        if passed >= half:
-            if place == len(used) - 1 and place:
-                rank = used[place - 1][0]
-            return Cut(Fraction(rank), values)
-    raise AssertionError("unreachable")
+        return Cut(_rounded(Fraction(weighted[0][0] + weighted[-1][0]) / 2), values)
+    return Cut(Fraction(_median(weighted)), values)
+
+
+def _median(weighted: list[tuple[int | Fraction, int]]) -> int | Fraction:
+    """The lower weighted median of sorted ranks, or the one before it if nothing lies above.
+
+    Of a column that is mostly its greatest value a cut there would leave no 1.
+    """
+    half = Fraction(sum(total for _, total in weighted), 2)
+    passed = accumulate(total for _, total in weighted)
+    place = next(place for place, total in enumerate(passed) if total >= half)
+    if place == len(weighted) - 1 and place:
+        place -= 1
+    return weighted[place][0]
