@@ -17,7 +17,7 @@ from response_experiment import THETAS, figures
 from nbcfast import Table, response
 from nbcfast.reference import response as plain
 from nbcfast.response import KaryScheme, Scheme
-from nbcfast.response.bits import Bits, made
+from nbcfast.response.bits import Bits, bits_of
 from nbcfast.table import Domain
 
 ROWS, COLUMNS = 1_000_000, 10
@@ -48,7 +48,7 @@ def random_bits(rows: int, columns: int) -> Bits:
             column[-1] &= np.uint64((1 << rows % 64) - 1)
         words[f"a{number}"] = column
     domain = Domain("int", [0, 1], (), True)
-    return made(rows, words, dict.fromkeys(words, domain))
+    return bits_of(rows, words, dict.fromkeys(words, domain))
 
 
 def flips(rounds: int, rows: int) -> Iterator[Row]:

@@ -18,7 +18,7 @@ import nbcfast
 from nbcfast import response
 from nbcfast._core.numbers import exact_share
 from nbcfast._reading.endings import is_parquet
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast._wire.regular_files import CUTS, TABLE
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Whole, reads_file, verbs
@@ -28,7 +28,6 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
 from nbcfast.response import Cut, KaryScheme, Scheme
-from nbcfast.response.schemes import number_text
 from nbcfast.response.wire import expect_savable
 from nbcfast.table.values import plain
 from nbcfast.verification.load import load
@@ -95,7 +94,7 @@ def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
     for group, hidden in zip(scheme.groups, scheme.privacy().groups, strict=True):
         epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "unbounded"
         names = ", ".join(label(name) for name in group.columns)
-        grid.add_row(Text(names), number_text(group.theta), epsilon)
+        grid.add_row(Text(names), decimal_text(group.theta), epsilon)
     return grid
 
 
@@ -292,7 +291,7 @@ def disguise(
 def cut_text(cut: Cut) -> str:
     """Where a column is cut, or which of its values are 1."""
     if not cut.values:
-        return number_text(cut.point)
+        return decimal_text(cut.point)
     return (
         "(1 is "
         + ", ".join(label(value) for place, value in enumerate(cut.values) if place > cut.point)
