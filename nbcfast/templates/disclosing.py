@@ -1,116 +1,42 @@
-"""Top-down disclosure: what to suppress so that all templates hold, and no more."""
+"""`disclose`: top-down disclosure, which suppresses what it takes that all templates hold, and no more.
+
+What is computed, and why the search is right: docs/mathematics/templates.md, sections 1 to 5.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast import _disclose
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import exact, number_text
 from nbcfast._core.validation import whole
-from nbcfast._reading.source import table_from
-from nbcfast.table import SUPPRESSED, Column, Domain, Interval, Table
-from nbcfast.table.encode import recode, used_values
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._wire.messages import decimal_text
+from nbcfast.table import Interval, Table
 from nbcfast.table.values import Value
-from nbcfast.templates.distinct_rows import Part, distinct_rows, numbered
+from nbcfast.templates.distinct_rows import LeafRows, RowSource
 from nbcfast.templates.inferences import at_most, expect_known
-from nbcfast.templates.results import Disclosure, Step, _frozen
-from nbcfast.templates.template import Template, checked, merged, position
+from nbcfast.templates.masked_columns import MaskedColumn
+from nbcfast.templates.results import Disclosure, Step, frozen_reasons
+from nbcfast.templates.template import Template, checked, merged
 from nbcfast.views.tallying import tally
 
-Report = Callable[[int, int], object]
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+    from nbcfast.templates.results import Reason
 
 UTILITIES = ("information", "distortion")
 TALLIED = 1 << 16  # values of a column up to which the counting kernel is made for it
 
 
-@dataclass(frozen=True)
-class Masked:
-    """A column that may be suppressed.
-
-    Attributes
-    ----------
-    places : ndarray of int64
-        The positions, in the domain, of the values that occur: in the order of the domain, or rising for a
-        continuous column.
-    map : ndarray of int64
-        For each position its place among those.
-    """
-
-    name: str
-    column: Column
-    continuous: bool
-    places: Longs
-    map: Longs
-
-    @classmethod
-    def of(cls, table: Table, name: str, continuous: bool) -> Masked:
-        column = table.column(name)
-        domain = column.domain
-        if SUPPRESSED in domain.tail:
-            raise ValueError(f"table: column {name!r} holds SUPPRESSED already, and is to be suppressed")
-        places = np.flatnonzero(used_values(column.codes, len(domain)))
-        if continuous:
-            if domain.kind not in ("int", "float"):
-                raise ValueError(f"continuous: expected a column of numbers, {name!r} holds {domain.kind}")
-            if None in domain.tail and (places == len(domain) - 1).any():
-                raise ValueError(f"continuous: column {name!r} has nulls: drop them, or leave it categorical")
-            numbers = domain.numbers[places]
-            if domain.kind == "float" and not np.isfinite(numbers).all():
-                raise ValueError(f"continuous: column {name!r} has numbers that are not finite")
-            places = places[np.argsort(numbers, kind="stable")]
-        table_of = np.zeros(len(domain), np.int64)
-        table_of[places] = np.arange(len(places))
-        return cls(name, column, continuous, places, table_of)
-
-    @property
-    def most_steps(self) -> int:
-        return len(self.places) - self.continuous
-
-    def value(self, place: int) -> Any:
-        """The value with this code, or the number of a cut as intervals hold it."""
-        found = self.column.domain.values[self.places[place]]
-        return exact(found, "cut") if self.continuous else found
-
-    def released(self, disclosed: list[int]) -> Column:
-        """The column once these values are disclosed, or the column cut there."""
-        domain = self.column.domain
-        if self.continuous:
-            cuts = sorted(disclosed)
-            ends = [None, *(self.value(cut) for cut in cuts), None]
-            intervals: list[Value] = [Interval(low, high) for low, high in pairwise(ends)]
-            released = Domain("interval", intervals, (), False)
-            codes = np.searchsorted(np.array(cuts, np.int64), self.map, side="right")
-            return Column(recode(self.column.codes, codes, len(released)), released)
-        shown = np.sort(self.places[np.array(disclosed, np.int64)])
-        if len(shown) == len(self.places):
-            released = domain.subset(shown)
-            released = Domain(released.kind, released.head, released.tail, False)
-            table_of = np.zeros(len(domain), np.int64)
-        else:
-            kept = domain.subset(shown)
-            released = Domain(kept.kind, kept.head, (*kept.tail, SUPPRESSED), False)
-            table_of = np.full(len(domain), len(shown), np.int64)
-        table_of[shown] = np.arange(len(shown))
-        return Column(recode(self.column.codes, table_of, len(released)), released)
-
-    def withheld(self, disclosed: list[int]) -> dict[int, Value]:
-        """The values that are not disclosed, by their codes."""
-        values = self.column.domain.values
-        rest = np.delete(np.arange(len(self.places)), np.array(disclosed, np.int64))
-        return {place: values[self.places[place]] for place in rest.tolist()}
-
-
 def disclose(
-    table: Any,
+    table: AnyTable,
     templates: Iterable[Template],
     target: str | None = None,
     *,
@@ -118,7 +44,7 @@ def disclose(
     require_beneficial: bool = True,
     continuous: Iterable[str] = (),
     max_steps: int | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Disclosure:
     """Suppress values until no inference is more confident than its template allows, and no more than that.
 
@@ -227,38 +153,40 @@ def disclose(
     search, input_bytes = _search(
         table, wanted, masked, target, utility == "distortion", require_beneficial and utility != "distortion"
     )
-    _feasible(wanted, [Fraction(*pair) for pair in search.confidences()])
-    complete = _run(search, max_steps, sum(one.most_steps for one in masked), progress)
+    # Disclosing only raises confidences, so the most suppressed table can keep the templates or none can:
+    # docs/mathematics/templates.md, section 3.
+    _expect_feasible(wanted, [Fraction(*pair) for pair in search.confidences()])
+    complete = _run(search, max_steps, sum(column.most_steps for column in masked), progress)
     return _result(table, wanted, masked, search, target, utility, complete, input_bytes)
 
 
 def _masked(
     table: Table, templates: tuple[Template, ...], target: str | None, continuous: Iterable[str]
-) -> list[Masked]:
+) -> list[MaskedColumn]:
     """The columns of all quasi-identifiers that are neither target nor sensitive, as in the table."""
     known = {name for template in templates for name in template.quasi}
-    shown = {target, *(template.sensitive[0] for template in templates)}
-    names = [name for name in table.names if name in known and name not in shown]
+    kept = {target, *(template.sensitive[0] for template in templates)}
+    names = [name for name in table.names if name in known and name not in kept]
     if isinstance(continuous, str) or not isinstance(continuous, Iterable):
         raise TypeError(f"continuous must be a sequence of column names, got {continuous!r}")
-    listed = list(continuous)
-    for name in listed:
+    in_intervals = list(continuous)
+    for name in in_intervals:
         table.column(name)
         if name not in names:
             raise ValueError(f"continuous: expected columns that may be suppressed, got {name!r}")
     expect_known(table, names)
-    return [Masked.of(table, name, name in listed) for name in names]
+    return [MaskedColumn.of(table, name, name in in_intervals) for name in names]
 
 
-def _feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> None:
+def _expect_feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> None:
     broken = {
-        template: found
-        for template, found in zip(templates, confidences, strict=True)
-        if found > template.limit
+        template: confidence
+        for template, confidence in zip(templates, confidences, strict=True)
+        if confidence > template.limit
     }
     if broken:
         listed = "; ".join(
-            f"{template} has {number_text(exact(found, 'confidence'))}" for template, found in broken.items()
+            f"{template} has {decimal_text(confidence)}" for template, confidence in broken.items()
         )
         raise Infeasible(
             f"even with everything suppressed {len(broken)} of {len(templates)} templates break: {listed}",
@@ -266,7 +194,7 @@ def _feasible(templates: tuple[Template, ...], confidences: list[Fraction]) -> N
         )
 
 
-def _run(search: _disclose.Disclosing, max_steps: int | None, most: int, progress: Report | None) -> bool:
+def _run(search: _disclose.Disclosing, max_steps: int | None, most: int, progress: Progress | None) -> bool:
     """Disclose step by step; whether it came to its end."""
     try:
         if progress is not None and _stops(progress(0, most)):
@@ -282,173 +210,87 @@ def _run(search: _disclose.Disclosing, max_steps: int | None, most: int, progres
     return False
 
 
-def _stops(said: object) -> bool:
-    return isinstance(said, (bool, np.bool_)) and not said
+def _stops(answer: object) -> bool:
+    """Whether a progress function says False; most say nothing, which is None and no reason to stop."""
+    return isinstance(answer, (bool, np.bool_)) and not answer
 
 
 def _search(
     table: Table,
     templates: tuple[Template, ...],
-    masked: list[Masked],
+    masked: list[MaskedColumn],
     target: str | None,
     distortion: bool,
     beneficial: bool,
 ) -> tuple[_disclose.Disclosing, int]:
     """The kernel's state before the first step, and the bytes of what it was given."""
     total = table.n_rows if table.weights is None else int(table.weights.sum())
-    wide = total >= 1 << 32 or any(len(one.places) > 1 << 16 for one in masked)
+    wide = total >= 1 << 32 or any(len(column.positions) > 1 << 16 for column in masked)
     counts = _counts(table, masked, target)
     quasis = list(dict.fromkeys(frozenset(template.quasi) for template in templates))
-    rows = _Rows.of(table, templates, masked, wide, len(quasis) > 1)
-    parts: list[tuple[Any, ...]] = [()] * len(quasis)
-    hits: dict[Template, tuple[int, int]] = {}
-    made: list[tuple[frozenset[str], set[tuple[str, Value]], _Rows]] = []
+    of_quasi = {
+        quasi: [template for template in templates if frozenset(template.quasi) == quasi] for quasi in quasis
+    }
+    all_rows = RowSource.of(table, templates, masked, wide, len(quasis) > 1)
+    leaf_rows: dict[frozenset[str], LeafRows] = {}
+    sources: list[tuple[frozenset[str], set[tuple[str, Value]], RowSource]] = []
     # Large sets first: the rows of a small one are made of the fewest that tell its values apart.
-    for number in sorted(range(len(quasis)), key=lambda number: -len(quasis[number])):
-        quasi = quasis[number]
-        own = [template for template in templates if frozenset(template.quasi) == quasi]
-        sensitive = {template.sensitive for template in own}
-        sources = [one for known, told, one in made if quasi <= known and sensitive <= told]
-        source = min(sources, key=lambda one: one.n_rows, default=rows)
-        parts[number], found = source.part(quasi, own, keep=len(quasis) > 1)
-        made.append((quasi, sensitive, found))
-        hits.update((template, (number, place)) for place, template in enumerate(own))
+    for quasi in sorted(quasis, key=len, reverse=True):
+        sensitive = {template.sensitive for template in of_quasi[quasi]}
+        fitting = [source for columns, marked, source in sources if quasi <= columns and sensitive <= marked]
+        fewest = min(fitting, key=lambda source: source.n_rows, default=all_rows)
+        leaf_rows[quasi], source = fewest.leaf_rows(quasi, of_quasi[quasi], keep=len(quasis) > 1)
+        sources.append((quasi, sensitive, source))
+    hits = {
+        template: (number, place)
+        for number, quasi in enumerate(quasis)
+        for place, template in enumerate(of_quasi[quasi])
+    }
+    # Limits whose parts fit where counts do, and which decide alike: statement 4.5.
     limits = [(*hits[template], *at_most(template.limit, total)) for template in templates]
     search = _disclose.Disclosing(
-        counts, [one.continuous for one in masked], parts, limits, wide, distortion, beneficial
+        counts,
+        [column.continuous for column in masked],
+        [leaf_rows[quasi] for quasi in quasis],
+        limits,
+        wide,
+        distortion,
+        beneficial,
     )
-    given = sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
-    return search, given
+    return search, sum(rows.nbytes for rows in leaf_rows.values())
 
 
-def _counts(table: Table, masked: list[Masked], target: str | None) -> list[Longs]:
+def _counts(table: Table, masked: list[MaskedColumn], target: str | None) -> list[Longs]:
     """Of each masked column the records of each value and class."""
     if target is None:
         labels, n_classes = np.zeros(table.n_rows, np.uint8), 1
     else:
         labels, n_classes = table.codes(target), len(table.column(target).domain)
-    few = [one for one in masked if len(one.map) <= TALLIED and n_classes <= TALLIED]
-    found: dict[str, Longs] = {}
-    if few:
+    tallied = [column for column in masked if len(column.code_of) <= TALLIED and n_classes <= TALLIED]
+    counts: dict[str, Longs] = {}
+    if tallied:
         _, arrays = tally(
-            [one.column.codes for one in few],
-            [len(one.map) for one in few],
+            [column.column.codes for column in tallied],
+            [len(column.code_of) for column in tallied],
             labels,
             n_classes,
             table.n_rows,
             weights=table.weights,
         )
-        found = {one.name: array[one.places] for one, array in zip(few, arrays, strict=True)}
-    for one in masked:
-        if one.name not in found:
-            array = np.zeros((len(one.places), n_classes), np.int64)
-            np.add.at(
-                array, (one.map[one.column.codes], labels), 1 if table.weights is None else table.weights
-            )
-            found[one.name] = array
-    return [np.ascontiguousarray(found[one.name]) for one in masked]
-
-
-class _Rows:
-    """The rows of which those of each quasi-identifier are made: all, or the distinct ones."""
-
-    def __init__(
-        self,
-        table: Table,
-        columns: dict[str, Part],
-        weights: Longs | None,
-        n_rows: int,
-        masked: dict[str, int],
-        wide: bool,
-        marks: dict[str, Longs],
-    ) -> None:
-        self.table, self.columns, self.weights, self.n_rows = table, columns, weights, n_rows
-        self.masked, self.wide, self.marks = masked, wide, marks
-
-    @classmethod
-    def of(
-        cls, table: Table, templates: tuple[Template, ...], masked: list[Masked], wide: bool, shared: bool
-    ) -> _Rows:
-        columns = {one.name: Part(one.column.codes, one.map, len(one.places)) for one in masked}
-        known = {name for template in templates for name in template.quasi}
-        used = {*known, *(template.sensitive[0] for template in templates)}
-        for name in table.names:
-            if name not in columns and name in used:
-                size = len(table.column(name).domain)
-                columns[name] = Part(table.codes(name), np.arange(size), size)
-        wide_rows = wide or any(part.size > 1 << 16 for part in columns.values())
-        numbers = {one.name: number for number, one in enumerate(masked)}
-        weights, n_rows = table.weights, table.n_rows
-        marks: dict[str, Longs] = {}
-        if shared:
-            # Sensitive columns that nobody is assumed to know matter for their sensitive values alone.
-            listed = dict(columns)
-            for name in columns:
-                if name not in known:
-                    sensitive = sorted({position(table, t) for t in templates if t.sensitive[0] == name})
-                    marks[name] = np.zeros(columns[name].size, np.int64)
-                    marks[name][sensitive] = np.arange(1, len(sensitive) + 1)
-                    listed[name] = Part(columns[name].codes, marks[name], len(sensitive) + 1)
-            found, totals = distinct_rows(list(listed.values()), table.weights, table.n_rows, wide_rows)
-            matrix = np.ascontiguousarray(found.T)
-            for name, codes in zip(listed, matrix, strict=True):
-                size = listed[name].size
-                columns[name] = Part(codes, np.arange(size), size)
-            weights, n_rows = totals, len(totals)
-        return cls(table, columns, weights, n_rows, numbers, wide, marks)
-
-    def part(
-        self, quasi: frozenset[str], templates: list[Template], *, keep: bool
-    ) -> tuple[tuple[Any, ...], _Rows]:
-        """The arguments of one quasi-identifier for the kernel; and its rows, to be kept for others."""
-        own = [name for name in self.masked if name in quasi]
-        fixed = [name for name in self.columns if name in quasi and name not in self.masked]
-        sensitive = list(dict.fromkeys(template.sensitive[0] for template in templates))
-        marks = []
-        own_marks: dict[str, Longs] = {}
-        for name in sensitive:
-            # A row has at most one of a column's values, and so one mark for each sensitive column.
-            table_of = np.zeros(self.columns[name].size, np.int64)
-            own_marks[name] = np.zeros(len(self.table.column(name).domain), np.int64)
-            for place, template in enumerate(templates):
-                if template.sensitive[0] == name:
-                    code = position(self.table, template)
-                    table_of[self.marks[name][code] if name in self.marks else code] = place + 1
-                    own_marks[name][code] = place + 1
-            marks.append(Part(self.columns[name].codes, table_of, len(templates) + 1))
-        if len(templates) >= 1 << 16:
-            raise ValueError(
-                f"templates: expected fewer than 65,536 of one quasi-identifier, got {len(templates)}"
-            )
-        parts = [*(self.columns[name] for name in (*fixed, *own)), *marks]
-        wide = self.wide or any(part.size > 1 << 16 for part in parts)
-        rows, totals = distinct_rows(parts, self.weights, self.n_rows, wide)
-        groups, n_groups = numbered(rows[:, : len(fixed)])
-        end = len(fixed) + len(own)
-        arguments = (
-            [self.masked[name] for name in own],
-            np.ascontiguousarray(rows[:, len(fixed) : end], np.uint32 if self.wide else np.uint16),
-            np.ascontiguousarray(rows[:, end:], np.uint16),
-            len(templates),
-            totals.astype(np.uint64 if self.wide else np.uint32),
-            groups,
-            n_groups,
-        )
-        if not keep:
-            return arguments, self
-        matrix = np.ascontiguousarray(rows.T)
-        columns = {
-            name: Part(codes, np.arange(part.size), part.size)
-            for name, codes, part in zip([*fixed, *own, *sensitive], matrix, parts, strict=True)
-        }
-        distinct = _Rows(self.table, columns, totals, len(totals), self.masked, self.wide, own_marks)
-        return arguments, distinct
+        counts = {column.name: array[column.positions] for column, array in zip(tallied, arrays, strict=True)}
+    for column in masked:
+        if column.name not in counts:
+            array = np.zeros((len(column.positions), n_classes), np.int64)
+            weights = 1 if table.weights is None else table.weights
+            np.add.at(array, (column.code_of[column.column.codes], labels), weights)
+            counts[column.name] = array
+    return [np.ascontiguousarray(counts[column.name]) for column in masked]
 
 
 def _result(
     table: Table,
     templates: tuple[Template, ...],
-    masked: list[Masked],
+    masked: list[MaskedColumn],
     search: _disclose.Disclosing,
     target: str | None,
     utility: str,
@@ -457,39 +299,46 @@ def _result(
 ) -> Disclosure:
     disclosed: list[list[int]] = [[] for _ in masked]
     steps = []
-    for number, place, gain, loss, score, pairs in search.steps:
-        disclosed[number].append(place)
-        one = masked[number]
-        steps.append(Step(one.name, one.value(place), gain, loss, score, templates, pairs, one.continuous))
+    for number, code, gain, loss, score, pairs in search.steps:
+        disclosed[number].append(code)
+        column = masked[number]
+        value = column.value(code)
+        steps.append(Step(column.name, value, gain, loss, score, templates, pairs, column.continuous))
     columns = {name: table.column(name) for name in table.names}
     suppressed: dict[str, tuple[Value, ...]] = {}
     intervals: dict[str, tuple[Interval, ...]] = {}
-    reasons: dict[str, dict[Value, tuple[Template, Fraction] | None]] = {}
-    for number, (one, shown) in enumerate(zip(masked, disclosed, strict=True)):
-        columns[one.name] = one.released(shown)
-        if one.continuous:
-            intervals[one.name] = columns[one.name].domain.values  # type: ignore[assignment]
+    reasons: dict[str, dict[Value, Reason | None]] = {}
+    for number, (column, codes) in enumerate(zip(masked, disclosed, strict=True)):
+        released = columns[column.name] = column.released(codes)
+        if column.continuous:
+            values = released.domain.values
+            intervals[column.name] = tuple(value for value in values if isinstance(value, Interval))
         else:
-            withheld = one.withheld(shown)
-            suppressed[one.name] = tuple(withheld.values())
-            reasons[one.name] = {}
-            for place, value in withheld.items():
-                found = search.breaks(number, place)
-                why = None if found is None else (templates[found[0]], Fraction(*found[1:]))
-                reasons[one.name][value] = why
+            withheld = column.withheld(codes)
+            suppressed[column.name] = tuple(withheld.values())
+            reasons[column.name] = {
+                value: _reason(search, number, code, templates) for code, value in withheld.items()
+            }
+    confidences = [Fraction(*pair) for pair in search.confidences()]
     return Disclosure(
         Table.from_columns(columns, table.weights, table.n_rows),
         templates,
-        MappingProxyType(
-            {t: Fraction(*pair) for t, pair in zip(templates, search.confidences(), strict=True)}
-        ),
-        tuple(one.name for one in masked),
+        MappingProxyType(dict(zip(templates, confidences, strict=True))),
+        tuple(column.name for column in masked),
         target,
         utility,
         tuple(steps),
         MappingProxyType(suppressed),
         MappingProxyType(intervals),
-        _frozen(reasons),
+        frozen_reasons(reasons),
         complete,
         search.peak_bytes + input_bytes,
     )
+
+
+def _reason(
+    search: _disclose.Disclosing, number: int, code: int, templates: tuple[Template, ...]
+) -> Reason | None:
+    """The template that disclosing a value would break, and how confident its inference would be."""
+    broken = search.breaks(number, code)
+    return None if broken is None else (templates[broken[0]], Fraction(*broken[1:]))

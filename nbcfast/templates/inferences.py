@@ -1,4 +1,7 @@
-"""What can be inferred from a table, and with what confidence."""
+"""`violations`: what can be inferred from a table, and with what confidence.
+
+The verb `check` prints them; by the same counts a disclosure is judged before it is written.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Longs
-from nbcfast._reading.source import table_from
+from nbcfast._core.dtypes import Codes, Longs
+from nbcfast._core.untyped import Document
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
@@ -50,10 +54,10 @@ class Violation:
         known = ", ".join(f"{name}={shared}" for name, shared in self.known.items())
         return printable(f"Violation({known} -> {column}={value}: {self.count} of {self.support})")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _violation, (self.template, dict(self.known), self.support, self.count)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "template": self.template.to_dict(),
             "known": {name: plain(value) for name, value in self.known.items()},
@@ -68,10 +72,18 @@ def _violation(template: Template, known: dict[str, Value], support: int, count:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """Of each group of people with the same known values how many there are, and have a sensitive value."""
+class SensitiveCounts:
+    """Of each group of people with the same known values how many there are, and have a sensitive value.
 
-    codes: list[Array]
+    Attributes
+    ----------
+    codes, domains : list of ndarray, list of Domain
+        The known values of each group, one array a column.
+    totals, hits : ndarray of int64
+        How many people the groups have, and how many of them the sensitive value.
+    """
+
+    codes: list[Codes]
     domains: list[Domain]
     totals: Longs
     hits: Longs
@@ -80,7 +92,7 @@ class Shares:
         """Which groups have a larger share than `limit`."""
         most = int(self.totals.max(initial=0))
         above, below = at_most(limit, most)
-        if most < 1 << 31:
+        if most < 1 << 31:  # products of two numbers below it fit 64 bits
             return np.flatnonzero(self.hits * below > self.totals * above)
         return np.flatnonzero(self.hits.astype(object) * below > self.totals.astype(object) * above)
 
@@ -91,19 +103,16 @@ class Shares:
         # Floats find the candidates, as none is more than a few roundings off.
         rough = self.hits / self.totals
         near = np.flatnonzero(rough >= rough.max() * (1 - 1e-14))
-        return max(Fraction(int(self.hits[i]), int(self.totals[i])) for i in _distinct(self, near))
-
-
-def _distinct(shares: Shares, places: Longs) -> Longs:
-    """The first place of each pair of numbers among these places."""
-    pairs = np.stack([shares.hits[places], shares.totals[places]])
-    return places[np.unique(pairs, axis=1, return_index=True)[1]]
+        pairs = np.stack([self.hits[near], self.totals[near]])
+        firsts = near[np.unique(pairs, axis=1, return_index=True)[1]]  # of each pair of numbers
+        return max(Fraction(int(self.hits[i]), int(self.totals[i])) for i in firsts)
 
 
 def at_most(limit: Fraction, most: int) -> tuple[int, int]:
     """The largest fraction up to `limit` whose denominator is at most `most` (1 for 0).
 
-    No share of up to `most` records lies between the two, and its parts fit where the counts do.
+    No share of up to `most` records lies between the two, and its parts fit where the counts do:
+    docs/mathematics/templates.md, statement 4.5.
     """
     most = max(most, 1)
     if limit.denominator <= most:
@@ -122,29 +131,30 @@ def at_most(limit: Fraction, most: int) -> tuple[int, int]:
     return (p1, q1) if p1 * limit.denominator <= limit.numerator * q1 else stretched
 
 
-def shares_of(table: Table, templates: Iterable[Template]) -> Iterator[tuple[Template, Shares]]:
+def sensitive_counts(
+    table: Table, templates: Iterable[Template]
+) -> Iterator[tuple[Template, SensitiveCounts]]:
     """The groups of each template; those with the same columns are made of one collapsed table."""
-    wanted = list(templates)
-    done: dict[tuple[tuple[str, ...], str], Table] = {}
-    for template in wanted:
+    collapsed: dict[tuple[tuple[str, ...], str], Table] = {}
+    for template in list(templates):
         column = template.sensitive[0]
         key = template.quasi, column
-        if key not in done:
-            done[key] = table.select([*template.quasi, column]).collapse()
-        distinct = done[key]
+        if key not in collapsed:
+            collapsed[key] = table.select([*template.quasi, column]).collapse()
+        distinct = collapsed[key]
         weights = distinct.weights
         assert weights is not None
         # Collapsed rows are sorted by the known values first.
         known = [distinct.codes(name) for name in template.quasi]
-        new = np.zeros(distinct.n_rows, np.bool_)
-        new[:1] = True
+        differs = np.zeros(distinct.n_rows, np.bool_)  # from the row before
+        differs[:1] = True
         for codes in known:
-            new[1:] |= codes[1:] != codes[:-1]
-        starts = np.flatnonzero(new)
+            differs[1:] |= codes[1:] != codes[:-1]
+        starts = np.flatnonzero(differs)
         hits = np.where(distinct.codes(column) == position(table, template), weights, 0)
         yield (
             template,
-            Shares(
+            SensitiveCounts(
                 [codes[starts] for codes in known],
                 [distinct.column(name).domain for name in template.quasi],
                 np.add.reduceat(weights, starts) if len(starts) else weights,
@@ -155,10 +165,10 @@ def shares_of(table: Table, templates: Iterable[Template]) -> Iterator[tuple[Tem
 
 def confidences(table: Table, templates: Iterable[Template]) -> dict[Template, Fraction]:
     """The largest share of each template over all groups."""
-    return {template: shares.largest() for template, shares in shares_of(table, templates)}
+    return {template: counts.largest() for template, counts in sensitive_counts(table, templates)}
 
 
-def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
+def violations(table: AnyTable, templates: Iterable[Template]) -> list[Violation]:
     """Every inference from a table that is more confident than its template allows.
 
     Parameters
@@ -190,15 +200,15 @@ def violations(table: Any, templates: Iterable[Template]) -> list[Violation]:
     listed = checked(table, templates)
     if not table.n_rows:
         raise ValueError("no rows")
-    found = []
-    for template, shares in shares_of(table, listed):
-        for i in shares.above(template.limit).tolist():
+    violated = []
+    for template, counts in sensitive_counts(table, listed):
+        for i in counts.above(template.limit).tolist():
             known = {
                 name: domain.values[codes[i]]
-                for name, codes, domain in zip(template.quasi, shares.codes, shares.domains, strict=True)
+                for name, codes, domain in zip(template.quasi, counts.codes, counts.domains, strict=True)
             }
-            found.append(_violation(template, known, int(shares.totals[i]), int(shares.hits[i])))
-    return found
+            violated.append(_violation(template, known, int(counts.totals[i]), int(counts.hits[i])))
+    return violated
 
 
 def expect_known(table: Table, masked: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""What top-down disclosure gives back."""
+"""`Disclosure` and `Step`: what top-down disclosure gives back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast._core.dtypes import UInt32s
-from nbcfast._core.numbers import exact, number_text
-from nbcfast._wire.messages import printable
+from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import Document
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
@@ -23,6 +24,10 @@ from nbcfast.templates.wire import save
 
 if TYPE_CHECKING:
     from nbcfast.templates.template import Template
+
+    Reason = tuple[
+        Template, Fraction
+    ]  # why a value is suppressed: a template that would break, and its confidence
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +45,7 @@ class Step:
     """
 
     attribute: str
-    value: Any
+    value: Value | Fraction
     gain: float
     loss: float
     score: float
@@ -58,20 +63,21 @@ class Step:
 
     def __str__(self) -> str:
         if self._cut:
+            assert isinstance(self.value, int | Fraction)
             return printable(f"{self.attribute} cut at {number_text(self.value)}")
         return printable(f"{self.attribute}={self.value}")
 
     def __repr__(self) -> str:
         return f"Step({self}; gain {self.gain:.6g}, loss {self.loss:.6g}, score {self.score:.6g})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "attribute": self.attribute,
-            "value": number_text(self.value) if isinstance(self.value, Fraction) else plain(self.value),
+            "value": decimal_text(self.value) if isinstance(self.value, Fraction) else plain(self.value),
             "gain": self.gain,
             "loss": self.loss,
             "score": self.score,
-            "confidences": [str(found) for found in self.confidences.values()],
+            "confidences": [str(confidence) for confidence in self.confidences.values()],
         }
 
 
@@ -118,11 +124,11 @@ class Disclosure:
     steps: tuple[Step, ...] = ()
     suppressed: Mapping[str, tuple[Value, ...]] | None = None
     intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    reasons: Mapping[str, Mapping[Value, tuple[Template, Fraction] | None]] | None = None
+    reasons: Mapping[str, Mapping[Value, Reason | None]] | None = None
     complete: bool = True
     peak_bytes: int | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _disclosure, (
             self.table,
             self.templates,
@@ -139,10 +145,7 @@ class Disclosure:
         )
 
     def __repr__(self) -> str:
-        lines = []
-        for template in self.templates:
-            found = number_text(exact(self.confidences[template], "confidence"))
-            lines.append(f"  {template}: {found}")
+        lines = [f"  {template}: {decimal_text(self.confidences[template])}" for template in self.templates]
         for name in self.masked:
             if name in self.intervals:
                 n = len(self.intervals[name])
@@ -156,7 +159,7 @@ class Disclosure:
         head = f"Disclosure({self.n_rows} rows{steps}{'' if self.complete else ', stopped'})"
         return "\n".join([head, *map(printable, lines)])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values, without the table."""
         return {
             "templates": [
@@ -170,7 +173,7 @@ class Disclosure:
             "suppressed": None
             if self.suppressed is None
             else {name: list(map(plain, values)) for name, values in self.suppressed.items()},
-            "intervals": {name: list(map(str, found)) for name, found in self.intervals.items()},
+            "intervals": {name: list(map(str, intervals)) for name, intervals in self.intervals.items()},
             "complete": self.complete,
         }
 
@@ -272,7 +275,7 @@ def _disclosure(
     steps: tuple[Step, ...],
     suppressed: dict[str, tuple[Value, ...]] | None,
     intervals: dict[str, tuple[Interval, ...]],
-    reasons: dict[str, dict[Value, tuple[Template, Fraction] | None]] | None,
+    reasons: dict[str, dict[Value, Reason | None]] | None,
     complete: bool,
     peak_bytes: int | None,
 ) -> Disclosure:
@@ -286,13 +289,13 @@ def _disclosure(
         steps,
         None if suppressed is None else MappingProxyType(suppressed),
         MappingProxyType(intervals),
-        None if reasons is None else _frozen(reasons),
+        None if reasons is None else frozen_reasons(reasons),
         complete,
         peak_bytes,
     )
 
 
-def _frozen(
-    reasons: dict[str, dict[Value, tuple[Template, Fraction] | None]],
-) -> Mapping[str, Mapping[Value, tuple[Template, Fraction] | None]]:
+def frozen_reasons(
+    reasons: dict[str, dict[Value, Reason | None]],
+) -> Mapping[str, Mapping[Value, Reason | None]]:
     return MappingProxyType({name: MappingProxyType(why) for name, why in reasons.items()})

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast._core.numbers import as_limit, exact, exact_share, number_text
-from nbcfast._wire.messages import printable
+from nbcfast._core.untyped import Document
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.table import SUPPRESSED
 from nbcfast.table.values import Value, normalise, plain
 
 if TYPE_CHECKING:
     from nbcfast.table import Table
+
+    Numeral = (
+        int | float | str | Fraction
+    )  # a number as it is written; a float means its shortest decimal text
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +52,7 @@ class Template:
     sensitive: tuple[str, Value]
     limit: Fraction
 
-    def __init__(self, quasi: Iterable[str], sensitive: tuple[str, Any], limit: Any) -> None:
+    def __init__(self, quasi: Iterable[str], sensitive: tuple[str, Value], limit: Numeral) -> None:
         if isinstance(quasi, str) or not isinstance(quasi, Iterable):
             raise TypeError(f"quasi must be a sequence of column names, got {quasi!r}")
         names = tuple(quasi)
@@ -74,12 +79,12 @@ class Template:
         object.__setattr__(self, "limit", number)
 
     def __str__(self) -> str:
-        return printable(f"{self.inference} <= {number_text(exact(self.limit, 'limit'))}")
+        return printable(f"{self.inference} <= {decimal_text(self.limit)}")
 
     def __repr__(self) -> str:
         return f"Template({self})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Template, (self.quasi, self.sensitive, self.limit)
 
     @property
@@ -88,7 +93,7 @@ class Template:
         column, value = self.sensitive
         return f"{', '.join(self.quasi)} -> {column}={value}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; the limit as text."""
         column, value = self.sensitive
         return {
@@ -100,7 +105,7 @@ class Template:
 
 
 def templates_for(
-    quasi: Iterable[str], attribute: str, values: Iterable[Any], limit: Any
+    quasi: Iterable[str], attribute: str, values: Iterable[Value], limit: Numeral
 ) -> tuple[Template, ...]:
     """A template for each of several sensitive values of one column.
 
@@ -118,7 +123,7 @@ def templates_for(
     return tuple(Template(names, (attribute, value), limit) for value in listed)
 
 
-def checked(table: Table, templates: Any) -> tuple[Template, ...]:
+def checked(table: Table, templates: Iterable[Template]) -> tuple[Template, ...]:
     """Templates that belong to a table: each column is there, each sensitive value in its domain."""
     if isinstance(templates, Template) or not isinstance(templates, Iterable):
         raise TypeError(f"templates must be a sequence of Templates, got {type(templates).__name__}")
