@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nbcfast._core.numbers import as_limit, exact, exact_share, number_text
+from nbcfast._core.numbers import as_limit, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.table import SUPPRESSED
@@ -73,7 +73,7 @@ class Template:
             raise ValueError(f"sensitive value of {column!r} must be a value, got SUPPRESSED")
         number = as_limit(exact_share(limit, "limit"), "limit")
         if not 0 <= number <= 1:
-            raise ValueError(f"limit must be 0 to 1, got {number_text(exact(limit, 'limit'))}")
+            raise ValueError(f"limit must be 0 to 1, got {decimal_text(number)}")
         object.__setattr__(self, "quasi", names)
         object.__setattr__(self, "sensitive", (column, value))
         object.__setattr__(self, "limit", number)

@@ -416,3 +416,11 @@ def test_limits_are_percentages_too(text, limit):
 def test_percentages_that_are_none(text):
     with pytest.raises(ValueError, match="limit must be "):
         Template(["a"], ("s", 1), text)
+
+
+@pytest.mark.parametrize(
+    ("limit", "shown"), [("101%", "1.01"), ("-1%", "-0.01"), ("400/3%", "4/3"), (2, "2"), (-0.5, "-0.5")]
+)
+def test_limits_beyond_0_to_1_are_named(limit, shown):
+    with pytest.raises(ValueError, match=f"^limit must be 0 to 1, got {shown}$"):
+        Template(["a"], ("s", 1), limit)
