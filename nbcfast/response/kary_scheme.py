@@ -107,11 +107,13 @@ class KaryScheme(AnyScheme):
         True
         """
         expect_mapping(domains)
-        number = float(exact(epsilon, "epsilon"))
+        asked = exact(epsilon, "epsilon")
+        number = float(asked)
         if not 0 < number <= MOST_EPSILON:
             raise ValueError(f"epsilon must be above 0 and at most {MOST_EPSILON}, got {epsilon}")
-        # Below e^epsilon for sure: exp is off by less than that.
-        odds = Fraction(math.exp(number)) * (1 - Fraction(1, 2**50))
+        # Below e^epsilon for sure: exp is off by less than that, and where the float is too large by x,
+        # e^-x is above 1 - x.
+        odds = Fraction(math.exp(number)) * (1 - Fraction(1, 2**50)) * (1 - max(Fraction(number) - asked, 0))
         values_of = {name: list(values) for name, values in domains.items()}
         for name, values in values_of.items():
             if len(values) < 2:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
+import gmpy2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -1251,6 +1252,19 @@ def test_epsilons_of_groups_add_up():
         kary = KaryScheme.with_epsilon(epsilon, {"a": [0, 1, 2], "b": [0, 1]})
         for group in kary.privacy().groups:
             assert float(epsilon) - 1e-8 < group.epsilon <= float(epsilon)
+
+
+def test_no_epsilon_is_above_the_one_asked_for():
+    """Of those that end just below where theta has one bit more, too: floats above them are no excuse."""
+    with gmpy2.context(precision=300):
+        for lies in range(16, 400):
+            theta = 1 - F(lies, 2**40)
+            bound = gmpy2.log(gmpy2.mpq(theta / (1 - theta)))
+            epsilon = F(int(gmpy2.floor(bound * 2**100)), 2**100)
+            if epsilon <= 25:
+                scheme = KaryScheme.with_epsilon(epsilon, {"a": [0, 1]})
+                assert gmpy2.log(gmpy2.mpq(scheme.privacy().odds)) <= gmpy2.mpq(epsilon)
+                assert scheme.theta[0] >= theta - F(2, 2**40)
 
 
 def test_posterior_odds():
