@@ -111,9 +111,9 @@ class KaryScheme(AnyScheme):
         number = float(asked)
         if not 0 < number <= MOST_EPSILON:
             raise ValueError(f"epsilon must be above 0 and at most {MOST_EPSILON}, got {epsilon}")
-        # Below e^epsilon for sure: exp is off by less than that, and where the float is too large by x,
-        # e^-x is above 1 - x.
-        odds = Fraction(math.exp(number)) * (1 - Fraction(1, 2**50)) * (1 - max(Fraction(number) - asked, 0))
+        # Below e^epsilon for sure: exp is off by less than that, and e^-x is above 1 - x.
+        too_large = max(Fraction(number) - asked, Fraction(0))
+        odds = Fraction(math.exp(number)) * (1 - Fraction(1, 2**50)) * (1 - too_large)
         values_of = {name: list(values) for name, values in domains.items()}
         for name, values in values_of.items():
             if len(values) < 2:
