@@ -1,4 +1,13 @@
-"""Privacy templates: suppress just so much that no forbidden inference is confident (top-down disclosure)."""
+"""Privacy templates: suppress just so much that no forbidden inference is confident (top-down disclosure).
+
+Proved in docs/mathematics/templates.md. What is where:
+
+- template: an inference that must not be too confident
+- inferences: which inferences from a table are, which is what the verb `check` asks
+- disclosing: `disclose`, from the masked_columns, which may be suppressed, and the distinct_rows that its kernel
+  takes
+- results: what `disclose` gives back; wire: its files
+"""
 
 from nbcfast.templates.disclosing import disclose
 from nbcfast.templates.inferences import Violation, violations
