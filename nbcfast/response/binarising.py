@@ -103,7 +103,8 @@ def binarise(
     points : mapping of name -> Cut, optional
         Those that `cuts` found, perhaps in another table; by default found in this one.
     names, at
-        As for `cuts`, without `points`. Other columns stay as they are.
+        Where `points` are not given: which columns, by default all, and where `cuts` cuts them. Other columns
+        stay as they are.
 
     Returns
     -------

@@ -75,7 +75,7 @@ class Bits:
         )
 
     def to_table(self) -> Table:
-        """The same as a table."""
+        """The records as a table, one code a byte."""
         columns = {}
         for name, words in self.words.items():
             codes = np.unpackbits(_bytes(words), count=self.n_rows, bitorder="little")

@@ -150,10 +150,12 @@ def classifier(estimate: Estimate, alpha: Numeral = 1) -> Classifier:
 
 
 def _denominator(conditionals: Mapping[str, list[list[Fraction]]], c: int) -> int:
+    """The least common denominator of all conditionals of a class."""
     return math.lcm(1, *(row[c].denominator for rows in conditionals.values() for row in rows))
 
 
 def _as_counts(numbers: list[int] | list[list[int]]) -> Counts:
+    """The integers as a Viewset holds them, however long they are."""
     # An array of objects first: NumPy would make floats of integers beyond 64 bits.
     integers: Numbers = np.array(numbers, object)
     return as_counts(integers, "counts")

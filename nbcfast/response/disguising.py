@@ -52,6 +52,7 @@ class Disguised(Table):
     def of_table(
         cls, table: Table, scheme: AnyScheme, seeded: bool, cuts: Mapping[str, Cut] | None = None
     ) -> Disguised:
+        """A table of answers as it is, which nothing checks again."""
         columns = {name: table.column(name) for name in table.names}
         disguised = cls.from_columns(columns, None, table.n_rows)
         object.__setattr__(disguised, "scheme", scheme)
@@ -255,6 +256,7 @@ def _draw_liars(coins: _response.Coins, theta: Fraction, liars: Words) -> None:
 
 
 def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None) -> Bits:
+    """Lies are the other of two values, whatever the kind of the scheme: bits are flipped 64 at a time."""
     if isinstance(scheme, KaryScheme) and (
         scheme.lie == "tuple" and any(len(group.columns) > 1 for group in scheme.groups)
     ):
@@ -298,6 +300,7 @@ def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progr
 
 
 def _coins(rng: np.random.Generator | None) -> _response.Coins:
+    """Coins under a key that nobody keeps, or those of a simulation."""
     if rng is None:
         return _response.Coins(os.urandom(32))
     if not isinstance(rng, np.random.Generator):

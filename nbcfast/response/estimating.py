@@ -197,9 +197,10 @@ def estimate(
         table: in closed form where one of the two columns is under a coin or both are two values in one
         group, else by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
     threads : int, optional
-        As for `nbcfast.count`.
+        Of counting; by default all cores the process may use, one for less than about 2 MB of codes.
     progress : callable, optional
-        As for `nbcfast.count`; with "em" called once more, with numbers of attributes.
+        Called as progress(done_rows, all_rows) while rows are counted, where all_rows is 0 if the end is not
+        known; with "em" then as progress(done, all) with numbers of attributes.
 
     Returns
     -------
@@ -239,9 +240,9 @@ def estimate(
     domains: dict[str, Domain] = {}
     for name in views.attributes:
         domain = domains[name] = counted_domain(scheme, name, views.domains[name])
-        told = np.zeros((len(views.domains[name]), len(class_domain)), views.counts[name].dtype)
-        told[:, class_places] = views.counts[name]
-        counts = _placed(told, views.domains[name], domain)
+        of_all_classes = np.zeros((len(views.domains[name]), len(class_domain)), views.counts[name].dtype)
+        of_all_classes[:, class_places] = views.counts[name]
+        counts = _placed(of_all_classes, views.domains[name], domain)
         table = tables[name] = TwoWayTable(counts.tolist(), scheme.shrinkage(name, class_name))
         if method == "projection":
             joint[name] = nearest_joint(table, scheme, name, class_name)
@@ -288,6 +289,7 @@ def _views(
     threads: int | None,
     progress: Progress | None,
 ) -> Viewset:
+    """The counts of answers of any kind, once they are known to be those of the scheme."""
     scheme.check_made(disguised)
     if attributes is not None:
         attributes = as_list(attributes, "attributes")
@@ -319,12 +321,13 @@ def _views(
 
 
 def _check_columns(scheme: AnyScheme, table: Table, named: list[str]) -> None:
-    """That of the whole scheme no column is missing but those left out on purpose."""
+    """ValueError where a table lacks a column of the scheme, unless columns are left out on purpose."""
     if set(named) >= set(table.names):
         scheme.check_table(table, "the disguised table")
 
 
 def _check_domains(scheme: AnyScheme, views: Viewset, class_name: str) -> None:
+    """ValueError where the views have none of the scheme's columns, or a value that it does not know."""
     known = (class_name, *views.attributes)
     if not any(name in known for name in scheme.columns):
         raise ValueError(f"the scheme has columns {scheme.columns}, and the answers none of them: {known}")

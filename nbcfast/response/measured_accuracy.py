@@ -223,6 +223,7 @@ class PossibleTruth(NamedTuple):
 
 
 def _n_truths(scheme: AnyScheme, group: Group, needed: list[str]) -> int:
+    """How many truths about a group may be behind one answer."""
     if not isinstance(scheme, KaryScheme):
         return 2  # an answer and its opposite, of any number of columns
     return math.prod(scheme.size(name) for name in group.columns if name in needed)

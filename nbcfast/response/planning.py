@@ -163,13 +163,13 @@ def worst_variance(k_a: int, k_c: int, shrinkage: Shrinkage) -> Fraction:
     given P the rest is best put where it is largest, and what is left is a parabola in P.
     """
     u = contributions(k_a, k_c, shrinkage, inverse=True)
-    told = contributions(k_a, k_c, shrinkage, inverse=False)
+    chances = contributions(k_a, k_c, shrinkage, inverse=False)
     mean_square = {}
     for i in (0, 1) if k_a > 1 else (1,):
         for j in (0, 1) if k_c > 1 else (1,):
             row = Fraction(1, k_a) + (i - Fraction(1, k_a)) * shrinkage[0]
             column = Fraction(1, k_c) + (j - Fraction(1, k_c)) * shrinkage[1]
-            both = told[i, j]
+            both = chances[i, j]
             mean_square[i, j] = (
                 both * u[1, 1] ** 2
                 + (row - both) * u[1, 0] ** 2

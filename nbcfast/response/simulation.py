@@ -121,6 +121,7 @@ def _labels(
 
 
 def _places(table: Table, name: str, domain: Domain) -> Longs:
+    """The codes of a column in a domain of the training records."""
     places: Longs = table.column(name).domain.positions_in(domain)
     if (places < 0).any():
         value = table.domain(name)[int(np.argmin(places))]
@@ -139,6 +140,7 @@ class _TrueRecords:
         self.rows, self.weights, self.sizes, self.class_name = rows, weights, sizes, class_name
 
     def class_counts(self, observed: dict[str, Longs], attributes: list[str], repetitions: int) -> Longs:
+        """How many answers name each class, one column a repetition."""
         if attributes:
             counts: Longs = observed[attributes[0]].sum(axis=0)
             return counts
@@ -146,7 +148,7 @@ class _TrueRecords:
         return np.repeat(true.astype(np.int64)[:, np.newaxis], repetitions, axis=1)
 
     def _summed(self, codes: Array, size: int, numbers: Longs) -> Longs:
-        """Sums of the rows of `numbers` with the same code."""
+        """Sums of the rows of `numbers` by their codes, one row a code."""
         order = np.argsort(codes, kind="stable")
         distinct, first = np.unique(codes[order], return_index=True)
         sums = np.zeros((size, numbers.shape[1]), np.int64)
@@ -154,6 +156,7 @@ class _TrueRecords:
         return sums
 
     def _joint(self, rows: dict[str, Array], name: str, numbers: Longs) -> Longs:
+        """Sums of `numbers` by value and class, of shape (values, classes, repetitions)."""
         k_a, k_c = self.sizes[name], self.sizes[self.class_name]
         codes = rows[name] * k_c + rows[self.class_name]
         return self._summed(codes, k_a * k_c, numbers).reshape(k_a, k_c, -1)
@@ -165,6 +168,7 @@ class _TrueRecords:
         repetitions: int,
         rng: np.random.Generator,
     ) -> dict[str, Longs]:
+        """Of each attribute the counts of answers by value and class: all columns of a group lie together."""
         rows = self.rows
         numbers = np.repeat(self.weights[:, np.newaxis], repetitions, axis=1)
         class_group = scheme.group_of(self.class_name)
@@ -203,6 +207,7 @@ class _TrueRecords:
         repetitions: int,
         rng: np.random.Generator,
     ) -> dict[str, Longs]:
+        """Of each attribute the counts of answers by value and class: each column lies by itself."""
         assert isinstance(scheme, KaryScheme)
         if scheme.group_of(self.class_name) is not None or any(len(g.columns) > 1 for g in scheme.groups):
             raise ValueError("simulated are k-ary schemes with a column a group, and the class left alone")
@@ -233,6 +238,7 @@ class _TrueRecords:
 
 
 def _prior(scheme: AnyScheme, class_name: str, shares: Floats) -> Floats:
+    """The estimated shares of the classes, one column a repetition."""
     k = len(shares)
     factor = float(scheme.shrinkage(class_name, None)[0])
     return shares if factor == 1 else nearest_floats(1 / k + (shares - 1 / k) / factor)

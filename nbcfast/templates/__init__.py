@@ -4,8 +4,7 @@ Proved in docs/mathematics/templates.md. What is where:
 
 - template: an inference that must not be too confident
 - inferences: which inferences from a table are, which is what the verb `check` asks
-- disclosing: `disclose`, from the masked_columns, which may be suppressed, and the distinct_rows that its kernel
-  takes
+- disclosing: `disclose`; masked_columns: what may be suppressed; distinct_rows: rows as the kernel takes them
 - results: what `disclose` gives back; wire: its files
 """
 

@@ -40,6 +40,7 @@ class MaskedColumn:
 
     @classmethod
     def of(cls, table: Table, name: str, continuous: bool) -> MaskedColumn:
+        """A column of a table; ValueError where it cannot be suppressed, or not be cut."""
         column = table.column(name)
         domain = column.domain
         if SUPPRESSED in domain.tail:
@@ -73,6 +74,7 @@ class MaskedColumn:
         return self._in_intervals(disclosed) if self.continuous else self._suppressed(disclosed)
 
     def _in_intervals(self, disclosed: list[int]) -> Column:
+        """The column cut below each of these values."""
         cuts = sorted(disclosed)
         numbers = [exact(self.column.domain.values[self.positions[cut]], "cut") for cut in cuts]
         intervals: list[Value] = [Interval(low, high) for low, high in pairwise([None, *numbers, None])]
@@ -81,6 +83,7 @@ class MaskedColumn:
         return Column(recode(self.column.codes, intervals_of, len(released)), released)
 
     def _suppressed(self, disclosed: list[int]) -> Column:
+        """The column with SUPPRESSED in place of all other values than these."""
         domain = self.column.domain
         shown = np.sort(self.positions[np.array(disclosed, np.int64)])
         kept = domain.subset(shown)
