@@ -23,13 +23,12 @@ from nbcfast.table.values import Value
 from nbcfast.templates.distinct_rows import LeafRows, RowSource
 from nbcfast.templates.inferences import at_most, expect_known
 from nbcfast.templates.masked_columns import MaskedColumn
-from nbcfast.templates.results import Disclosure, Step, frozen_reasons
+from nbcfast.templates.results import Disclosure, Reason, Step, frozen_reasons
 from nbcfast.templates.template import Template, checked, merged
 from nbcfast.views.tallying import tally
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.templates.results import Reason
 
 UTILITIES = ("information", "distortion")
 TALLIED = 1 << 16  # values of a column up to which the counting kernel is made for it

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,14 +20,10 @@ from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, plain
+from nbcfast.templates.template import Template
 from nbcfast.templates.wire import save
 
-if TYPE_CHECKING:
-    from nbcfast.templates.template import Template
-
-    Reason = tuple[
-        Template, Fraction
-    ]  # why a value is suppressed: a template that would break, and its confidence
+Reason = tuple[Template, Fraction]  # for a suppressed value: a template that it would break, its confidence
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,9 +16,7 @@ from nbcfast.table.values import Value, normalise, plain
 if TYPE_CHECKING:
     from nbcfast.table import Table
 
-    Numeral = (
-        int | float | str | Fraction
-    )  # a number as it is written; a float means its shortest decimal text
+Numeral = int | float | str | Fraction  # a number as it is written; a float means its shortest decimal text
 
 
 @dataclass(frozen=True, repr=False)
