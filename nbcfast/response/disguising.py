@@ -251,7 +251,10 @@ def _tell(
 
 
 def _draw_liars(coins: _response.Coins, theta: Fraction, liars: Words) -> None:
-    """Throw the coin of each record: its bit is 1 where it lies, with exactly the chance 1 - theta."""
+    """Throw the coin of each record: its bit is 1 where it lies, with exactly the chance 1 - theta.
+
+    Of no nearby float's: docs/mathematics/response.md, section 6.
+    """
     coins.bits(theta.denominator - theta.numerator, theta.denominator, liars)
 
 

@@ -1,4 +1,7 @@
-"""`MaskedColumn`: a column that may be suppressed, and what of it is released."""
+"""`MaskedColumn`: a column that may be suppressed, and what of it is released.
+
+What is masked, and how intervals are cut: docs/mathematics/templates.md, sections 1 and 5.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from itertools import product
 import gmpy2
 import pytest
 
+import nbcfast
 from nbcfast import response
 from nbcfast.reference import response as reference
 from nbcfast.response import KaryScheme, Scheme
@@ -56,6 +57,23 @@ def test_what_domains_and_kary_schemes_are_refused():
         KaryScheme.with_epsilon(0, {"a": [0, 1]})
     with pytest.raises(TypeError, match="domains must be a mapping"):
         KaryScheme("1/2", ["a"])
+
+
+@pytest.mark.parametrize(("theta", "columns"), [("1/3", 61), (Fraction(1, 2**63 - 1), 1)])
+def test_the_largest_schemes_that_are_made_are_verified(theta, columns, tmp_path):
+    domains = {f"a{number}": [0, 1] for number in range(columns)}
+    scheme = KaryScheme(theta, domains, groups=[list(domains)], lie="tuple")
+    response.disguise({name: [0, 1, 1] for name in domains}, scheme).save(tmp_path / "out")
+    assert nbcfast.verify(tmp_path / "out").ok
+
+
+def test_larger_schemes_are_not_made():
+    domains = {f"a{number}": [0, 1] for number in range(62)}
+    for lie in ("each", "tuple"):
+        with pytest.raises(ValueError, match=r"a group must have fewer than 2\^62 tuples of values"):
+            KaryScheme("1/3", domains, groups=[list(domains)], lie=lie)
+    with pytest.raises(ValueError, match=r"theta must have a denominator below 2\^63"):
+        KaryScheme(Fraction(1, 2**63), {"a": [0, 1, 2]})
 
 
 def largest_ratio(chances):
