@@ -132,7 +132,7 @@ def disclose(
       job: suppressed clerk, judge
     """
     table = table_from(table)
-    wanted = merged(checked(table, templates))
+    limited = merged(checked(table, templates))
     if not isinstance(utility, str) or utility not in UTILITIES:
         raise ValueError(f"utility must be one of {UTILITIES}, got {utility!r}")
     if target is None and utility == "information":
@@ -148,15 +148,15 @@ def disclose(
         max_steps = whole(max_steps, "max_steps", 0, expected="an int or None")
     if not table.n_rows:
         raise ValueError("no rows")
-    masked = _masked(table, wanted, target, continuous)
+    masked = _masked(table, limited, target, continuous)
     search, input_bytes = _search(
-        table, wanted, masked, target, utility == "distortion", require_beneficial and utility != "distortion"
+        table, limited, masked, target, utility == "distortion", require_beneficial and utility != "distortion"
     )
     # Disclosing only raises confidences, so the most suppressed table can keep the templates or none can:
     # docs/mathematics/templates.md, section 3.
-    _expect_feasible(wanted, [Fraction(*pair) for pair in search.confidences()])
+    _expect_feasible(limited, [Fraction(*pair) for pair in search.confidences()])
     complete = _run(search, max_steps, sum(column.most_steps for column in masked), progress)
-    return _result(table, wanted, masked, search, target, utility, complete, input_bytes)
+    return _result(table, limited, masked, search, target, utility, complete, input_bytes)
 
 
 def _masked(
