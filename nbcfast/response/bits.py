@@ -143,10 +143,12 @@ def bits_of(
 
 
 def _words(packed: Bytes) -> Words:
+    """Packed bits as words: record i is bit i % 64, whatever the order of bytes on this machine."""
     words: Words = packed.view(np.uint64)
     return words if sys.byteorder == "little" else words.byteswap()
 
 
 def _bytes(words: Words) -> Bytes:
+    """Words as the packed bits that they were made of."""
     packed: Bytes = (words if sys.byteorder == "little" else words.byteswap()).view(np.uint8)
     return packed

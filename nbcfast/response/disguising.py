@@ -184,6 +184,13 @@ def disguise(
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
     table = table_from(table, also="Bits")
+    return _disguised_table(table, scheme, coins, progress)
+
+
+def _disguised_table(
+    table: Table, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None
+) -> Disguised:
+    """The answers group by group, and in blocks of rows, after each of which Ctrl-C is answered."""
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs coins of its own: leave them out")
     scheme.check_table(table)

@@ -227,7 +227,6 @@ def estimate(
         raise ValueError("no rows")
     class_domain = counted_domain(scheme, class_name, views.class_domain)
     class_counts = _placed(views.class_counts[:, np.newaxis], views.class_domain, class_domain)
-    class_places = views.class_domain.positions_in(class_domain)
     of_class = TwoWayTable(class_counts.tolist(), scheme.shrinkage(class_name, None))
     prior, converged = of_class.raw[:, 0], True
     if scheme.group_of(class_name) is not None:
@@ -240,9 +239,8 @@ def estimate(
     domains: dict[str, Domain] = {}
     for name in views.attributes:
         domain = domains[name] = counted_domain(scheme, name, views.domains[name])
-        of_all_classes = np.zeros((len(views.domains[name]), len(class_domain)), views.counts[name].dtype)
-        of_all_classes[:, class_places] = views.counts[name]
-        counts = _placed(of_all_classes, views.domains[name], domain)
+        counts = _placed(views.counts[name], views.domains[name], domain)
+        counts = _placed(counts.T, views.class_domain, class_domain).T
         table = tables[name] = TwoWayTable(counts.tolist(), scheme.shrinkage(name, class_name))
         if method == "projection":
             joint[name] = nearest_joint(table, scheme, name, class_name)
