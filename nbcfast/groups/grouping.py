@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Codes, Words
 from nbcfast._reading.distinct import DistinctRows, GrowingDomains, Rows
-from nbcfast._reading.source import File, InMemory, Source, as_bytes, batches_from, is_path, table_from
+from nbcfast._reading.source import (
+    AnyTable,
+    File,
+    InMemory,
+    Source,
+    as_bytes,
+    batches_from,
+    is_path,
+    table_from,
+)
 from nbcfast.groups.groups import Groups, grouped
 from nbcfast.table import Table
 from nbcfast.table.encode import recode
@@ -19,11 +28,11 @@ if TYPE_CHECKING:
 
 
 COPIES = 3  # of the groups of a part that exist at once while they are put together
-MOST_PARTS = 1 << 30
+MOST_PARTS = 1 << 30  # a part of one in so many groups that is still too large does not get smaller
 
 
 def group(
-    table: Any,
+    table: AnyTable,
     by: Iterable[str],
     sensitive: str,
     *,
@@ -73,16 +82,16 @@ def group(
     (2, 1)
     """
     names = group_names(by, sensitive, weights)
-    given = batches_from(table, weights=weights)
-    if not isinstance(given, Table):
-        domains = GrowingDomains([*names, sensitive], given.texts)
-        rows = _counted(given, domains, weights, threads, progress)
+    source = batches_from(table, weights=weights)
+    if not isinstance(source, Table):
+        domains = GrowingDomains([*names, sensitive], source.texts)
+        rows = _counted(source, domains, weights, threads, progress)
         if rows is None:
             raise ValueError("no rows")
-        return _finished(rows, domains, names, sensitive)
-    columns = [given.column(name) for name in names]
-    values = given.column(sensitive)
-    if given.n_rows == 0:
+        return _groups_of(rows, domains, names, sensitive)
+    columns = [source.column(name) for name in names]
+    values = source.column(sensitive)
+    if source.n_rows == 0:
         raise ValueError("no rows")
     return grouped(
         [column.codes for column in columns],
@@ -91,13 +100,14 @@ def group(
         values.domain,
         tuple(names),
         sensitive,
-        weights=given.weights,
+        weights=source.weights,
         threads=threads,
         progress=progress,
     )
 
 
 def group_names(by: Iterable[str], sensitive: str, weights: str | None) -> list[str]:
+    """The columns that make the groups, checked to be other ones than the sensitive one and the weights."""
     if isinstance(by, str):
         raise TypeError(f"by must be a sequence of names, got the text {by!r}")
     if not isinstance(sensitive, str):
@@ -114,7 +124,7 @@ def group_names(by: Iterable[str], sensitive: str, weights: str | None) -> list[
 
 
 def group_parts(
-    table: Any,
+    table: AnyTable,
     by: Iterable[str],
     sensitive: str,
     *,
@@ -166,22 +176,22 @@ def group_parts(
     else:
         source, weights = InMemory(table_from(table, weights=weights)), None
     domains = GrowingDomains([*names, sensitive], source.texts)
-    open_parts = [(0, 1)]
-    found = False
+    open_parts = [(0, 1)]  # the number of a part, and among how many
+    has_rows = False
     while open_parts:
-        place, n_parts = open_parts.pop()
+        part, n_parts = open_parts.pop()
         try:
-            rows = _counted(source, domains, weights, threads, progress, limit, place, n_parts)
+            rows = _counted(source, domains, weights, threads, progress, limit, part, n_parts)
         except _TooLargeError:
             if not names or n_parts > MOST_PARTS:
                 raise ValueError(f"memory_limit: a few groups alone take more than {limit} bytes") from None
             # The groups of one part are those of two parts of twice as many.
-            open_parts += [(place + n_parts, 2 * n_parts), (place, 2 * n_parts)]
+            open_parts += [(part + n_parts, 2 * n_parts), (part, 2 * n_parts)]
             continue
         if rows is not None:
-            found = True
-            yield _finished(rows, domains, names, sensitive)
-    if not found:
+            has_rows = True
+            yield _groups_of(rows, domains, names, sensitive)
+    if not has_rows:
         raise ValueError("no rows")
 
 
@@ -196,7 +206,7 @@ def _counted(
     threads: int | None,
     progress: Progress | None,
     limit: int | None = None,
-    place: int = 0,
+    part: int = 0,
     n_parts: int = 1,
 ) -> Rows | None:
     """The distinct rows of the groups of one part; None where it has none."""
@@ -205,12 +215,13 @@ def _counted(
     for batch in source.batches(names, weights, progress):
         coded, weighted = domains.codes(batch), batch.weights
         if n_parts > 1:
-            mine = _part_of([coded[name] for name in names[:-1]], n_parts) == place
-            coded = {name: np.ascontiguousarray(codes[mine]) for name, codes in coded.items()}
-            weighted = None if weighted is None else weighted[mine]
+            in_part = _part_of([coded[name] for name in names[:-1]], n_parts) == part
+            coded = {name: np.ascontiguousarray(codes[in_part]) for name, codes in coded.items()}
+            weighted = None if weighted is None else weighted[in_part]
         if len(coded[names[-1]]):
             rows.add(coded, weighted)
             if limit is not None and rows.n_bytes * COPIES > limit:
+                # Rows of several batches count twice until they are merged.
                 rows.merge()
                 if rows.n_bytes * COPIES > limit:
                     raise _TooLargeError
@@ -218,7 +229,11 @@ def _counted(
 
 
 def _part_of(columns: list[Codes], n_parts: int) -> Words:
-    """The part that a row's group belongs to: a power of two of them."""
+    """The part that a row's group belongs to: a power of two of them.
+
+    A hash of the group alone, so that a group is in one part however its rows lie in the file. Codes stand in
+    the order in which the values were first met, which is the same whenever the file is read again.
+    """
     key = np.zeros(len(columns[0]), np.uint64)
     for codes in columns:
         key = (key ^ codes) * np.uint64(0x9E3779B97F4A7C15)
@@ -226,14 +241,20 @@ def _part_of(columns: list[Codes], n_parts: int) -> Words:
     return (key >> np.uint64(7)) & np.uint64(n_parts - 1)
 
 
-def _finished(rows: Rows, domains: GrowingDomains, names: list[str], sensitive: str) -> Groups:
-    """Groups with sorted domains."""
+def _groups_of(rows: Rows, domains: GrowingDomains, names: list[str], sensitive: str) -> Groups:
+    """The groups of distinct rows, with sorted domains."""
     columns, counts = rows
-    finished, coded = [], []
+    sorted_domains, coded = [], []
     for name, codes in zip([*names, sensitive], columns, strict=True):
         domain, places = domains.finished(name)
-        finished.append(domain)
+        sorted_domains.append(domain)
         coded.append(recode(codes, places, len(domain)))
     return grouped(
-        coded[:-1], finished[:-1], coded[-1], finished[-1], tuple(names), sensitive, weights=counts
+        coded[:-1],
+        sorted_domains[:-1],
+        coded[-1],
+        sorted_domains[-1],
+        tuple(names),
+        sensitive,
+        weights=counts,
     )

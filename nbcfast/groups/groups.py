@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Bools, Codes, Longs, UInt32s, Words
+from nbcfast._core.dtypes import Array, Bools, Codes, Longs, UInt32s, Words
 from nbcfast._core.validation import whole
 from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast._wire.messages import printable
@@ -19,8 +19,7 @@ from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.groups.sets import SetGroups
-
+    from nbcfast.table.values import Value
 
 INT64_MAX = 2**63 - 1
 
@@ -103,7 +102,12 @@ class Groups(Measures):
     _packed: Words | None  # the codes of each group in mixed radix
     _codes: list[Codes] | None  # the same by column, once they are asked for
 
-    def __init__(self, counts: Any, *, values: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self,
+        counts: npt.ArrayLike | Iterable[tuple[Value, Value, int]],
+        *,
+        values: Iterable[Value] | None = None,
+    ) -> None:
         columns = _as_triples(counts)
         if columns is None:
             groups, codes, numbers, size = _from_array(counts)
@@ -115,19 +119,21 @@ class Groups(Measures):
                     raise ValueError(f"values must be {size}, one a column of counts, got {len(domain)}")
         else:
             numbers = _as_counts(columns[2])
-            some = numbers > 0
+            positive = numbers > 0  # a group or a value with zeros alone is not there
             domains = None if values is None else {"value": values}
-            table = Table({"group": _chosen(columns[0], some), "value": _chosen(columns[1], some)}, domains)
-            numbers = numbers[some]
+            table = Table(
+                {"group": _chosen(columns[0], positive), "value": _chosen(columns[1], positive)}, domains
+            )
+            numbers = numbers[positive]
             (groups, labels), (codes, domain) = (
                 (column.codes, column.domain) for column in map(table.column, table.names)
             )
         if len(numbers) == 0:
             raise ValueError("no rows: all groups are empty")
-        _total(numbers)
-        made = grouped([groups], [labels], codes, domain, ("group",), "value", weights=numbers)
+        _check_total(numbers)
+        sorted_groups = grouped([groups], [labels], codes, domain, ("group",), "value", weights=numbers)
         for name in self.__slots__:
-            object.__setattr__(self, name, getattr(made, name))
+            object.__setattr__(self, name, getattr(sorted_groups, name))
 
     @classmethod
     def from_parts(
@@ -162,7 +168,7 @@ class Groups(Measures):
         return groups
 
     @staticmethod
-    def from_sets(groups: npt.ArrayLike | Sequence[Any], sets: Iterable[Iterable[Any]]) -> SetGroups:
+    def from_sets(groups: npt.ArrayLike | Sequence[Value], sets: Iterable[Iterable[Value]]) -> SetGroups:
         """People who each have a set of sensitive values: see `SetGroups`.
 
         Parameters
@@ -214,7 +220,7 @@ class Groups(Measures):
             return first
         domains = [_union([part.domains[i] for part in listed], name) for i, name in enumerate(first.by)]
         domain = _union([part.sensitive_domain for part in listed], first.sensitive)
-        _total(np.concatenate([part.sizes for part in listed]))
+        _check_total(np.concatenate([part.sizes for part in listed]))
         columns = [
             np.concatenate(
                 [
@@ -239,15 +245,15 @@ class Groups(Measures):
             return NotImplemented
         return Groups.merge([self, other])
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Groups do not change: cannot set {name}")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"Groups do not change: cannot delete {name}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         arrays = (self.offsets, self.values, self.counts, self.sizes)
-        return _restored, (
+        parts = (
             self.by,
             self.domains,
             self.sensitive,
@@ -256,6 +262,7 @@ class Groups(Measures):
             self._packed,
             self._codes,
         )
+        return Groups.from_parts, parts
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Groups):
@@ -286,7 +293,7 @@ class Groups(Measures):
         return self.n_groups
 
     @property
-    def domain(self) -> tuple[Any, ...]:
+    def domain(self) -> tuple[Value, ...]:
         return self.sensitive_domain.values
 
     @property
@@ -303,7 +310,7 @@ class Groups(Measures):
         assert self._codes is not None
         return self._codes[self.by.index(name)]
 
-    def key(self, group: int) -> dict[str, Any]:
+    def key(self, group: int) -> dict[str, Value]:
         """The label of a group: column -> value."""
         position = _position(group, self.n_groups)
         if self._codes is None:
@@ -319,7 +326,7 @@ class Groups(Measures):
             for name, domain, code in zip(self.by, self.domains, self._codes, strict=True)
         }
 
-    def histogram(self, group: int) -> dict[Any, int]:
+    def histogram(self, group: int) -> dict[Value, int]:
         """Value -> how many people of a group have it."""
         position = _position(group, self.n_groups)
         part = slice(int(self.offsets[position]), int(self.offsets[position + 1]))
@@ -329,7 +336,7 @@ class Groups(Measures):
             for code, count in zip(self.values[part].tolist(), self.counts[part].tolist(), strict=True)
         }
 
-    def triples(self) -> Iterator[tuple[dict[str, Any], Any, int]]:
+    def triples(self) -> Iterator[tuple[dict[str, Value], Value, int]]:
         """(label of the group, value, count) of each pair that occurs."""
         for group in range(self.n_groups):
             key = self.key(group)
@@ -384,21 +391,17 @@ def _moved(codes: Codes, domain: Domain, into: Domain) -> Codes:
     return domain.positions_in(into)[codes].astype(code_dtype(len(into)))
 
 
-def _restored(*parts: Any) -> Groups:
-    return Groups.from_parts(*parts)
-
-
-def _position(group: Any, n_groups: int) -> int:
+def _position(group: object, n_groups: int) -> int:
     return whole(group, "group", 0, n_groups - 1, expected="a position")
 
 
-def _total(numbers: Longs) -> None:
-    """People are counted in 63 bits."""
+def _check_total(numbers: Longs) -> None:
+    """Refuse more people than 63 bits count."""
     if len(numbers) and int(numbers.max()) > INT64_MAX // len(numbers) and sum(numbers.tolist()) > INT64_MAX:
         raise ValueError("counts must add up to less than 2^63")
 
 
-def _as_counts(numbers: Any) -> Longs:
+def _as_counts(numbers: object) -> Longs:
     array = np.asarray(numbers)
     if array.dtype.kind not in "iu":
         if array.size == 0:
@@ -411,7 +414,7 @@ def _as_counts(numbers: Any) -> Longs:
     return array.astype(np.int64)
 
 
-def _as_triples(counts: Any) -> list[Any] | None:
+def _as_triples(counts: object) -> list[Array | list[object]] | None:
     """Groups, values and counts by column; None where it is an array of counts."""
     if isinstance(counts, np.ndarray):
         return None
@@ -435,7 +438,7 @@ def _as_triples(counts: Any) -> list[Any] | None:
     return [list(column) for column in zip(*listed, strict=True)]
 
 
-def _from_array(counts: Any) -> tuple[Codes, Codes, Longs, int]:
+def _from_array(counts: object) -> tuple[Codes, Codes, Longs, int]:
     """Group, value and count of each cell that is not 0, and the number of values."""
     try:
         array = np.asarray(counts)
@@ -450,7 +453,8 @@ def _from_array(counts: Any) -> tuple[Codes, Codes, Longs, int]:
     return groups, values, array[groups, values], array.shape[1]
 
 
-def _chosen(column: Any, some: Bools) -> Any:
+def _chosen(column: Array | list[object], keep: Bools) -> Array | list[object]:
+    """The entries that are kept; a list stays one, as NumPy would make texts of labels of mixed kinds."""
     if isinstance(column, np.ndarray):
-        return column[some]
-    return [entry for entry, keep in zip(column, some.tolist(), strict=True) if keep]
+        return column[keep]
+    return [entry for entry, kept in zip(column, keep.tolist(), strict=True) if kept]

@@ -1,11 +1,13 @@
-"""The plain measures of groups: k, diversity, closeness."""
+"""The plain measures of groups: k-anonymity, l-diversity, t-closeness, (alpha, k)-anonymity.
+
+docs/mathematics/skyline.md, section 6 (#skyline-6), defines them, and says why the floats here are safe.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
 import numpy as np
@@ -16,6 +18,9 @@ from nbcfast._core.numbers import exact
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
+from nbcfast.table.values import Value
+
+AnyNumber = int | float | Fraction | str  # a float means its shortest decimal text
 
 NEAR = 1e-9  # floats this near to each other are compared as integers
 # Different quotients of integers below this differ by more than a unit in the last place.
@@ -69,7 +74,7 @@ class Measures:
         """
         return float(np.exp(self._entropies().min()))
 
-    def is_entropy_diverse(self, l: Any) -> bool:
+    def is_entropy_diverse(self, l: AnyNumber) -> bool:
         """Whether every group has an entropy of at least log(l), decided exactly.
 
         Examples
@@ -109,7 +114,7 @@ class Measures:
         _, _, ((most, tails, _, _),), _, _ = scanned(self, (l - 2,), None, None)
         return math.inf if not tails.all() else _greatest(most, tails)
 
-    def is_recursive_diverse(self, c: Any, l: int) -> bool:
+    def is_recursive_diverse(self, c: AnyNumber, l: int) -> bool:
         """Whether r_1 < c (r_l + r_(l+1) + ...) in every group: recursive (c, l)-diversity."""
         limit = Fraction(exact(c, "c"))
         if limit <= 0:
@@ -162,7 +167,7 @@ class Measures:
         _groups.distances(self.offsets, values, self.counts, self.sizes, totals, ordered, distances)
         return _greatest(distances, self.sizes) / (self.n_rows * steps)
 
-    def alpha(self, values: Iterable[Any] | None = None) -> Fraction:
+    def alpha(self, values: Iterable[Value] | None = None) -> Fraction:
         """(alpha, k)-anonymity: the greatest share that one of these sensitive values has in a group.
 
         Parameters
@@ -189,7 +194,7 @@ class Measures:
             counts = np.where(chosen[self.values], counts, 0)
         return _greatest(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes)
 
-    def is_alpha_k(self, alpha: Any, k: int, values: Iterable[Any] | None = None) -> bool:
+    def is_alpha_k(self, alpha: AnyNumber, k: int, values: Iterable[Value] | None = None) -> bool:
         """Whether every group has at least k people and no value (of `values`) a share above alpha."""
         limit = Fraction(exact(alpha, "alpha"))
         return self.k >= whole(k, "k", 0) and self.alpha(values) <= limit
@@ -243,10 +248,10 @@ def _is_entropy_at_least(counts: Iterable[int], limit: Fraction) -> bool:
 
 def _distance(counts: dict[int, int], totals: list[int], ordered: bool) -> Fraction:
     """The distance of one group from the whole, in integers of any length."""
-    n, whole = sum(counts.values()), sum(totals)
+    n, everybody = sum(counts.values()), sum(totals)
     distance = running = 0
     for value, total in enumerate(totals):
-        difference = counts.get(value, 0) * whole - total * n
+        difference = counts.get(value, 0) * everybody - total * n
         running += difference
         distance += abs(running) if ordered else max(difference, 0)
-    return Fraction(distance, n * whole * (len(totals) - 1 if ordered else 1))
+    return Fraction(distance, n * everybody * (len(totals) - 1 if ordered else 1))

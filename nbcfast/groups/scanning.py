@@ -1,8 +1,11 @@
-"""One scan over groups: the most people with a value, and the fewest others, that decide what is safe."""
+"""One scan over groups: the most people with a value, and the fewest others, that decide what is safe.
+
+docs/mathematics/skyline.md, section 5 (#skyline-5), proves that these tables decide every point.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,11 +17,18 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.groups.measures import Measures
 
-# VN and one TW and MO an l, with the fewest people and different values of a group.
-Scanned = tuple[Longs, list[Longs], list[Longs], int, int]
-
 MOST_PEOPLE = 1 << 61  # of a group: sums of knowledge and people stay within 63 bits
-PAIR_BYTES = 12
+PAIR_BYTES = 12  # of a value and its count
+
+
+class Scanned(NamedTuple):
+    """The tables VN, TW and MO, one of the last two an l; fewest people, and different values, of a group."""
+
+    vn: Longs
+    tw: list[Longs]
+    mo: list[Longs]
+    k: int
+    l: int
 
 
 def histograms(groups: Measures) -> _skyline.Histograms:
@@ -30,34 +40,34 @@ def scanned(groups: Measures, ls: tuple[int, ...], threads: int | None, progress
     """One scan over the groups, for these l."""
     if int(groups.sizes.max()) >= MOST_PEOPLE:
         raise ValueError(f"a group must have less than 2^61 people, got {int(groups.sizes.max())}")
-    held = histograms(groups)
+    kernel_groups = histograms(groups)
     most = groups.n_values  # from here on every W_l is 0
     wanted = np.array(sorted({min(l, most) for l in ls}), np.int64)
     scans = over_rows(
-        lambda: _skyline.Scan(held, groups.n_values, wanted),
+        lambda: _skyline.Scan(kernel_groups, groups.n_values, wanted),
         _skyline.Scan.add,
         groups.n_groups,
         threads=n_threads(threads, len(groups.values) * PAIR_BYTES),
         progress=progress,
     )
-    found = [scan.found() for scan in scans]
-    keys, minima = _least([pairs for pairs, _ in found])
+    tables = [scan.found() for scan in scans]  # of each thread
+    keys, minima = _least([of_values for of_values, _ in tables])
     values, counts = keys[:, 0].copy(), keys[:, 1]
     places = np.searchsorted(wanted, [min(l, most) for l in ls]).tolist()
     fronts = []
     for j in range(1 + len(wanted)):
-        x = np.ascontiguousarray(minima[:, j])
+        others = np.ascontiguousarray(minima[:, j])
         keep = np.empty(len(values), np.uint8)
-        _skyline.front(values, x, keep)
-        some = keep.view(np.bool_)
-        fronts.append(np.stack([values[some], counts[some], x[some]]))
-    keys, minima = _least([(-modes, least) for _, (modes, least) in found])
+        _skyline.front(values, others, keep)
+        kept = keep.view(np.bool_)
+        fronts.append(np.stack([values[kept], counts[kept], others[kept]]))
+    keys, minima = _least([(-modes, least) for _, (modes, least) in tables])
     keys = -keys  # by falling r_1 and rising n - r_1
     most_frequent = [
         front_modes(np.stack([keys[:, 0], minima[:, 1 + j], keys[:, 0], keys[:, 1]]))
         for j in range(len(wanted))
     ]
-    return (
+    return Scanned(
         fronts[0],
         [fronts[1 + place] for place in places],
         [most_frequent[place] for place in places],

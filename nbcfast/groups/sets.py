@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from nbcfast._core.dtypes import Longs
 from nbcfast.table import Domain, Table
@@ -15,10 +16,11 @@ from nbcfast.table.values import normalise
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+    from nbcfast.table.values import Value
 
 Histogram = tuple[tuple[int, int], ...]  # sets as bit masks over the domain, and how many people have each
 
-MOST_L = 3
+MOST_L = 3  # all choices of l values are tried: the best one is a problem of maximum coverage
 
 
 class SetGroups:
@@ -46,7 +48,7 @@ class SetGroups:
 
     __slots__ = ("_groups", "k", "keys", "l", "n_rows", "sensitive_domain")
 
-    def __init__(self, groups: Any, sets: Iterable[Iterable[Any]]) -> None:
+    def __init__(self, groups: npt.ArrayLike | Sequence[Value], sets: Iterable[Iterable[Value]]) -> None:
         people = []
         for number, values in enumerate(sets):
             if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -68,9 +70,9 @@ class SetGroups:
             for _ in values:
                 mask |= 1 << next(places)
             counters[code][mask] += 1
-        some = [code for code, counter in enumerate(counters) if counter]
-        self._groups: list[Histogram] = [tuple(sorted(counters[code].items())) for code in some]
-        self.keys = [{"group": labels.domain.values[code]} for code in some]
+        present = [code for code, counter in enumerate(counters) if counter]
+        self._groups: list[Histogram] = [tuple(sorted(counters[code].items())) for code in present]
+        self.keys = [{"group": labels.domain.values[code]} for code in present]
         self.n_rows = len(people)
         self.k = min(sum(count for _, count in group) for group in self._groups)
         self.l = min(_union(group).bit_count() for group in self._groups)
@@ -80,7 +82,7 @@ class SetGroups:
         return len(self._groups)
 
     @property
-    def domain(self) -> tuple[Any, ...]:
+    def domain(self) -> tuple[Value, ...]:
         return self.sensitive_domain.values
 
     def __repr__(self) -> str:
@@ -98,10 +100,10 @@ class SetGroups:
         vn: set[tuple[int, ...]] = set()
         tw: list[set[tuple[int, ...]]] = [set() for _ in listed]
         mo: list[set[tuple[int, ...]]] = [set() for _ in listed]
-        known: set[Histogram] = set()
+        looked_at: set[Histogram] = set()  # groups that are alike have the same entries
         for number, group in enumerate(self._groups):
-            if group not in known:
-                known.add(group)
+            if group not in looked_at:
+                looked_at.add(group)
                 for s, c, n in entries(group):
                     vn.add((s, c, n))
                     for place, l in enumerate(listed):
@@ -110,7 +112,7 @@ class SetGroups:
                             mo[place].add((a, w, c, n))
             if progress is not None:
                 progress(number + 1, self.n_groups)
-        return _array(vn), [_array(found) for found in tw], [_array(found) for found in mo]
+        return _array(vn), [_array(of_l) for of_l in tw], [_array(of_l) for of_l in mo]
 
     def locate(
         self, kind: int, value: int, c: int, n: int, w: int, l: int
@@ -136,6 +138,7 @@ class SetGroups:
 
 
 def check_l(ls: Iterable[int]) -> None:
+    """Refuse more excluded values than all choices of them are tried for."""
     for l in ls:
         if l > MOST_L:
             raise ValueError(f"sets of values: l must be at most {MOST_L}, got {l}")
@@ -152,26 +155,28 @@ def entries(group: Histogram) -> Iterator[tuple[int, int, int]]:
 def choices(group: Histogram, s: int, l: int) -> list[tuple[int, int, tuple[int, ...]]]:
     """People left with s, left without s, and the choice, of each choice of at most l excluded values.
 
-    One with at most as many left with s as another, and at least as many without, never decides.
+    One with at most as many left with s as another, and at least as many without, never decides:
+    docs/mathematics/skyline.md, section 10 (#skyline-10).
     """
     others = [value for value in bits(_union(group)) if value != s]
-    found = []
+    tried = []
     for size in range(min(l, len(others)) + 1):
         for excluded in combinations(others, size):
             mask = sum(1 << value for value in excluded)
             left = [(held >> s & 1, count) for held, count in group if not held & mask]
             a = sum(count for has, count in left if has)
             if a:
-                found.append((a, sum(count for has, count in left if not has), excluded))
-    found.sort(key=lambda choice: (-choice[0], choice[1], len(choice[2]), choice[2]))
+                tried.append((a, sum(count for has, count in left if not has), excluded))
+    tried.sort(key=lambda choice: (-choice[0], choice[1], len(choice[2]), choice[2]))
     front: list[tuple[int, int, tuple[int, ...]]] = []
-    for choice in found:
+    for choice in tried:
         if not front or choice[1] < front[-1][1]:
             front.append(choice)
     return front
 
 
 def bits(mask: int) -> list[int]:
+    """The values of a set, by place in the domain."""
     return [place for place in range(mask.bit_length()) if mask >> place & 1]
 
 
@@ -182,5 +187,5 @@ def _union(group: Histogram) -> int:
     return mask
 
 
-def _array(found: set[tuple[int, ...]]) -> Longs:
-    return np.array(sorted(found), np.int64).T.copy()
+def _array(rows: set[tuple[int, ...]]) -> Longs:
+    return np.array(sorted(rows), np.int64).T.copy()

@@ -1,7 +1,7 @@
 """Privacy Skyline: how much an adversary must know before a table gives somebody away."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast.groups import Groups, SetGroups, group, group_parts
 from nbcfast.skyline.checking import check
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """`anonymize` and `Partition` are made floors above, of what is judged here."""
     if name not in ("Partition", "anonymize"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

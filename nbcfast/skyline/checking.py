@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,20 +12,20 @@ from nbcfast import _skyline
 from nbcfast.groups.groups import Groups
 from nbcfast.groups.scanning import histograms
 from nbcfast.groups.sets import SetGroups, bits, check_l
-from nbcfast.skyline.deciding import MOST, Worst, above, verdict, worst
-from nbcfast.skyline.points import Point, as_points
-from nbcfast.skyline.results import Attack, Report, Reports
+from nbcfast.skyline.deciding import MOST, Worst, is_breach_below, verdict, worst
+from nbcfast.skyline.points import AnyPoint, Point, as_points
+from nbcfast.skyline.results import Attack, Key, Report, Reports, Secret
 from nbcfast.skyline.statistics import Statistics
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-BELOW_ONE = 1 - 2.0**-53
+BELOW_ONE = 1 - 2.0**-53  # the greatest float that does not say that a value is certain
 
 
 def check(
     groups: Groups | SetGroups | Statistics,
-    points: Iterable[Any],
+    points: Iterable[AnyPoint],
     *,
     exact: bool = False,
     threads: int | None = None,
@@ -68,7 +68,8 @@ def check(
     -----
     After Chen, LeFevre and Ramakrishnan, "Privacy Skyline", VLDB 2007, with the third placement as "the
     target alone, all others together" and minima taken for the same value. The target and the others are
-    different people; knowledge that contradicts the groups is left out; fewer pieces may be known.
+    different people; knowledge that contradicts the groups is left out; fewer pieces may be known. Sections 1
+    to 4 of docs/mathematics/skyline.md have the model, the proofs, and what differs from the paper.
 
     Examples
     --------
@@ -93,28 +94,28 @@ def check(
         statistics.update(groups, threads=threads, progress=progress)
     else:
         raise TypeError(f"groups: expected Groups or Statistics, got {type(groups).__name__}")
-    found = []
+    decided = []
     for point in wanted:
         l = point.l if source is None else _capped(point.l, source)
-        one = worst(statistics, l, point.k, point.m, exact=exact)
-        if one.exact is not None:
-            safe = above(one.exact, point.confidence) if not one.certain else False
+        attack = worst(statistics, l, point.k, point.m, exact=exact)
+        if attack.exact is not None:
+            safe = is_breach_below(attack.exact, point.confidence) if not attack.certain else False
         else:
-            safe = verdict(statistics, l, point.k, point.m, point.confidence, one.odds, one.certain)
-        found.append((point, l, one, safe))
-    attacks = _Attacks(statistics, source, [(point, l, one) for point, l, one, _ in found])
+            safe = verdict(statistics, l, point.k, point.m, point.confidence, attack.odds, attack.certain)
+        decided.append((point, l, attack, safe))
+    attacks = _Attacks(statistics, source, [(point, l, attack) for point, l, attack, _ in decided])
     return Reports(
         Report(
             point,
             safe,
-            breach_of(one),
-            Fraction(int(one.exact.denominator), int(one.exact.denominator + one.exact.numerator))
+            breach_of(attack),
+            Fraction(int(attack.exact.denominator), int(attack.exact.denominator + attack.exact.numerator))
             if exact
             else None,
-            one.case,
-            attacks.of(point, l, one),
+            attack.case,
+            attacks.of(point, l, attack),
         )
-        for point, l, one, safe in found
+        for point, l, attack, safe in decided
     )
 
 
@@ -123,13 +124,13 @@ def _capped(l: int, groups: Groups | SetGroups) -> int:
     return min(l, len(groups.domain))
 
 
-def breach_of(one: Worst) -> float:
+def breach_of(attack: Worst) -> float:
     """The probability; 1.0 only where it is certain."""
-    if one.certain:
+    if attack.certain:
         return 1.0
-    if one.exact is not None:
-        return min(float(1 / (1 + one.exact)), BELOW_ONE)
-    return min(1 / (1 + one.odds), BELOW_ONE)
+    if attack.exact is not None:
+        return min(float(1 / (1 + attack.exact)), BELOW_ONE)
+    return min(1 / (1 + attack.odds), BELOW_ONE)
 
 
 class _Attacks:
@@ -143,9 +144,9 @@ class _Attacks:
     ) -> None:
         self.statistics, self.groups = statistics, groups
         self._places: dict[tuple[int, ...], tuple[int, int, tuple[int, ...]]] = {}
-        self._keys: dict[int, dict[str, Any]] = {}
+        self._keys: dict[int, Key] = {}
         self._ranked: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        signatures = sorted({signature for _, l, one in points for signature in self._signatures(l, one)})
+        signatures = sorted({signature for _, l, worst in points for signature in self._signatures(l, worst)})
         if isinstance(groups, Groups):
             rows = np.array([[*signature, -1] for signature in signatures], np.int64).reshape(-1, 7)
             _skyline.locate(histograms(groups), rows)
@@ -155,58 +156,64 @@ class _Attacks:
             for signature in signatures:
                 self._places[signature] = groups.locate(*signature)
 
-    def _signatures(self, l: int, one: Worst) -> list[tuple[int, ...]]:
+    def _signatures(self, l: int, worst: Worst) -> list[tuple[int, ...]]:
         """What to look for: kind, value, c, N, W, l."""
         _, vn, tw, mo = self.statistics.of(l)
-        if one.case == 1:
-            a, w, _, n = mo[:, one.t].tolist()
+        if worst.case == 1:
+            a, w, _, n = mo[:, worst.t].tolist()
             return [(2, -1, a, n, w, l)]
-        value, c, w = tw[:, one.t].tolist()
-        other, d, n = vn[:, one.v].tolist()
+        value, c, w = tw[:, worst.t].tolist()
+        other, d, n = vn[:, worst.v].tolist()
         return [(1, value, c, 0, w, l), (0, other, d, n, 0, l)]
 
-    def of(self, point: Point, l: int, one: Worst) -> Attack:
+    def of(self, point: Point, l: int, worst: Worst) -> Attack:
+        """The worst attack on a point, with groups and values by name where there are groups."""
         k, m = min(point.k, MOST), min(point.m, MOST)
         _, _, tw, mo = self.statistics.of(l)
-        signatures = self._signatures(l, one)
-        if one.case == 1:
-            _, w, c, n = mo[:, one.t].tolist()
+        signatures = self._signatures(l, worst)
+        if worst.case == 1:
+            _, w, c, n = mo[:, worst.t].tolist()
             # What already proves the value needs no more; and there may not be more people.
             if k >= w:
                 k, m = w, 0
             elif m and k + m >= n:
                 m = n - k
         if self.groups is None:
-            value = None if one.case == 1 else self.statistics.domain[int(tw[0, one.t])]
-            people = (c + n, c) if one.case == 1 else None
-            return Attack(one.case, value, people, (l, k, m), breach_of(one), None, None, None, None, None)
+            value = None if worst.case == 1 else self.statistics.domain[int(tw[0, worst.t])]
+            people = (c + n, c) if worst.case == 1 else None
+            return Attack(
+                worst.case, value, people, (l, k, m), breach_of(worst), None, None, None, None, None
+            )
         home, code, excluded = self._places[signatures[0]]
-        away = self._places[signatures[1]][0] if one.case != 1 else home
+        away = self._places[signatures[1]][0] if worst.case != 1 else home
         if isinstance(self.groups, SetGroups):
-            known = self._known_sets(home if one.case != 3 else away, code, excluded * (one.case != 3), k)
+            known = self._known_sets(home if worst.case != 3 else away, code, excluded * (worst.case != 3), k)
             group = self.groups.histogram(home)
             people = (sum(count for _, count in group), sum(count for s, count in group if s >> code & 1))
         else:
             ranked = self._histogram(home, code)
             excluded = tuple(sorted(value for value, _ in ranked[:l]))
-            known = self._known(home, code, excluded, k) if one.case != 3 else self._known(away, code, (), k)
+            # In case 3 the known people are elsewhere, and may have values that the target has not.
+            known = (
+                self._known(home, code, excluded, k) if worst.case != 3 else self._known(away, code, (), k)
+            )
             size = int(self.groups.sizes[home])
             people = (size, size - sum(count for _, count in ranked))
         domain = self.groups.domain
         return Attack(
-            one.case,
+            worst.case,
             domain[code],
             people,
             (len(excluded), k, m),
-            breach_of(one),
+            breach_of(worst),
             self._key(home),
             tuple(domain[value] for value in excluded),
             known,
-            self._key(away if one.case == 3 else home) if k else None,
+            self._key(away if worst.case == 3 else home) if k else None,
             self._key(away) if m else None,
         )
 
-    def _key(self, group: int) -> dict[str, Any]:
+    def _key(self, group: int) -> Key:
         assert self.groups is not None
         if group not in self._keys:
             groups = self.groups
@@ -226,7 +233,7 @@ class _Attacks:
 
     def _known(
         self, group: int, value: int, excluded: tuple[int, ...], k: int
-    ) -> tuple[tuple[Any, int], ...]:
+    ) -> tuple[tuple[Secret, int], ...]:
         """The values of k people, none of them `value` or excluded: the first in their order."""
         domain = self.groups.domain if self.groups is not None else ()
         taken, left = [], k
@@ -238,7 +245,7 @@ class _Attacks:
 
     def _known_sets(
         self, group: int, value: int, excluded: tuple[int, ...], k: int
-    ) -> tuple[tuple[Any, int], ...]:
+    ) -> tuple[tuple[Secret, int], ...]:
         """The sets of k people without `value` and the excluded ones."""
         groups = self.groups
         assert isinstance(groups, SetGroups)

@@ -1,4 +1,4 @@
-"""The worst breach of a point from the tables: by floats where they are sure, else by integers.
+"""The worst breach of a point from `Statistics`: by floats where they are sure, else by integers.
 
 For a group with c people of value s among n, N = n - c, and W as in `Statistics`:
 
@@ -8,7 +8,8 @@ For a group with c people of value s among n, N = n - c, and W as in `Statistics
     F(N) = prod_{i<m} (N - i) / (N + c - i)
 
 The odds of the worst attack are the least of min CF1, min CF2 min CF3 and min CF4 min CF5, minima over the
-groups with the same s; the breach is 1 / (1 + odds).
+groups with the same s; the breach is 1 / (1 + odds). Section 4 of docs/mathematics/skyline.md (#skyline-4)
+proves that, and section 5 (#skyline-5) bounds every float and says in which order a verdict is looked for.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import gmpy2
 import numpy as np
 
 from nbcfast import _skyline
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.untyped import Exact
 from nbcfast._wire.falling_products import Least
 from nbcfast.groups.scanning import MOST_PEOPLE
 
@@ -55,7 +57,7 @@ class Worst:
     t: int
     v: int
     certain: bool
-    exact: Any = None  # the odds as an mpq, where they were computed
+    exact: Exact = None  # the odds as an mpq, where they were computed
 
 
 def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False) -> Worst:
@@ -67,7 +69,8 @@ def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False
         return Worst(0.0, case, value, t, v, True, gmpy2.mpq(0))
     if exact and min(m, int(statistics.of(l)[3][2].max())) > WRITTEN:
         raise ValueError(f"exact: a breach of more than {WRITTEN:,} factors is too long, got m = {m:,}")
-    # Of attacks that floats cannot tell apart integers find the worst, unless these would be enormous.
+    # Of attacks that floats cannot tell apart integers find the worst, unless these would be enormous. It
+    # only decides which attack is told: no verdict depends on it.
     if exact or (ambiguous and m <= FEW):
         return exactly(statistics, l, k, m)
     return Worst(odds, case, value, t, v, False)
@@ -77,13 +80,12 @@ def is_safe(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction
     """Whether the breach is below the confidence."""
     kernel, _, _, mo = statistics.of(l)
     k, m = min(k, MOST), min(m, MOST)
-    if confidence == 1:
+    if confidence == 1:  # integers alone: odds below the least float are not 0 (Statement 4.3)
         _, w, _, n = mo
         return not bool(((k >= w) | ((m > 0) & (k + m >= n))).any())
-    band = band_of(m)
-    above = float(confidence) + 2 * band
+    unsafe_from = float(confidence) + 2 * band_of(m)
     # Odds that are certainly too small: products are not worked out below.
-    enough = (1 - above) / above if above < 1 else 0.0
+    enough = (1 - unsafe_from) / unsafe_from if unsafe_from < 1 else 0.0
     odds, _, _, _, _, _, certain = kernel.breach(k, m, enough)
     return verdict(statistics, l, k, m, confidence, odds, certain)
 
@@ -102,19 +104,23 @@ def verdict(
     k, m = min(k, MOST), min(m, MOST)
     if m > FEW:
         return _by_bounds(statistics, l, k, m, confidence)
-    return above(exactly(statistics, l, k, m).exact, confidence)
+    return is_breach_below(exactly(statistics, l, k, m).exact, confidence)
 
 
 def _by_bounds(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction) -> bool:
-    """The same by bounds to 192 digits, where integers would be enormous; what these leave open is unsafe."""
+    """Whether the breach is below the confidence, by bounds to 192 digits, where integers would be enormous.
+
+    What the bounds leave open is unsafe: `nbcfast.verify` decides alike, and nobody waits for millions of
+    factors.
+    """
     limit = (1 - confidence) / confidence
     _, vn, tw, mo = statistics.of(l)
     near = float(limit) * (1 + TIE)
-    found = Least(limit, m)
+    least = Least(limit, m)
     falls = _Falls(m)
     a, w, c, n = mo
     for t in np.flatnonzero((w - k) / a * falls.floats(n - 1 - k, c) <= near).tolist():
-        found.take(Fraction(int(w[t]) - k, int(a[t])), int(n[t]) - 1 - k, int(c[t]))
+        least.take(Fraction(int(w[t]) - k, int(a[t])), int(n[t]) - 1 - k, int(c[t]))
     first, last = _parts(tw[0]), _parts(vn[0])  # the values of both are those that occur
     seen: set[tuple[Fraction, int, int]] = set()  # values that are alike
     for of_t, of_v in ((k, 0), (0, k))[: 2 if k else 1]:
@@ -132,34 +138,45 @@ def _by_bounds(statistics: Statistics, l: int, k: int, m: int, confidence: Fract
                     if len(seen) >= MOST_BOUNDS:
                         return False
                     seen.add(odds)
-                    found.take(*odds)
-    return found.above and not found.close
+                    least.take(*odds)
+    return least.above and not least.close
 
 
-def above(odds: Any, confidence: Fraction) -> bool:
+def is_breach_below(odds: Exact, confidence: Fraction) -> bool:
     """Whether 1 / (1 + odds) is below the confidence."""
     numerator, denominator = confidence.numerator, confidence.denominator
     return bool(odds.numerator * numerator > odds.denominator * (denominator - numerator))
 
 
 def band_of(m: int) -> float:
+    """How far from the confidence a breach must be for floats to decide: see ROUND_OFF."""
     return max(BAND, (4.0 * min(m, MULTIPLIED) + 32) * ROUND_OFF)
 
 
+class Best(NamedTuple):
+    """The least exact odds so far, with what attains them, as in `Worst`."""
+
+    odds: Exact
+    case: int
+    value: int
+    t: int
+    v: int
+
+
 def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
-    """The same by rationals: floats only leave out what cannot be the least."""
+    """The worst attack by rationals: floats only leave out what cannot be the least."""
     _, vn, tw, mo = statistics.of(l)
     a, w, c, n = mo
     zero = np.flatnonzero((k >= w) | ((m > 0) & (k + m >= n)))
     if len(zero):
         return Worst(0.0, 1, -1, int(zero[0]), -1, True, gmpy2.mpq(0))
     falls = _Falls(m)
-    best: tuple[Any, int, int, int, int] | None = None
+    best: Best | None = None
     near = (w - k) / a * falls.floats(n - 1 - k, c)
     for t in _least(near):
         odds = gmpy2.mpq(int(w[t]) - k, int(a[t])) * falls.exact(int(n[t]) - 1 - k, int(c[t]))
-        if best is None or odds < best[0]:
-            best = (odds, 1, -1, t, -1)
+        if best is None or odds < best.odds:
+            best = Best(odds, 1, -1, t, -1)
     assert best is not None
     if m > 0:
         cases = [(2, k, 0)] if k == 0 else [(2, k, 0), (3, 0, k)]
@@ -169,49 +186,47 @@ def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
     return Worst(float(odds), case, value, t, v, False, odds)
 
 
-def _paired(
-    best: tuple[Any, int, int, int, int], case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, falls: _Falls
-) -> tuple[Any, int, int, int, int]:
+def _paired(best: Best, case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, falls: _Falls) -> Best:
     """The least of min (W - of_t) / c * min F(N - of_v) over the values, if it is less than `best`."""
     first, last = _parts(tw[0]), _parts(vn[0])  # the values of both are those that occur
-    own = (tw[2] - of_t) / tw[1]
-    other = falls.floats(vn[2] - of_v, vn[1])
-    products = np.minimum.reduceat(own, first[:-1]) * np.minimum.reduceat(other, last[:-1])
-    seen: dict[Any, Any] = {}
-    for place in _least(products, float(best[0])):
+    lefts = (tw[2] - of_t) / tw[1]
+    others = falls.floats(vn[2] - of_v, vn[1])
+    products = np.minimum.reduceat(lefts, first[:-1]) * np.minimum.reduceat(others, last[:-1])
+    seen: set[tuple[bytes, bytes]] = set()
+    for place in _least(products, float(best.odds)):
         t_part, v_part = slice(first[place], first[place + 1]), slice(last[place], last[place + 1])
         key = (tw[1:, t_part].tobytes(), vn[1:, v_part].tobytes())
         if key not in seen:  # values that are alike, as in uniform groups, are worked out once
-            one = [
+            exact_lefts = [
                 (gmpy2.mpq(int(tw[2, t]) - of_t, int(tw[1, t])), t)
-                for t in (first[place] + _least(own[t_part])).tolist()
+                for t in (first[place] + _least(lefts[t_part])).tolist()
             ]
-            two = [
+            exact_others = [
                 (falls.exact(int(vn[2, v]) - of_v, int(vn[1, v])), v)
-                for v in (last[place] + _least(other[v_part])).tolist()
+                for v in (last[place] + _least(others[v_part])).tolist()
             ]
-            seen[key] = None
-            (left, t), (right, v) = min(one), min(two)
-            if left * right < best[0]:
-                best = (left * right, case, int(tw[0, t]), t, v)
+            seen.add(key)
+            (left, t), (other, v) = min(exact_lefts), min(exact_others)
+            if left * other < best.odds:
+                best = Best(left * other, case, int(tw[0, t]), t, v)
     return best
 
 
 class _Falls:
-    """F for one m."""
+    """F(N) = prod_{i<m} (N - i) / (N + c - i) for one m: as floats of many, and as quotients."""
 
     def __init__(self, m: int) -> None:
         self.m = m
-        self._known: dict[tuple[int, int], Any] = {}
+        self._quotients: dict[tuple[int, int], Exact] = {}
 
     def floats(self, n: Longs, c: Longs) -> Floats:
         out = np.empty(len(n))
         _skyline.falls(np.ascontiguousarray(n), np.ascontiguousarray(c), self.m, out)
         return out
 
-    def exact(self, n: int, c: int) -> Any:
+    def exact(self, n: int, c: int) -> Exact:
         key = (n, c)
-        if key not in self._known:
+        if key not in self._quotients:
             m = self.m
             if m == 0:
                 pair = (1, 1)
@@ -221,8 +236,8 @@ class _Falls:
                 pair = (math.perm(n, m), math.perm(n + c, m))
             else:  # the same with c factors
                 pair = (math.perm(n - m + c, c), math.perm(n + c, c))
-            self._known[key] = gmpy2.mpq(*pair)
-        return self._known[key]
+            self._quotients[key] = gmpy2.mpq(*pair)
+        return self._quotients[key]
 
 
 def _parts(values: Longs) -> Longs:

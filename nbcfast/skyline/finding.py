@@ -1,4 +1,4 @@
-"""`find`: all the knowledge that is just safe; `frontier_table` and `plot` show it."""
+"""`find`: all the knowledge that is just safe, the skyline; `frontier_table` and `plot` show it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
 from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.groups.sets import MOST_L, SetGroups
 from nbcfast.skyline.deciding import is_safe
 from nbcfast.skyline.points import as_confidence
@@ -28,7 +30,7 @@ MOST_DRAWN = 48  # rows and columns that a picture writes out
 
 def find(
     groups: Groups | SetGroups | Statistics,
-    confidence: Any,
+    confidence: AnyNumber,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -92,7 +94,7 @@ def find(
         (l, k, m)
         for l, corners in enumerate(layers)
         for k, m in corners
-        if l + 1 == len(layers) or _at(layers[l + 1], k) < m
+        if l + 1 == len(layers) or _most_m(layers[l + 1], k) < m
     ]
 
 
@@ -106,8 +108,9 @@ def _most_ls(groups: Groups | SetGroups) -> int:
 def _corners(statistics: Statistics, l: int, confidence: Fraction) -> list[tuple[int, int]]:
     """The maximal (k, m) for one l, k rising and m falling.
 
-    The border of a set that holds with a point all smaller ones: along it m falls as k rises. Steps are
-    doubled and then halved, so that a long straight piece of it costs the logarithm of its length.
+    The border of a set that holds with a point all smaller ones: along it m falls as k rises (Statement 7.1
+    of docs/mathematics/skyline.md, #skyline-7). Steps are doubled and then halved, so that a long straight
+    piece of it costs the logarithm of its length.
     """
 
     def safe(k: int, m: int) -> bool:
@@ -146,7 +149,7 @@ def _last(holds: Callable[[int], bool], low: int, high: int | None) -> int:
     return low
 
 
-def _at(corners: list[tuple[int, int]], k: int) -> int:
+def _most_m(corners: list[tuple[int, int]], k: int) -> int:
     """The largest safe m with this k; -1 where there is none."""
     place = bisect_left(corners, (k, -1))
     return corners[place][1] if place < len(corners) else -1
@@ -169,7 +172,7 @@ class FrontierTable:
     ks: tuple[int, ...]
     m: tuple[tuple[int | None, ...], ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values."""
         return {"ls": list(self.ls), "ks": list(self.ks), "m": [list(row) for row in self.m]}
 
@@ -188,11 +191,8 @@ class FrontierTable:
         rows = [["l \\ k", *(str(self.ks[place]) for place in shown)]]
         for l, row in zip(self.ls, self.m, strict=True):
             rows.append([str(l), *("-" if row[place] is None else str(row[place]) for place in shown)])
-        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        first, *others = [
-            [cell.rjust(width_of) for cell in column]
-            for width_of, column in zip(wide, zip(*rows, strict=True), strict=True)
-        ]
+        columns = list(zip(*rows, strict=True))
+        first, *others = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
         blocks: list[list[list[str]]] = []
         used = 0
         for column in others:
@@ -207,7 +207,7 @@ class FrontierTable:
         )
 
 
-def frontier_table(points: Iterable[Any]) -> FrontierTable:
+def frontier_table(points: Iterable[Knowledge]) -> FrontierTable:
     r"""The skyline that `find` gave as a table l x k -> largest safe m.
 
     Parameters
@@ -253,7 +253,7 @@ def frontier_table(points: Iterable[Any]) -> FrontierTable:
     return FrontierTable(ls, ks, tuple(rows[::-1]))
 
 
-def plot(points: Iterable[Any], ax: Any = None, *, title: str | None = None) -> Any:
+def plot(points: Iterable[Knowledge], ax: Any = None, *, title: str | None = None) -> Any:
     """Draw a skyline: l down, k to the right, the largest safe m in each cell.
 
     Parameters

@@ -1,13 +1,16 @@
-"""`Point`: how much an adversary may know, and the confidence that must not be reached."""
+"""`Point`: how much an adversary may know (l, k, m), and the confidence that must not be reached."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nbcfast._core.numbers import exact, exact_share, number_text
 from nbcfast._core.validation import whole
+from nbcfast.groups.measures import AnyNumber
+
+AnyPoint = Sequence[AnyNumber]  # (l, k, m, confidence)
 
 
 class Point(NamedTuple):
@@ -35,7 +38,7 @@ class Point(NamedTuple):
         return f"({amounts}, {number_text(exact(self.confidence, 'confidence'))})"
 
 
-def as_confidence(number: Any, where: str = "confidence") -> Fraction:
+def as_confidence(number: AnyNumber, where: str = "confidence") -> Fraction:
     """The confidence as a Fraction; a float means its shortest decimal text, and "60%" is 3/5."""
     value = Fraction(exact_share(number, where))
     if not 0 < value <= 1:
@@ -44,7 +47,7 @@ def as_confidence(number: Any, where: str = "confidence") -> Fraction:
     return value
 
 
-def as_points(points: Iterable[Any]) -> tuple[Point, ...]:
+def as_points(points: Iterable[AnyPoint]) -> tuple[Point, ...]:
     """Checked points, each from (l, k, m, confidence).
 
     Examples
@@ -62,8 +65,9 @@ def as_points(points: Iterable[Any]) -> tuple[Point, ...]:
         ) from None
     if not listed:
         raise ValueError("points: expected at least one (l, k, m, confidence), got none")
-    found = []
-    known: dict[Any, Fraction] = {}  # a thousand points may have one confidence
+    checked = []
+    # A thousand points may have one confidence; 1 and True, which are equal, are kept apart by their type.
+    confidences: dict[tuple[type, float | str | Fraction] | None, Fraction] = {}
     for number, point in enumerate(listed):
         where = f"points[{number}]"
         if isinstance(point, (str, bytes)) or not isinstance(point, Iterable):
@@ -74,7 +78,7 @@ def as_points(points: Iterable[Any]) -> tuple[Point, ...]:
             raise ValueError(f"{where}: expected (l, k, m, confidence), got {len(parts)} numbers: {parts!r}")
         l, k, m = (whole(part, f"{where}: {name}", 0) for part, name in zip(parts, "lkm", strict=False))
         key = (type(parts[3]), parts[3]) if isinstance(parts[3], (float, str, Fraction)) else None
-        if key is None or key not in known:
-            known[key] = as_confidence(parts[3], f"{where}: confidence")
-        found.append(Point(l, k, m, known[key]))
-    return tuple(found)
+        if key is None or key not in confidences:
+            confidences[key] = as_confidence(parts[3], f"{where}: confidence")
+        checked.append(Point(l, k, m, confidences[key]))
+    return tuple(checked)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from nbcfast._core.numbers import exact, number_text
+from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.skyline.points import Point
+from nbcfast.table.values import Value
+
+Key = dict[str, Value]  # the label of a group: column -> value
+Secret = Value | tuple[Value, ...]  # what a person has: a value, or all values of a set
 
 MOST_NAMED = 12  # values that a sentence lists
 
@@ -42,15 +46,15 @@ class Attack:
     """
 
     case: int
-    value: Any
+    value: Value
     people: tuple[int, int] | None
     pieces: tuple[int, int, int]
     breach: float
-    group: dict[str, Any] | None
-    excluded: tuple[Any, ...] | None
-    known: tuple[tuple[Any, int], ...] | None
-    known_group: dict[str, Any] | None
-    implied_group: dict[str, Any] | None
+    group: Key | None
+    excluded: tuple[Value, ...] | None
+    known: tuple[tuple[Secret, int], ...] | None
+    known_group: Key | None
+    implied_group: Key | None
 
     @property
     def text(self) -> str:
@@ -88,7 +92,7 @@ class Attack:
             f"{breach_text(self.breach)}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values, and the text."""
         return {
             "case": self.case,
@@ -138,7 +142,7 @@ class Report:
     case: int
     attack: Attack
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; fractions as "num/den"."""
         return {
             "point": [*self.point[:3], number_text(exact(self.point.confidence, "confidence"))],
@@ -173,7 +177,8 @@ class Reports(tuple[Report, ...]):
         """The report that comes closest to its confidence, or exceeds it most."""
         return min(self, key=lambda report: (report.safe, float(report.point.confidence) - report.breach))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
+        """Plain values of all reports."""
         return {"safe": self.safe, "points": [report.to_dict() for report in self]}
 
     def __repr__(self) -> str:
@@ -187,7 +192,7 @@ def breach_text(breach: float) -> str:
     return text if breach == 1 or float(text) < 1 else repr(breach)
 
 
-def value_text(value: Any) -> str:
+def value_text(value: Secret) -> str:
     if isinstance(value, tuple):  # a set of values
         return "{" + ", ".join(map(value_text, value)) + "}"
     return printable(value) if isinstance(value, str) else repr(value)
@@ -197,7 +202,7 @@ def _persons(number: int) -> str:
     return "person" if number == 1 else "people"
 
 
-def key_text(key: Mapping[str, Any]) -> str:
+def key_text(key: Mapping[str, Value]) -> str:
     """A group as people write it: one that has only a label by that."""
     if list(key) == ["group"]:
         return f"group {value_text(key['group'])}"
@@ -214,5 +219,5 @@ def listed_text(values: Iterable[str], join: str) -> str:
     return f"{', '.join(texts[:-1])} {join} {texts[-1]}"
 
 
-def _copied(key: dict[str, Any] | None) -> dict[str, Any] | None:
+def _copied(key: Key | None) -> Key | None:
     return None if key is None else dict(key)

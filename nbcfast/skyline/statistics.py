@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from nbcfast.table import Domain
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+    from nbcfast.table.values import Value
 
 
 class Statistics:
@@ -26,8 +27,9 @@ class Statistics:
     associative, commutative and idempotent. A group that is spread over chunks must be put together first,
     with `Groups.merge` or by counting the chunks as one stream.
 
-    With n people of a group, c of them with value s, N = n - c, r_1 >= r_2 >= ... the counts of the group and
-    W_l(s) = n - (r_1 + .. + r_l) - min(c, r_{l+1}):
+    Of a group of n people, c have a value s and N = n - c have not; r_1 >= r_2 >= ... are its counts, and
+    W_l(s) = n - (r_1 + .. + r_l) - min(c, r_{l+1}) people are left when the l values that are most frequent
+    beside s, and s, are excluded.
 
     Parameters
     ----------
@@ -52,7 +54,8 @@ class Statistics:
 
     Notes
     -----
-    An entry is left out if another one is at least as bad in all its numbers: it can never decide.
+    An entry is left out if another one is at least as bad in all its numbers: it can never decide. Section 5
+    of docs/mathematics/skyline.md (#skyline-5) proves that, and that the tables decide every point.
 
     Examples
     --------
@@ -96,13 +99,11 @@ class Statistics:
             Called as progress(done_groups, all_groups).
         """
         if isinstance(groups, SetGroups):
-            found = groups.tables(self.ls, progress)
-            vn, tw, mo = (
-                _pruned(found[0]),
-                [_pruned(e) for e in found[1]],
-                [_pruned_modes(e) for e in found[2]],
+            vn, tw, mo = groups.tables(self.ls, progress)
+            tables = Scanned(
+                _pruned(vn), list(map(_pruned, tw)), list(map(_pruned_modes, mo)), groups.k, groups.l
             )
-            self._add(groups.sensitive_domain, (vn, tw, mo, groups.k, groups.l))
+            self._add(groups.sensitive_domain, tables)
         elif isinstance(groups, Groups):
             self._add(groups.sensitive_domain, scanned(groups, self.ls, threads, progress))
         else:
@@ -136,22 +137,22 @@ class Statistics:
         mine, theirs = _moved(self._tables, self._domain, union), _moved(tables, domain, union)
         self._domain, self._kernels = union, {}
         self._tables = _frozen(
-            (
-                _pruned(np.concatenate([mine[0], theirs[0]], axis=1)),
-                [_pruned(np.concatenate(pair, axis=1)) for pair in zip(mine[1], theirs[1], strict=True)],
+            Scanned(
+                _pruned(np.concatenate([mine.vn, theirs.vn], axis=1)),
+                [_pruned(np.concatenate(pair, axis=1)) for pair in zip(mine.tw, theirs.tw, strict=True)],
                 [
                     _pruned_modes(np.concatenate(pair, axis=1))
-                    for pair in zip(mine[2], theirs[2], strict=True)
+                    for pair in zip(mine.mo, theirs.mo, strict=True)
                 ],
-                min(mine[3], theirs[3]),
-                min(mine[4], theirs[4]),
+                min(mine.k, theirs.k),
+                min(mine.l, theirs.l),
             )
         )
 
-    def __getstate__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[tuple[int, ...], Domain | None, Scanned | None]:
         return self.ls, self._domain, self._tables
 
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
+    def __setstate__(self, state: tuple[tuple[int, ...], Domain | None, Scanned | None]) -> None:
         self.ls, self._domain, tables = state
         self._tables = None if tables is None else _frozen(tables)
         self._kernels = {}
@@ -164,9 +165,9 @@ class Statistics:
         if self._tables is None or other._tables is None:
             return self._tables is other._tables
         mine, theirs = self._tables, other._tables
-        return mine[3:] == theirs[3:] and all(
+        return (mine.k, mine.l) == (theirs.k, theirs.l) and all(
             np.array_equal(a, b)
-            for a, b in zip([mine[0], *mine[1], *mine[2]], [theirs[0], *theirs[1], *theirs[2]], strict=True)
+            for a, b in zip([mine.vn, *mine.tw, *mine.mo], [theirs.vn, *theirs.tw, *theirs.mo], strict=True)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -187,27 +188,27 @@ class Statistics:
 
     @property
     def vn(self) -> Longs:
-        return self._seen[0]
+        return self._seen.vn
 
     @property
     def tw(self) -> dict[int, Longs]:
-        return dict(zip(self.ls, self._seen[1], strict=True))
+        return dict(zip(self.ls, self._seen.tw, strict=True))
 
     @property
     def mo(self) -> dict[int, Longs]:
-        return dict(zip(self.ls, self._seen[2], strict=True))
+        return dict(zip(self.ls, self._seen.mo, strict=True))
 
     @property
-    def domain(self) -> tuple[Any, ...]:
+    def domain(self) -> tuple[Value, ...]:
         return () if self._domain is None else self._domain.values
 
     @property
     def k(self) -> int:
-        return self._seen[3]
+        return self._seen.k
 
     @property
     def l(self) -> int:  # noqa: E743
-        return self._seen[4]
+        return self._seen.l
 
     def of(self, l: int) -> tuple[_skyline.Tables, Longs, Longs, Longs]:
         """The kernel and the tables VN, TW and MO for one l."""
@@ -245,10 +246,10 @@ def _moved(tables: Scanned, domain: Domain, into: Domain) -> Scanned:
     def moved(entries: Longs) -> Longs:
         return np.stack([places[entries[0]], entries[1], entries[2]])
 
-    return moved(tables[0]), [moved(entries) for entries in tables[1]], *tables[2:]
+    return tables._replace(vn=moved(tables.vn), tw=list(map(moved, tables.tw)))
 
 
 def _frozen(tables: Scanned) -> Scanned:
-    for array in (tables[0], *tables[1], *tables[2]):
+    for array in (tables.vn, *tables.tw, *tables.mo):
         array.flags.writeable = False
     return tables
