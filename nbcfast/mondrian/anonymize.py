@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._columns import Columns
-from nbcfast._core.dtypes import Bytes
+from nbcfast._core.dtypes import Bytes, Longs
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
-from nbcfast._reading.source import is_path, table_from
-from nbcfast.groups.measures import check_natural
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.groups.measures import AnyNumber, check_natural
 from nbcfast.groups.scanning import MOST_PEOPLE
-from nbcfast.mondrian.demands import Demands, refuse
+from nbcfast.mondrian.demands import Demands, Distance, refuse
 from nbcfast.mondrian.growing import fill, grow, numbered, problem_of
 from nbcfast.mondrian.ondisk import anonymize_file
-from nbcfast.mondrian.partition import Made, Partition, Source
+from nbcfast.mondrian.partition import Partition, PrivateRows, SplitContent
 from nbcfast.mondrian.quasi import describe, useful_map
+from nbcfast.mondrian.task import Task
+from nbcfast.skyline.points import AnyPoint
 from nbcfast.table import SUPPRESSED, Column, Table
 from nbcfast.table.encode import used_values
 from nbcfast.table.table import value_weights
@@ -31,22 +33,22 @@ MOST_ROWS = 2**32 - 1  # a record has the number of its row in 32 bits
 
 
 def anonymize(
-    table: Any,
+    table: AnyTable,
     quasi: Iterable[str],
     sensitive: str,
-    points: Iterable[Any] = (),
+    points: Iterable[AnyPoint] = (),
     *,
     k: int | None = None,
-    diversity: tuple[Any, int] | None = None,
-    closeness: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    diversity: tuple[AnyNumber, int] | None = None,
+    closeness: AnyNumber | tuple[AnyNumber, Distance] | None = None,
+    hierarchies: Mapping[str, object] | None = None,
     target: str | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     memory_limit: int | str | None = None,
     spill: str | os.PathLike[str] | None = None,
     weights: str | None = None,
-    csv: Mapping[str, Any] | None = None,
+    csv: Mapping[str, object] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Partition:
@@ -146,21 +148,15 @@ def anonymize(
     >>> partition.boxes.domain("age"), partition.group_ids
     (((-inf, 44), [44, inf)), array([0, 0, 0, 1, 1, 1], dtype=uint32))
     """
-    demands = Demands.of(points, k, diversity, closeness)
-    names = as_names(quasi, sensitive)
-    given = as_hierarchies(hierarchies, names)
-    if is_path(table):
+    task = Task.of(quasi, sensitive, Demands.of(points, k, diversity, closeness), hierarchies, target)
+    if isinstance(table, (str, bytes, os.PathLike)):
         if out is None and memory_limit is None:
             raise ValueError(
                 "out: a file is split on disk, and needs a Parquet file to write, or a memory_limit; got none"
             )
         return anonymize_file(
             os.fsdecode(table),
-            names,
-            sensitive,
-            demands,
-            given,
-            target,
+            task,
             weights,
             None if out is None else os.fsdecode(out),
             overwrite,
@@ -180,105 +176,92 @@ def anonymize(
     ):
         if value is not None:
             raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
-    return _in_memory(table_from(table), names, sensitive, demands, given, target, threads, progress)
+    return _in_memory(table_from(table), task, threads, progress)
 
 
-def as_names(quasi: Iterable[str], sensitive: str) -> list[str]:
-    """The quasi-identifiers, checked."""
-    if isinstance(quasi, str):
-        raise TypeError(f"quasi: expected a sequence of names, got the text {quasi!r}")
-    names = list(quasi)
-    if not names:
-        raise ValueError("quasi: expected at least one column, got none")
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"quasi: expected distinct columns, got {name!r} twice")
-    if sensitive in names:
-        raise ValueError(f"sensitive: {sensitive!r} is among the quasi-identifiers")
-    return names
-
-
-def as_hierarchies(hierarchies: Mapping[str, Any] | None, names: list[str]) -> dict[str, Any]:
-    """The hierarchies, all of quasi-identifiers."""
-    if hierarchies is None:
-        return {}
-    if not isinstance(hierarchies, Mapping):
-        raise TypeError(f"hierarchies must be a mapping of columns, got {type(hierarchies).__name__}")
-    for name in hierarchies:
-        if name not in names:
-            raise ValueError(f"hierarchies: expected quasi-identifiers, got {name!r}")
-    return dict(hierarchies)
-
-
-def _in_memory(
-    table: Table,
-    names: list[str],
-    sensitive: str,
-    demands: Demands,
-    hierarchies: dict[str, Any],
-    target: str | None,
-    threads: int | None,
-    progress: Progress | None,
-) -> Partition:
-    columns = [table.column(name) for name in names]
-    secret = table.column(sensitive)
-    aim = [] if target is None else [table.column(target)]
-    n_rows = table.n_rows
-    if n_rows == 0:
-        raise ValueError("no rows")
-    if n_rows > MOST_ROWS:
-        raise ValueError(f"a table has at most {MOST_ROWS:,} rows here, got {n_rows:,}: split it on disk")
-    if SUPPRESSED in secret.domain.tail:
-        raise ValueError(
-            f"sensitive: column {sensitive!r} holds SUPPRESSED, and demands would hold because nobody can "
-            "count what is withheld"
-        )
-    if demands.closeness is not None and demands.closeness[1] == "ordered":
-        check_natural(secret.domain, sensitive)
+def _in_memory(table: Table, task: Task, threads: int | None, progress: Progress | None) -> Partition:
+    columns = [table.column(name) for name in task.names]
+    secret = table.column(task.sensitive)
+    targets = [] if task.target is None else [table.column(task.target)]
+    _check_table(table, secret, task)
     quasi = [
-        describe(name, column.domain, _used(column), hierarchies.get(name))
-        for name, column in zip(names, columns, strict=True)
+        describe(name, column.domain, _used(column), task.hierarchies.get(name))
+        for name, column in zip(task.names, columns, strict=True)
     ]
-    people = n_rows if table.weights is None else int(table.weights.sum())
-    if people >= MOST_PEOPLE:
-        raise ValueError(f"a table must have less than 2^61 people, got {people}")
-    if demands.needs_values:
-        totals = value_weights(secret, table.weights)
-    else:
-        totals = np.zeros(len(secret.domain), np.int64)
-        totals[0] = people
-    if demands.is_hopeless(totals):
-        refuse(demands, totals, secret.domain, sensitive)
+    totals = _people_of_values(table, secret, task.demands)
+    if task.demands.is_hopeless(totals):
+        refuse(task.demands, totals, secret.domain, task.sensitive)
     secret_map = None
-    if demands.needs_values and not totals.all():
+    if task.demands.needs_values and not totals.all():
         # Values that nobody has are left out: they would widen the scale of closeness in their order.
         secret_map = np.maximum(np.cumsum(totals > 0) - 1, 0).astype(np.uint32)
     problem = problem_of(
         quasi,
-        demands,
+        task.demands,
         totals if secret_map is None else totals[totals > 0],
-        n_targets=len(aim[0].domain) if aim else 0,
+        n_targets=len(targets[0].domain) if targets else 0,
         weighted=table.weights is not None,
     )
-    wanted = n_threads(threads, n_rows * problem.stride)
-    scratches = [Scratch(problem) for _ in range(wanted)]
+    n_workers = n_threads(threads, table.n_rows * problem.stride)
+    scratches = [Scratch(problem) for _ in range(n_workers)]
     if not problem.admit(scratches[0]):
-        refuse(demands, totals, secret.domain, sensitive)
-    even, odd = (np.empty((n_rows, problem.stride), np.uint8) for _ in range(2))
-    all_columns = [*columns, secret, *aim]
+        refuse(task.demands, totals, secret.domain, task.sensitive)
+    # Records go to and fro between two arrays, from a level of the tree to the next one.
+    even, odd = (np.empty((table.n_rows, problem.stride), np.uint8) for _ in range(2))
+    all_columns = [*columns, secret, *targets]
     fill(
         problem,
-        Columns([column.codes for column in all_columns], [len(c.domain) for c in all_columns], n_rows),
-        [*map(useful_map, quasi), secret_map, *[None] * len(aim)],
+        Columns(
+            [column.codes for column in all_columns],
+            [len(column.domain) for column in all_columns],
+            table.n_rows,
+        ),
+        [*map(useful_map, quasi), secret_map, *[None] * len(targets)],
         table.weights,
         even,
-        wanted,
+        n_workers,
     )
-    leaves = grow(problem, scratches, [one.size for one in quasi], even, odd, people, progress)
-    ids = numbered(problem, leaves, even, odd, wanted)
-    source = Source(columns, secret, table.weights, ids)
-    made = Made(quasi, leaves.boxes, sensitive, secret.domain, leaves.people, source)
-    return Partition(tuple(names), sensitive, demands, ids, None, made)
+    people = int(totals.sum())
+    leaves = grow(problem, scratches, [column.size for column in quasi], even, odd, people, progress)
+    ids = numbered(problem, leaves, even, odd, n_workers)
+    content = SplitContent(
+        quasi,
+        leaves.boxes,
+        task.sensitive,
+        secret.domain,
+        leaves.people,
+        PrivateRows(columns, secret, table.weights, ids),
+    )
+    return Partition(tuple(task.names), task.sensitive, task.demands, ids, None, content)
+
+
+def _check_table(table: Table, secret: Column, task: Task) -> None:
+    """Refuse a table that cannot be split, or of whose sensitive values the demands say nothing."""
+    if table.n_rows == 0:
+        raise ValueError("no rows")
+    if table.n_rows > MOST_ROWS:
+        raise ValueError(
+            f"a table has at most {MOST_ROWS:,} rows here, got {table.n_rows:,}: split it on disk"
+        )
+    if SUPPRESSED in secret.domain.tail:
+        raise ValueError(
+            f"sensitive: column {task.sensitive!r} holds SUPPRESSED, and demands would hold because nobody "
+            "can count what is withheld"
+        )
+    if task.demands.closeness is not None and task.demands.closeness[1] == "ordered":
+        check_natural(secret.domain, task.sensitive)
+
+
+def _people_of_values(table: Table, secret: Column, demands: Demands) -> Longs:
+    """People of each sensitive value; all at the first one where no demand looks at values."""
+    people = table.n_rows if table.weights is None else int(table.weights.sum())
+    if people >= MOST_PEOPLE:
+        raise ValueError(f"a table must have less than 2^61 people, got {people}")
+    if demands.needs_values:
+        return value_weights(secret, table.weights)
+    totals = np.zeros(len(secret.domain), np.int64)
+    totals[0] = people
+    return totals
 
 
 def _used(column: Column) -> Bytes:

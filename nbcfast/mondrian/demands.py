@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import as_limit, exact, exact_share, fields_text, number_text
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.partition_form import partition_warnings
 from nbcfast.groups.groups import Groups
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.skyline.checking import check
-from nbcfast.skyline.points import Point, as_points
+from nbcfast.skyline.points import AnyPoint, Point, as_points
 
 if TYPE_CHECKING:
     from nbcfast.table.domain import Domain
 
 Distance = Literal["equal", "ordered"]
+Limit = tuple[int, Words, Words]  # l, or the distance; and the words of numerator and denominator
+# l, k, m, the words of the least odds, whether the confidence is 1, whether groups share it, and its band.
+PointLimit = tuple[int, int, int, Words, Words, bool, bool, float]
 
 EXACT_M = 1000  # breaches of more pieces are shown as floats: their fractions have thousands of digits
 
@@ -49,7 +54,13 @@ class Demands:
     closeness: tuple[Fraction, Distance] | None = None
 
     @classmethod
-    def of(cls, points: Any, k: Any, diversity: Any, closeness: Any) -> Demands:
+    def of(
+        cls,
+        points: Iterable[AnyPoint],
+        k: int | None,
+        diversity: tuple[AnyNumber, int] | None,
+        closeness: AnyNumber | tuple[AnyNumber, Distance] | None,
+    ) -> Demands:
         """Checked demands; at least one must be made."""
         listed = (
             list(points) if isinstance(points, Iterable) and not isinstance(points, (str, bytes)) else points
@@ -66,10 +77,10 @@ class Demands:
             before = least.setdefault(point[:3], point)
             least[point[:3]] = min(before, point)
         checked = tuple(least.values())
-        made = cls(checked, k, _diversity(diversity), _closeness(closeness))
-        if not checked and k is None and made.diversity is None and made.closeness is None:
+        demands = cls(checked, k, _diversity(diversity), _closeness(closeness))
+        if not checked and k is None and demands.diversity is None and demands.closeness is None:
             raise ValueError("expected a demand: points, k, diversity or closeness; got none")
-        return made
+        return demands
 
     @property
     def needs_values(self) -> bool:
@@ -81,7 +92,7 @@ class Demands:
         """Whether a group's safety depends on other groups."""
         return any(point.m >= 1 and point.confidence < 1 for point in self.points)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; fractions as text."""
         return {
             "points": [[*point[:3], _text(point.confidence)] for point in self.points],
@@ -110,13 +121,13 @@ class Demands:
         if self.diversity is not None:
             c, l = self.diversity
             if not groups.is_recursive_diverse(c, l):
-                found = groups.recursive_c(l)
+                least_c = groups.recursive_c(l)
                 text = (
                     f"a group has fewer than {l} different values"
-                    if not isinstance(found, Fraction)
-                    else f"c must be above {_text(found)} for l = {l}"
+                    if not isinstance(least_c, Fraction)
+                    else f"c must be above {_text(least_c)} for l = {l}"
                 )
-                return f"not ({_text(c)}, {l})-diverse: {text}", {"c": found}
+                return f"not ({_text(c)}, {l})-diverse: {text}", {"c": least_c}
         if self.closeness is not None:
             t, distance = self.closeness
             reached = groups.t(ordered=distance == "ordered")
@@ -149,41 +160,48 @@ class Demands:
         )
 
     def refuse(self, groups: Groups) -> None:
-        """Raise Infeasible if the whole table, as one group, breaks a demand: no partition keeps it then."""
-        found = self.broken(groups)
-        if found is not None:
-            why, best = found
+        """Raise Infeasible if the whole table, as one group, breaks a demand: no partition keeps it then.
+
+        Finer groups are never safer: docs/mathematics/skyline.md, section 8 (#skyline-8).
+        """
+        fault = self.broken(groups)
+        if fault is not None:
+            why, best = fault
             raise Infeasible(
                 f"the whole table as one group is unsafe, and no partition can be safer: {why}", best
             )
 
     def is_hopeless(self, totals: Longs) -> bool:
-        """Whether some point makes a value of the whole table certain, these being the people of each."""
+        """Whether some point makes a value of the whole table certain, these being the people of each.
+
+        Statement 4.3 of docs/mathematics/skyline.md (#skyline-4), asked before anything is worked out: the
+        products of such points are long.
+        """
         falling = sorted(totals[totals > 0].tolist(), reverse=True)
         return any(
             point.k >= sum(falling[point.l + 1 :]) or (point.m > 0 and point.k + point.m >= sum(falling[1:]))
             for point in self.points
         )
 
-    def arguments(self, n_values: int) -> tuple[Any, ...]:
+    def arguments(self, n_values: int) -> tuple[int, Limit | None, Limit | None, list[PointLimit]]:
         """What the kernel takes: least people, diversity, closeness, points."""
         diversity = None
         if self.diversity is not None:
             c, l = self.diversity
-            diversity = (min(l, n_values + 2), *_limit(c))
+            diversity = (min(l, n_values + 2), *_ratio_words(c))
         closeness = None
         if self.closeness is not None:
             t, distance = self.closeness
-            closeness = (1 if distance == "equal" else 2, *_limit(t))
+            closeness = (1 if distance == "equal" else 2, *_ratio_words(t))
         points = [
             (
                 min(point.l, n_values),
                 min(point.k, MOST_PEOPLE),
                 min(point.m, MOST_PEOPLE),
-                *_limit((1 - point.confidence) / point.confidence),
+                *_ratio_words((1 - point.confidence) / point.confidence),
                 point.confidence == 1,
                 point.m >= 1 and point.confidence < 1,
-                max(1e-9, (4 * point.m + 16) * 2.0**-53),
+                max(1e-9, (4 * point.m + 16) * 2.0**-53),  # as `skyline.deciding.band_of`
             )
             for point in self.points
         ]
@@ -193,7 +211,7 @@ class Demands:
 def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> None:
     """Raise what is wrong with the whole table."""
     present = np.flatnonzero(totals)
-    whole = Groups.from_parts(
+    one_group = Groups.from_parts(
         (),
         (),
         sensitive,
@@ -207,17 +225,17 @@ def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> N
         None,
         [],
     )
-    demands.refuse(whole)
+    demands.refuse(one_group)
     raise Infeasible("the whole table as one group is unsafe, and no partition can be safer", {})
 
 
-def _diversity(given: Any) -> tuple[Fraction, int] | None:
-    if given is None:
+def _diversity(demanded: tuple[AnyNumber, int] | None) -> tuple[Fraction, int] | None:
+    if demanded is None:
         return None
     try:
-        c, l = given
+        c, l = demanded
     except (TypeError, ValueError):
-        raise TypeError(f"diversity must be (c, l), got {given!r}") from None
+        raise TypeError(f"diversity must be (c, l), got {demanded!r}") from None
     limit, l = as_limit(exact(c, "diversity: c"), "diversity: c"), whole(l, "diversity: l", 0)
     if limit <= 0:
         raise ValueError(f"diversity: c must be positive, got {c!r}")
@@ -226,10 +244,12 @@ def _diversity(given: Any) -> tuple[Fraction, int] | None:
     return limit, l
 
 
-def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
-    if given is None:
+def _closeness(
+    demanded: AnyNumber | tuple[AnyNumber, Distance] | None,
+) -> tuple[Fraction, Distance] | None:
+    if demanded is None:
         return None
-    t, distance = given if isinstance(given, tuple) and len(given) == 2 else (given, "equal")
+    t, distance = demanded if isinstance(demanded, tuple) and len(demanded) == 2 else (demanded, "equal")
     choice(distance, ("equal", "ordered"), "closeness: the distance")
     limit = as_limit(exact_share(t, "closeness"), "closeness")
     if limit < 0:
@@ -237,7 +257,7 @@ def _closeness(given: Any) -> tuple[Fraction, Distance] | None:
     return limit, "ordered" if distance == "ordered" else "equal"
 
 
-def _limit(number: Fraction) -> tuple[Words, Words]:
+def _ratio_words(number: Fraction) -> tuple[Words, Words]:
     return _words(number.numerator), _words(number.denominator)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -69,15 +69,18 @@ def problem_of(
     n_targets: int,
     weighted: bool,
 ) -> Problem:
-    """What the kernel has to know."""
+    """What the kernel has to know. Its sums of products stay within 128 bits, which is why people are few."""
     least, diversity, closeness, points = demands.arguments(len(totals))
     total = int(totals.sum())
     if total >= 2**61 or (closeness is not None and total**2 * max(len(totals), 2) >= 2**126):
         raise ValueError(f"weights add up to {total}, too many people to split")
     return Problem(
-        [one.size for one in quasi],
-        [one.positions for one in quasi],
-        [None if one.tree is None or len(one.tree.nodes) == 1 else one.tree.nodes for one in quasi],
+        [column.size for column in quasi],
+        [column.positions for column in quasi],
+        [
+            None if column.tree is None or len(column.tree.nodes) == 1 else column.tree.nodes
+            for column in quasi
+        ],
         len(totals),
         n_targets,
         weighted,
@@ -103,7 +106,7 @@ def spans_of(rows: Longs, most: int) -> list[Span]:
 
 def over(
     spans: list[Span],
-    scratches: list[Scratch],
+    scratches: Sequence[object],
     work: Callable[[int, Span], object],
     done: Callable[[Span], object] | None = None,
 ) -> None:
@@ -144,7 +147,7 @@ def over(
 def fill(
     problem: Problem,
     columns: Columns,
-    maps: list[Any],
+    maps: list[UInt32s | None],
     weights: Longs | None,
     records: Bytes,
     threads: int,
@@ -153,12 +156,11 @@ def fill(
     n_rows = len(records)
     step = max(min(-(-n_rows // (4 * threads)), SPAN_ROWS), 1)
     spans = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
-    none: list[Any] = [None] * threads
 
     def work(_: int, span: Span) -> None:
         problem.fill(columns, maps, weights, *span, records[span[0] : span[1]])
 
-    over(spans, none, work)
+    over(spans, [None] * threads, work)
 
 
 def grow(
@@ -174,7 +176,8 @@ def grow(
 
     Nodes are decided level by level and from left to right, so that the result depends neither on threads nor
     on memory; where no demand looks at other groups the order does not matter, and subtrees are finished one
-    by one.
+    by one. Two splits, each safe, may be unsafe together: docs/mathematics/skyline.md,
+    section 9 (#skyline-9), has the rule and its proof.
     """
     n_rows, threads = len(even), len(scratches)
     subtree = SUBTREE_ROWS if threads == 1 else max(min(n_rows // (8 * threads), SUBTREE_ROWS), LEAST_SUBTREE)
@@ -199,11 +202,11 @@ def grow(
         over(spans_of(level.rows, max(n_rows // (4 * threads), 1)), scratches, move)
         for scratch in scratches:
             scratch.forget()
-            found = scratch.take_leaves()
-            if len(found[0]):
-                parts.append(found)
+            leaves, boxes = scratch.take_leaves()
+            if len(leaves):
+                parts.append((leaves, boxes))
                 if problem.shared:
-                    report(int(found[0][:, 1].sum()))
+                    report(int(leaves[:, 1].sum()))
         level = following
     return Leaves.of(parts)
 
@@ -267,14 +270,13 @@ def _decide_alone(
     over(spans_of(level.rows, subtree), scratches, work, done)
 
 
-def numbered(problem: Problem, leaves: Leaves, even: Bytes, odd: Bytes, threads: int) -> Any:
+def numbered(problem: Problem, leaves: Leaves, even: Bytes, odd: Bytes, threads: int) -> UInt32s:
     """The number of the leaf of each row."""
     ids = np.empty(len(even), np.uint32)
     spans = spans_of(leaves.rows, max(len(even) // (4 * threads), 1))
-    none: list[Any] = [None] * threads
     over(
         spans,
-        none,
+        [None] * threads,
         lambda _, span: problem.number(leaves.starts, leaves.rows, leaves.levels, even, odd, ids, *span),
     )
     return ids

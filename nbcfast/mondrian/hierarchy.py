@@ -7,13 +7,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import SUPPRESSED
+from nbcfast.table.values import SUPPRESSED, Value
 
 ROOT = "*"  # the name of a root that has none
 
@@ -23,7 +22,8 @@ class Node:
     """A set of values that has a name; a leaf is one value and has no children."""
 
     label: str
-    value: Any = None
+    value: object = None
+    place: int = -1  # of a value in its domain, once that is known
     is_leaf: bool = False
     children: list[Node] = field(default_factory=list)
 
@@ -47,7 +47,7 @@ class Tree:
     labels: dict[tuple[int, int], str]
 
 
-def tree_of(given: Any, domain: Domain, name: str, *, delimiter: str = ";") -> Tree:
+def tree_of(hierarchy: object, domain: Domain, name: str, *, delimiter: str = ";") -> Tree:
     """The tree that a nested mapping, or the path of an ARX file, gives for the values of a domain.
 
     A mapping goes from the name of a set to its parts: another mapping, or a sequence of values; a value of
@@ -57,20 +57,22 @@ def tree_of(given: Any, domain: Domain, name: str, *, delimiter: str = ";") -> T
     """
     where = f"hierarchies: column {name!r}"
     try:
-        return _tree(given, domain, where, delimiter)
+        return _tree(hierarchy, domain, where, delimiter)
     except RecursionError:
         raise ValueError(f"{where}: sets are nested too deeply") from None
 
 
-def _tree(given: Any, domain: Domain, where: str, delimiter: str) -> Tree:
-    if isinstance(given, Mapping):
-        root = Node(ROOT, children=list(_children(given, where)))
+def _tree(hierarchy: object, domain: Domain, where: str, delimiter: str) -> Tree:
+    if isinstance(hierarchy, Mapping):
+        root = Node(ROOT, children=list(_children(hierarchy, where)))
         if len(root.children) == 1 and not root.children[0].is_leaf:
             root = root.children[0]
-    elif isinstance(given, (str, os.PathLike)):
-        root = _from_file(os.fsdecode(given), domain, where, delimiter)
+    elif isinstance(hierarchy, (str, os.PathLike)):
+        root = _from_file(os.fsdecode(hierarchy), domain, where, delimiter)
     else:
-        raise TypeError(f"{where}: expected a mapping or the path of a CSV file, got {type(given).__name__}")
+        raise TypeError(
+            f"{where}: expected a mapping or the path of a CSV file, got {type(hierarchy).__name__}"
+        )
     places: dict[int, str] = {}
     kept = _restricted(root, domain, places, where)
     missing = [value for place, value in enumerate(domain.values) if place not in places]
@@ -83,10 +85,10 @@ def _tree(given: Any, domain: Domain, where: str, delimiter: str) -> Tree:
     return _laid_out(kept, domain, where)
 
 
-def _children(given: Mapping[Any, Any], where: str) -> Iterator[Node]:
-    for label, parts in given.items():
+def _children(sets: Mapping[object, object], where: str) -> Iterator[Node]:
+    for label, parts in sets.items():
         if parts is None:
-            yield Node(str(label), label, True)
+            yield Node(str(label), label, is_leaf=True)
             continue
         node = Node(str(label))
         if isinstance(parts, Mapping):
@@ -96,7 +98,9 @@ def _children(given: Mapping[Any, Any], where: str) -> Iterator[Node]:
         else:
             for part in parts:
                 node.children += (
-                    _children(part, where) if isinstance(part, Mapping) else [Node(str(part), part, True)]
+                    _children(part, where)
+                    if isinstance(part, Mapping)
+                    else [Node(str(part), part, is_leaf=True)]
                 )
         yield node
 
@@ -123,13 +127,13 @@ def _from_file(path: str, domain: Domain, where: str, delimiter: str) -> Node:
                 if key not in index:
                     index[key] = Node(key[-1])
                     index[key[:-1]].children.append(index[key])
-            index[path_down].children.append(Node(text, by_text[text], True))
+            index[path_down].children.append(Node(text, by_text[text], is_leaf=True))
     while len(root.children) == 1 and not root.children[0].is_leaf:
         root = root.children[0]
     return root
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     """A value as a CSV file writes it: null is empty."""
     return "" if value is None else "*" if value is SUPPRESSED else str(value)
 
@@ -137,20 +141,26 @@ def _text(value: Any) -> str:
 def _restricted(node: Node, domain: Domain, places: dict[int, str], where: str) -> Node | None:
     """The part of a node whose values the domain has; a node with one child is that child."""
     if node.is_leaf:
-        value = node.value
-        known = value is None or isinstance(value, (bool, int, float, str)) or value in domain.values
-        place = domain.index.get(value, -1) if known else -1
+        place = _place_of(node.value, domain)
         # True is no 1, and a label of a mapping that was a number is one.
-        if place < 0 or isinstance(domain.values[place], bool) != isinstance(value, bool):
+        if place < 0 or isinstance(domain.values[place], bool) != isinstance(node.value, bool):
             return None
         if place in places:
-            raise ValueError(f"{where}: the value {value!r} has two places in the hierarchy")
+            raise ValueError(f"{where}: the value {node.value!r} has two places in the hierarchy")
         places[place] = node.label
-        return Node(node.label, place, True)
+        return Node(node.label, place=place, is_leaf=True)
     children = [kept for child in node.children if (kept := _restricted(child, domain, places, where))]
     if len(children) <= 1:
         return children[0] if children else None
     return Node(node.label, children=children)
+
+
+def _place_of(value: object, domain: Domain) -> int:
+    """The place of a value in its domain, or -1."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return domain.index.get(value, -1)
+    # Intervals, SUPPRESSED, and what equals a number; anything else may have no hash.
+    return domain.values.index(value) if value in domain.values else -1
 
 
 def _laid_out(root: Node, domain: Domain, where: str) -> Tree:
@@ -160,7 +170,7 @@ def _laid_out(root: Node, domain: Domain, where: str) -> Tree:
 
     def number(node: Node) -> tuple[int, int]:
         if node.is_leaf:
-            order.append(node.value)
+            order.append(node.place)
             spans[id(node)] = len(order) - 1, len(order) - 1
         else:
             ends = [number(child) for child in node.children]

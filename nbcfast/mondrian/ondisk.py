@@ -2,7 +2,8 @@
 
 Where no demand looks at other groups, a node that fits into memory is finished there. Else every level is one
 scan of the file: nodes are read in their order, decided, split and written. Of a node that does not fit only
-counts are in memory, gathered while its rows were written.
+counts are in memory, gathered while its rows were written. The partition is that of the table in memory:
+docs/mathematics/skyline.md, Statement 9.4 (#skyline-9).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +23,11 @@ from nbcfast._partition import Joint, Level, Problem, Scratch
 from nbcfast._reading.endings import is_parquet
 from nbcfast._reading.source import as_bytes
 from nbcfast._reading.spilled import SHORTER, Spill, SpilledColumn, read_columns, write_all
-from nbcfast.mondrian.demands import Demands, refuse
+from nbcfast.mondrian.demands import refuse
 from nbcfast.mondrian.growing import decide_shared, over, problem_of, spans_of
-from nbcfast.mondrian.partition import Counts, Made, Partition
+from nbcfast.mondrian.partition import Partition, PrivateCounts, SplitContent
 from nbcfast.mondrian.quasi import describe, useful_map
+from nbcfast.mondrian.task import Task
 from nbcfast.published.table_lines import write_parquet
 from nbcfast.table.arrow import load_pyarrow
 
@@ -46,17 +48,13 @@ def usable(limit: int) -> int:
 
 def anonymize_file(
     path: str,
-    names: list[str],
-    sensitive: str,
-    demands: Demands,
-    hierarchies: dict[str, Any],
-    target: str | None,
+    task: Task,
     weights: str | None,
     out: str | None,
     overwrite: bool,
     memory_limit: int | str | None,
     spill: str | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     threads: int,
     progress: Progress | None,
 ) -> Partition:
@@ -69,16 +67,16 @@ def anonymize_file(
             raise ValueError(f"out: expected another file than the private one, got {out!r}")
         check_file(out, overwrite)
     load_pyarrow()
-    wanted = list(dict.fromkeys([*names, sensitive, *([] if target is None else [target])]))
+    wanted = list(
+        dict.fromkeys([*task.names, task.sensitive, *([] if task.target is None else [task.target])])
+    )
     if weights is not None:
         if weights in wanted:
             raise ValueError(f"weights: {weights!r} is also another column of the partition")
         wanted.append(weights)
     with Spill(spill) as files:
         columns = read_columns(path, wanted, weights, files, options)
-        partition = _Split(
-            columns, names, sensitive, demands, hierarchies, target, weights, limit, threads, files, progress
-        ).run()
+        partition = _DiskRun(columns, task, weights, limit, threads, files, progress).run()
     if out is None:
         return partition
     write_parquet(partition.counted, out, overwrite=overwrite)
@@ -97,7 +95,7 @@ def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 
 
 @dataclass
-class _Found:
+class _DiskLeaves:
     """Leaves of one stretch of the work: (start, rows, people, level), boxes, numbers of values, pairs."""
 
     leaves: Longs
@@ -106,45 +104,43 @@ class _Found:
     pairs: Longs
 
 
-class _Split:
+class _DiskRun:
     """One run over the spilled columns of a file."""
 
     def __init__(
         self,
         columns: dict[str, SpilledColumn],
-        names: list[str],
-        sensitive: str,
-        demands: Demands,
-        hierarchies: dict[str, Any],
-        target: str | None,
+        task: Task,
         weights: str | None,
         limit: int,
         threads: int,
         spill: Spill,
         progress: Progress | None,
     ) -> None:
-        self.columns, self.names, self.sensitive, self.demands = columns, names, sensitive, demands
-        self.target, self.weights, self.spill, self.progress = target, weights, spill, progress
-        self.n_rows = columns[sensitive].n_rows
+        self.columns, self.task, self.weights = columns, task, weights
+        self.spill, self.progress = spill, progress
+        secret = columns[task.sensitive].domain
+        self.n_rows = columns[task.sensitive].n_rows
         self.settled = 0
         self.people = self._count_people()
         self.quasi = [
-            describe(name, columns[name].domain, self.people[name], hierarchies.get(name)) for name in names
+            describe(name, columns[name].domain, self.people[name], task.hierarchies.get(name))
+            for name in task.names
         ]
-        totals = self.people[sensitive]
+        totals = self.people[task.sensitive]
         self.total = int(totals.sum())
-        if demands.is_hopeless(totals):
-            refuse(demands, totals, columns[sensitive].domain, sensitive)
+        if task.demands.is_hopeless(totals):
+            refuse(task.demands, totals, secret, task.sensitive)
         self.problem: Problem = problem_of(
             self.quasi,
-            demands,
+            task.demands,
             totals,
-            n_targets=0 if target is None else len(columns[target].domain),
+            n_targets=0 if task.target is None else len(columns[task.target].domain),
             weighted=weights is not None,
         )
         self.scratches = [Scratch(self.problem) for _ in range(threads)]
         if not self.problem.admit(self.scratches[0]):
-            refuse(demands, totals, columns[sensitive].domain, sensitive)
+            refuse(task.demands, totals, secret, task.sensitive)
         self.stride = self.problem.stride
         # Two buffers of a quarter of what is left to us each; the rest is for counts, levels and leaves.
         self.room = usable(limit) // (4 * self.stride)
@@ -152,8 +148,9 @@ class _Split:
 
     def _check_room(self, limit: int) -> None:
         """Counts of all nodes that are too large for a buffer must fit into a quarter of the limit."""
-        n_targets = 0 if self.target is None else len(self.columns[self.target].domain)
-        cells = 1 + len(self.columns[self.sensitive].domain) + n_targets
+        target = self.task.target
+        n_targets = 0 if target is None else len(self.columns[target].domain)
+        cells = 1 + len(self.columns[self.task.sensitive].domain) + n_targets
         counts = 8 * int(self.problem.first[-1]) * cells
 
         def enough(limit: int) -> bool:
@@ -173,17 +170,17 @@ class _Split:
 
     def _count_people(self) -> dict[str, Longs]:
         """People of each value of each column."""
-        found = {name: np.zeros(len(column.domain), np.int64) for name, column in self.columns.items()}
+        people = {name: np.zeros(len(column.domain), np.int64) for name, column in self.columns.items()}
         names = [name for name in self.columns if name != self.weights]
         for part in zip(*(self.columns[name].chunks(CHUNK) for name in names), self._weights(), strict=True):
             *codes, weights = part
-            for name, some in zip(names, codes, strict=True):
+            for name, chunk in zip(names, codes, strict=True):
                 table, size = self.columns[name].table, len(self.columns[name].domain)
                 if weights is None:
-                    found[name] += np.bincount(table[some], minlength=size)
+                    people[name] += np.bincount(table[chunk], minlength=size)
                 else:
-                    np.add.at(found[name], table[some], weights)
-        return found
+                    np.add.at(people[name], table[chunk], weights)
+        return people
 
     def _weights(self) -> Iterator[Longs | None]:
         """The weights of each chunk, or None."""
@@ -194,43 +191,45 @@ class _Split:
         column = self.columns[self.weights]
         domain = column.domain
         if domain.kind not in ("int", None) or domain.tail or (domain.numbers < 1).any():
-            bad = domain.tail[0] if domain.tail else domain.values[0]
-            raise ValueError(f"weights: expected integers of at least 1, got {bad!r}")
+            wrong = domain.tail[0] if domain.tail else domain.values[0]
+            raise ValueError(f"weights: expected integers of at least 1, got {wrong!r}")
         of_code = domain.numbers[column.table]
         for codes in column.chunks(CHUNK):
             yield np.ascontiguousarray(of_code[codes])
 
     def run(self) -> Partition:
-        found = list(self._levels())
-        leaves = np.concatenate([part.leaves for part in found])
-        boxes = np.concatenate([part.boxes for part in found])
-        lengths = np.concatenate([part.lengths for part in found])
-        pairs = np.concatenate([part.pairs for part in found])
-        found.clear()
+        """Level by level down to the leaves, and these in the order of their rows."""
+        stretches = list(self._levels())
+        leaves = np.concatenate([stretch.leaves for stretch in stretches])
+        boxes = np.concatenate([stretch.boxes for stretch in stretches])
+        lengths = np.concatenate([stretch.lengths for stretch in stretches])
+        pairs = np.concatenate([stretch.pairs for stretch in stretches])
+        stretches.clear()  # their arrays are there twice by now
         order = np.argsort(leaves[:, 0])
         starts = np.cumsum(lengths) - lengths
         lengths = lengths[order]
         ends = np.cumsum(lengths)
         places = np.repeat(starts[order] - (ends - lengths), lengths) + np.arange(len(pairs))
-        people = [self.people[name] for name in self.names]
-        made = Made(
+        people = [self.people[name] for name in self.task.names]
+        content = SplitContent(
             self.quasi,
             boxes[order].reshape(len(order), -1, 2),
-            self.sensitive,
-            self.columns[self.sensitive].domain,
+            self.task.sensitive,
+            self.columns[self.task.sensitive].domain,
             np.ascontiguousarray(leaves[order, 2]),
-            Counts(lengths, pairs[places], people),
+            PrivateCounts(lengths, pairs[places], people),
         )
-        return Partition(tuple(self.names), self.sensitive, self.demands, None, None, made)
+        return Partition(tuple(self.task.names), self.task.sensitive, self.task.demands, None, None, content)
 
     def _records(self) -> Iterator[Bytes]:
         """All rows as records, a chunk at a time."""
-        names = [*self.names, self.sensitive, *([] if self.target is None else [self.target])]
-        maps: list[Any] = []
+        task = self.task
+        names = [*task.names, task.sensitive, *([] if task.target is None else [task.target])]
+        maps: list[UInt32s | None] = []
         for i, name in enumerate(names):
             table = self.columns[name].table
-            own = useful_map(self.quasi[i]) if i < len(self.quasi) else None
-            maps.append((table if own is None else own[table]).astype(np.uint32))
+            reordered = useful_map(self.quasi[i]) if i < len(self.quasi) else None
+            maps.append((table if reordered is None else reordered[table]).astype(np.uint32))
         for *codes, weights in zip(
             *(self.columns[name].chunks(CHUNK) for name in names), self._weights(), strict=True
         ):
@@ -240,8 +239,8 @@ class _Split:
             self.problem.fill(Columns(list(codes), sizes, n), maps, weights, 0, n, records)
             yield records
 
-    def _levels(self) -> Iterator[_Found]:
-        level = Level.root([one.size for one in self.quasi], self.n_rows, self.total)
+    def _levels(self) -> Iterator[_DiskLeaves]:
+        level = Level.root([column.size for column in self.quasi], self.n_rows, self.total)
         joints: dict[int, Joint] = {}
         rows = self.spill.new()
         if self.n_rows > self.room:
@@ -257,7 +256,7 @@ class _Split:
         while level.n:
             following = self.spill.new()
             rows.seek(0)
-            step = _Level(self, level, joints, rows, following, buffers)
+            step = _LevelScan(self, level, joints, rows, following, buffers)
             yield from step.run()
             rows.close()
             level, joints, rows = step.following(), step.joints_after, following
@@ -268,43 +267,43 @@ class _Split:
             self.progress(self.settled, self.n_rows)
 
 
-class _Level:
-    """One level: read, decide, split, write."""
+class _LevelScan:
+    """One scan of the file: the nodes of a level are read, decided, split, and written anew."""
 
     def __init__(
         self,
-        split: _Split,
+        disk_run: _DiskRun,
         level: Level,
         joints: dict[int, Joint],
         source: IO[bytes],
         sink: IO[bytes],
         buffers: tuple[Bytes, Bytes],
     ) -> None:
-        self.split, self.level, self.joints = split, level, joints
+        self.disk_run, self.level, self.joints = disk_run, level, joints
         self.source, self.sink, self.buffers = source, sink, buffers
-        self.problem, self.scratches = split.problem, split.scratches
+        self.problem, self.scratches = disk_run.problem, disk_run.scratches
         self.parts: list[Level] = []
         self.n_children = 0
         self.joints_after: dict[int, Joint] = {}
         self.written = 0  # rows
 
-    def run(self) -> Iterator[_Found]:
-        for first, last in spans_of(self.level.rows, self.split.room):
-            if int(self.level.rows[first]) > self.split.room:
-                found = self._large(first)
+    def run(self) -> Iterator[_DiskLeaves]:
+        for first, last in spans_of(self.level.rows, self.disk_run.room):
+            if int(self.level.rows[first]) > self.disk_run.room:
+                stretch = self._large(first)
             elif self.problem.shared:
-                found = self._shared(first, last)
+                stretch = self._shared(first, last)
             else:
-                found = self._alone(first, last)
+                stretch = self._alone(first, last)
             for scratch in self.scratches:
                 scratch.forget()
-            if len(found.leaves):
-                self.split.settle(int(found.leaves[:, 1].sum()))
-                yield found
+            if len(stretch.leaves):
+                self.disk_run.settle(int(stretch.leaves[:, 1].sum()))
+                yield stretch
 
     def following(self) -> Level:
         """The nodes of the next level."""
-        level = Level(self.n_children, len(self.split.names), self.level.depth + 1)
+        level = Level(self.n_children, len(self.disk_run.task.names), self.level.depth + 1)
         start = 0
         for part in self.parts:
             for name in ("start", "rows", "people", "boxes"):
@@ -334,20 +333,20 @@ class _Level:
         self.level.at[first:last] = np.cumsum(sizes) - sizes
         return rows, other
 
-    def _counted(self, leaves: Longs, boxes: UInt32s, at: Longs, even: Bytes, odd: Bytes) -> _Found:
+    def _counted(self, leaves: Longs, boxes: UInt32s, at: Longs, even: Bytes, odd: Bytes) -> _DiskLeaves:
         """The values of leaves whose rows stand from `at` on."""
         if not len(leaves):
-            return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+            return _DiskLeaves(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
         rows, levels = np.ascontiguousarray(leaves[:, 1]), np.ascontiguousarray(leaves[:, 3])
         spans = spans_of(rows, max(int(rows.sum()) // (4 * len(self.scratches)), 1))
-        found: dict[int, tuple[Longs, Longs]] = {}
+        counted: dict[int, tuple[Longs, Longs]] = {}
 
         def work(number: int, span: tuple[int, int]) -> None:
-            found[span[0]] = self.problem.counts(self.scratches[number], at, rows, levels, even, odd, *span)
+            counted[span[0]] = self.problem.counts(self.scratches[number], at, rows, levels, even, odd, *span)
 
         over(spans, self.scratches, work)
-        ordered = [found[first] for first in sorted(found)]
-        return _Found(
+        ordered = [counted[first] for first in sorted(counted)]
+        return _DiskLeaves(
             leaves,
             boxes,
             np.concatenate([part[0] for part in ordered]),
@@ -355,10 +354,11 @@ class _Level:
         )
 
     def _taken(self) -> tuple[Longs, UInt32s]:
+        """The leaves that all threads have found by now, and their boxes."""
         parts = [scratch.take_leaves() for scratch in self.scratches]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
-    def _alone(self, first: int, last: int) -> _Found:
+    def _alone(self, first: int, last: int) -> _DiskLeaves:
         """Nodes that fit, down to their leaves."""
         rows, other = self._load(first, last)
         threads = len(self.scratches)
@@ -377,14 +377,14 @@ class _Level:
         pair = (other, rows) if self.level.depth & 1 else (rows, other)
         return self._counted(leaves, boxes, at, *pair)
 
-    def _shared(self, first: int, last: int) -> _Found:
+    def _shared(self, first: int, last: int) -> _DiskLeaves:
         """Nodes that fit, one level down."""
         rows, other = self._load(first, last)
         decide_shared(self.problem, self.scratches, self.level, rows, first, last)
         self._children(first, last)
         leaves, boxes = self._taken()
         whole = first + np.flatnonzero(self.level.split()[first:last] < 0)
-        found = self._counted(leaves, boxes, self.level.at[whole], rows, rows)
+        stretch = self._counted(leaves, boxes, self.level.at[whole], rows, rows)
         self.problem.move(self.level, self.scratches, rows, other, first, last)
         # What stands between two leaves is written in one go.
         edges = [first - 1, *whole.tolist(), last]
@@ -393,27 +393,29 @@ class _Level:
                 start = int(self.level.at[before + 1])
                 stop = int(self.level.at[after - 1] + self.level.rows[after - 1])
                 self._write(other[start:stop])
-        return found
+        return stretch
 
     def _write(self, rows: Bytes) -> None:
         write_all(lambda view: self.sink.write(view), rows)
         self.written += len(rows)
 
-    def _large(self, node: int) -> _Found:
+    def _large(self, node: int) -> _DiskLeaves:
         """A node of which only counts are in memory."""
-        level, joint, own = self.level, self.joints.pop(node), self.scratches[0]
-        self.problem.evaluate_joint(level, own, 0, joint, node)
+        level, joint = self.level, self.joints.pop(node)
+        self.problem.evaluate_joint(level, self.scratches[0], 0, joint, node)
         self.problem.commit_joint(level, self.scratches, joint, node)
         n_before = self.n_children
         part = self._children(node, node + 1)
         leaves, boxes = self._taken()
         if len(leaves):
-            self.source.seek(int(level.rows[node]) * self.split.stride, os.SEEK_CUR)
-            people = joint.people[: self.split.quasi[0].size].sum(axis=0)
+            self.source.seek(int(level.rows[node]) * self.disk_run.stride, os.SEEK_CUR)
+            people = joint.people[: self.disk_run.quasi[0].size].sum(axis=0)
             values = np.flatnonzero(people)
-            return _Found(leaves, boxes, np.array([len(values)]), np.stack([values, people[values]], axis=1))
+            return _DiskLeaves(
+                leaves, boxes, np.array([len(values)]), np.stack([values, people[values]], axis=1)
+            )
         for i in range(part.n):
-            if int(part.rows[i]) > self.split.room:
+            if int(part.rows[i]) > self.disk_run.room:
                 self.joints_after[n_before + i] = Joint(self.problem)
         starts = self.written + np.cumsum(part.rows) - part.rows
         left = int(level.rows[node])
@@ -425,17 +427,17 @@ class _Level:
             counts = self.problem.move_some(level, self.scratches, node, rows, out)
             done = 0
             for i, count in enumerate(counts.tolist()):
-                some = out[done : done + count]
+                child_rows = out[done : done + count]
                 if n_before + i in self.joints_after:
-                    self.problem.gather(some, self.joints_after[n_before + i])
-                position = int(starts[i]) * self.split.stride
-                _write_at(descriptor, some, position)
+                    self.problem.gather(child_rows, self.joints_after[n_before + i])
+                position = int(starts[i]) * self.disk_run.stride
+                _write_at(descriptor, child_rows, position)
                 starts[i] += count
                 done += count
             left -= n
         self.written += int(level.rows[node])
-        self.sink.seek(self.written * self.split.stride)
-        return _Found(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+        self.sink.seek(self.written * self.disk_run.stride)
+        return _DiskLeaves(leaves, boxes, np.empty(0, np.int64), np.empty((0, 2), np.int64))
 
 
 def _write_at(descriptor: int, rows: Bytes, position: int) -> None:

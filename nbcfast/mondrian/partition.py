@@ -7,41 +7,45 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs, UInt32s
+from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
 from nbcfast.mondrian.utility import Utility, measured
 from nbcfast.mondrian.wire import document_of, save
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.skyline.checking import check
-from nbcfast.skyline.finding import find
+from nbcfast.skyline.finding import Knowledge, find
+from nbcfast.skyline.points import AnyPoint
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.table import value_weights
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast.skyline.results import Reports
 
 
-MOST_ROWS = 1 << 31  # of a table in memory
-MOST_SHOWN = 30  # values in their order
+MOST_LISTED = 1 << 31  # rows of a table in memory, one for each person
+MOST_SHOWN = 30  # values that a remark lists in their order
 
 
-class Given:
-    """Groups and cells as they are published."""
+class PublishedGroups:
+    """Groups and cells as they are published: all that is known of a partition that was loaded."""
 
     def __init__(self, groups: Groups, cells: Mapping[str, tuple[Cell, ...]]) -> None:
         self.groups = groups
         self.cells: Mapping[str, tuple[Cell, ...]] = MappingProxyType(dict(cells))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Given, (self.groups, dict(self.cells))
+    def __reduce__(self) -> tuple[object, ...]:
+        return PublishedGroups, (self.groups, dict(self.cells))
 
     @property
     def sizes(self) -> Longs:
@@ -52,7 +56,7 @@ class Given:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PrivateRows:
     """The private table that was split, from which counts are made when they are asked for.
 
     Attributes
@@ -72,7 +76,7 @@ class Source:
     def values_of_groups(self, n_groups: int) -> tuple[Longs, UInt32s, Longs]:
         """Offsets, values and counts, as of Groups."""
         numbers = Domain("int", np.arange(n_groups), (), True)
-        found = grouped(
+        groups = grouped(
             [self.group_ids],
             [numbers],
             self.secret.codes,
@@ -81,7 +85,7 @@ class Source:
             "value",
             weights=self.weights,
         )
-        return found.offsets, found.values, found.counts
+        return groups.offsets, groups.values, groups.counts
 
     def marginals(self) -> list[Longs]:
         """People of each value of each quasi-identifier, in the order of its domain."""
@@ -89,8 +93,8 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
-    """Counts of a file that was split on disk.
+class PrivateCounts:
+    """Counts of a file that was split on disk, of which no rows are kept.
 
     Attributes
     ----------
@@ -118,7 +122,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class SplitContent:
     """What Mondrian found, and what the owner of the data knows beyond what is published.
 
     Attributes
@@ -131,7 +135,7 @@ class Made:
         Of the sensitive column.
     sizes : ndarray of int64
         People of each group.
-    source : Source or Counts
+    source : PrivateRows or PrivateCounts
         Where the values of the groups, and of the whole, come from.
     """
 
@@ -140,14 +144,15 @@ class Made:
     sensitive: str
     domain: Domain
     sizes: Longs
-    source: Source | Counts
+    source: PrivateRows | PrivateCounts
 
     @cached_property
-    def _published(self) -> Given:
+    def _published(self) -> PublishedGroups:
         """Made when it is asked for: it takes as long as a third of the splitting."""
-        names = tuple(one.name for one in self.quasi)
+        names = tuple(column.name for column in self.quasi)
         columns = [
-            one.generalised(self.boxes[:, i, 0], self.boxes[:, i, 1]) for i, one in enumerate(self.quasi)
+            column.generalised(self.boxes[:, i, 0], self.boxes[:, i, 1])
+            for i, column in enumerate(self.quasi)
         ]
         offsets, values, counts = self.source.values_of_groups(len(self.sizes))
         groups = Groups.from_parts(
@@ -159,7 +164,7 @@ class Made:
             None,
             [column[1] for column in columns],
         )
-        return Given(groups, {name: column[2] for name, column in zip(names, columns, strict=True)})
+        return PublishedGroups(groups, {name: column[2] for name, column in zip(names, columns, strict=True)})
 
     @property
     def groups(self) -> Groups:
@@ -176,10 +181,10 @@ class Made:
 
     def utility(self) -> Utility:
         marginals = []
-        for one, people in zip(self.quasi, self.source.marginals(), strict=True):
-            moved = np.zeros(one.size, np.int64)
-            moved[one.map] = people
-            marginals.append(moved)
+        for column, people in zip(self.quasi, self.source.marginals(), strict=True):
+            marginal = np.zeros(column.size, np.int64)
+            marginal[column.map] = people
+            marginals.append(marginal)
         return measured(self.sizes, self.quasi, self.boxes, marginals)
 
 
@@ -207,7 +212,7 @@ class Partition:
     demands: Demands
     group_ids: UInt32s | None
     path: str | None
-    _content: Made | Given
+    _content: SplitContent | PublishedGroups
 
     def __post_init__(self) -> None:
         if self.group_ids is not None:
@@ -266,7 +271,7 @@ class Partition:
         ValueError
             If that is more than 2^31 rows; `counted` has one row for equal ones.
         """
-        if self.n_rows > MOST_ROWS:
+        if self.n_rows > MOST_LISTED:
             raise ValueError(f"a table of {self.n_rows:,} rows is too large: use counted")
         distinct = self.counted
         assert distinct.weights is not None
@@ -295,7 +300,7 @@ class Partition:
         columns[self.sensitive] = Column(values, groups.sensitive_domain)
         return Table.from_columns(columns, groups.counts[pairs], len(pairs))
 
-    def check(self, points: Iterable[Any] | None = None) -> Reports:
+    def check(self, points: Iterable[AnyPoint] | None = None) -> Reports:
         """The reports on these points, by default those of the demands, from the groups alone.
 
         Raises
@@ -310,7 +315,7 @@ class Partition:
         """Whether the groups keep every demand; counted anew."""
         return self.demands.broken(self.groups) is None
 
-    def skyline(self, confidence: Any = None) -> list[tuple[int, int, int]]:
+    def skyline(self, confidence: AnyNumber | None = None) -> list[Knowledge]:
         """The maximal (l, k, m) that are safe with this confidence.
 
         Parameters
@@ -319,11 +324,11 @@ class Partition:
             By default that of the points, if they all have the same.
         """
         if confidence is None:
-            given = {point.confidence for point in self.demands.points}
-            if len(given) != 1:
-                raise ValueError(f"confidence: expected a number, because the points have {len(given)}")
-            confidence = given.pop()
-        return list(find(self.groups, confidence))
+            confidences = {point.confidence for point in self.demands.points}
+            if len(confidences) != 1:
+                raise ValueError(f"confidence: expected a number, because the points have {len(confidences)}")
+            confidence = confidences.pop()
+        return find(self.groups, confidence)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -333,9 +338,9 @@ class Partition:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the publisher should know besides, as of texts in it; it is not in the certificate."""
-        said = []
-        if isinstance(self._content, Made) and self._content.as_it_is:
-            said.append(
+        remarks = []
+        if isinstance(self._content, SplitContent) and self._content.as_it_is:
+            remarks.append(
                 "Nothing is generalised: these columns of the table are published as they are. That is "
                 f"allowed because the groups of equal rows keep the demands already ({self.demands}), and "
                 "they promise no more."
@@ -345,13 +350,13 @@ class Partition:
         if closeness is not None and closeness[1] == "ordered" and any(isinstance(v, str) for v in values):
             shown = " < ".join("null" if value is None else repr(value) for value in values[:MOST_SHOWN])
             rest = f" < .. ({len(values):,} values)" if len(values) > MOST_SHOWN else ""
-            said.append(
+            remarks.append(
                 f"Ordered distances take {self.sensitive!r} in this order, that of its texts letter by "
                 f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as "
                 "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the "
                 "one meant."
             )
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, list[Value]] = {
             name: [
                 cell.text if len(cell.values) > 1 or isinstance(cell.values[0], str) else None
                 for cell in cells
@@ -359,14 +364,14 @@ class Partition:
             for name, cells in self.cells.items()
         }
         columns[self.sensitive] = list(self.groups.domain)
-        return (*said, *spreadsheet_remarks(columns))
+        return (*remarks, *spreadsheet_remarks(columns))
 
     def utility(self) -> Utility:
         """Discernibility, average size, certainty penalty and divergence of the marginals."""
         return self._content.utility()
 
     @property
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self) -> Document:
         """What `save` writes into certificate.json."""
         return document_of(self)
 
@@ -416,7 +421,7 @@ class Partition:
         """
         save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values, without rows and groups."""
         return {
             "quasi": list(self.quasi),

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -139,7 +138,7 @@ def element(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def describe(name: str, domain: Domain, used: Array, hierarchy: Any = None) -> Quasi:
+def describe(name: str, domain: Domain, used: Array, hierarchy: object = None) -> Quasi:
     """A quasi-identifier whose column has this domain; `used` says which values some row has."""
     if len(domain) == 0:
         raise ValueError(f"column {name!r}: no values")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs, UInt32s
+from nbcfast._core.untyped import Document
 from nbcfast.mondrian.quasi import FAR, Quasi
 
 
@@ -42,7 +42,7 @@ class Utility:
     ncp_of: Mapping[str, float] | None
     kl: Mapping[str, float] | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values."""
         return {
             "discernibility": self.discernibility,

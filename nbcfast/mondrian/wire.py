@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast import __version__
+from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import FORMAT, digest
 from nbcfast._wire.partition_form import PARTITION
 from nbcfast.mondrian.quasi import Cell
@@ -45,7 +46,7 @@ def save(
     )
 
 
-def document_of(partition: Partition) -> dict[str, Any]:
+def document_of(partition: Partition) -> Document:
     """The certificate of a partition in canonical order, a row for each person."""
     document = _document(partition, tables.Lines(partition.counted).sha256(), "canonical", False, None)
     document["sha256"] = digest(document)
@@ -54,7 +55,7 @@ def document_of(partition: Partition) -> dict[str, Any]:
 
 def _document(
     partition: Partition, table_sha256: str, order: str, seeded: bool, weights: str | None
-) -> dict[str, Any]:
+) -> Document:
     demands, secret = partition.demands, partition.groups.sensitive_domain
     return {
         "closeness": None
@@ -94,14 +95,14 @@ def _document(
     }
 
 
-def _typed_cell(cell: Cell) -> list[Any]:
+def _typed_cell(cell: Cell) -> list[list[str | None]]:
     """Each value with its type; numbers among intervals stay what they are."""
-    found = []
+    typed = []
     for value in cell.values:
         kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "text"
         if isinstance(value, float):
             kind = "float"
         if isinstance(value, Interval):
             kind = "interval"
-        found.append(json_value(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
-    return found
+        typed.append(json_value(value, Domain(kind, (), (), True)))  # type: ignore[arg-type]
+    return typed

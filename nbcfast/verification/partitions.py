@@ -9,7 +9,7 @@ import numpy as np
 from nbcfast._wire.partition_checks import histograms
 from nbcfast.groups.groups import Groups
 from nbcfast.mondrian.demands import Demands
-from nbcfast.mondrian.partition import Given, Partition
+from nbcfast.mondrian.partition import Partition, PublishedGroups
 from nbcfast.mondrian.quasi import Cell, generalised_domain
 from nbcfast.published.typed import domain_of_json
 from nbcfast.skyline.points import Point
@@ -64,4 +64,4 @@ def partition_of(document: PartitionDocument, rows: Rows, where: str) -> Partiti
         document.diversity,
         document.closeness,  # type: ignore[arg-type]
     )
-    return Partition(names, sensitive, demands, None, None, Given(groups, cells))
+    return Partition(names, sensitive, demands, None, None, PublishedGroups(groups, cells))
