@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from nbcfast._core.dtypes import Numbers
+from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Table
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ class Split:
     worst: Fraction
     let_out: Fraction
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; fractions as "num/den"."""
         return {
             "views": [list(view) for view in self.views],
@@ -77,10 +80,11 @@ class Splits(tuple[Split, ...]):
         found.method, found.looked_at = method, looked_at
         return found
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Splits.of, (tuple(self), self.method, self.looked_at)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
+        """Plain values of all splits, and how they were looked for."""
         return {"method": self.method, "looked_at": self.looked_at, "splits": [one.to_dict() for one in self]}
 
     def __repr__(self) -> str:
@@ -95,7 +99,7 @@ def advise(
     attribute: str,
     columns: Iterable[str],
     *,
-    threshold: Any = "1/2",
+    threshold: AnyNumber = "1/2",
     progress: Progress | None = None,
 ) -> Splits:
     """Ways to split columns into two views that keep every association at or below a threshold.
@@ -155,14 +159,14 @@ def advise(
         raise ValueError(f"identity and attribute must be different columns, got {identity!r} twice")
     names = _names(columns, identity, attribute)
     check_columns(table.names, names, "columns")
-    search = _Search(table, identity, attribute, names, level, progress)
+    search = _SplitSearch(table, identity, attribute, names, level, progress)
     if len(names) <= MOST_COLUMNS:
         found = search.exhaustive()
         return Splits.of(_ranked(found, names), "exhaustive", len(search.worst))
     return Splits.of(_ranked(search.greedy(), names), "greedy", len(search.worst))
 
 
-def _names(columns: Any, identity: Any, attribute: Any) -> Names:
+def _names(columns: Iterable[str], identity: str, attribute: str) -> Names:
     if isinstance(columns, (str, bytes)) or not isinstance(columns, Iterable):
         raise TypeError(f"columns must be a sequence of names, got {columns!r}")
     names = tuple(columns)
@@ -175,14 +179,14 @@ def _names(columns: Any, identity: Any, attribute: Any) -> Names:
 
 
 def _ranked(splits: Iterable[Split], names: Names) -> list[Split]:
-    def rank(split: Split) -> Any:
+    def rank(split: Split) -> tuple[Fraction, int, list[list[int]]]:
         places = [[names.index(name) for name in view if name in names] for view in split.views]
-        return -split.let_out, -len(split.join), *places
+        return -split.let_out, -len(split.join), places
 
     return sorted(splits, key=rank)
 
 
-class _Search:
+class _SplitSearch:
     """The splits of a table that keep a threshold."""
 
     def __init__(
@@ -201,7 +205,7 @@ class _Search:
         self.identity, self.attribute, self.names = identity, attribute, names
         self.threshold, self.progress = threshold, progress
         self.worst: dict[frozenset[str], Fraction | None] = {}
-        self._sizes: dict[tuple[frozenset[str], Names], Any] = {}
+        self._sizes: dict[tuple[frozenset[str], Names], Numbers] = {}
         self.most = 2 ** len(names) if len(names) <= MOST_COLUMNS else len(names) * (len(names) + 1) // 2 + 1
 
     def worst_of(self, join: Names) -> Fraction | None:
@@ -231,7 +235,8 @@ class _Search:
         assert worst is not None
         return Split((one, other), join, worst, Fraction(self.table.n_rows, joined))
 
-    def _tuples(self, join: Names, view: Names) -> Any:
+    def _tuples(self, join: Names, view: Names) -> Numbers:
+        """Tuples of a view at each join value, as Python ints: joins of large tables are beyond 64 bits."""
         key = frozenset(join), view
         if key not in self._sizes:
             self._sizes[key] = tuples_a_join_value(self.rows, view, join).astype(object)

@@ -9,22 +9,30 @@ by join value. That costs no more than the tree width of the join values asks fo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Array
+from nbcfast._core.untyped import Exact
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
-from nbcfast.associations.sizes import Model
+from nbcfast.associations.sizes import WorldModel
 
-Key = tuple[int, Any]  # how far from the left end, and join value
-Owned = tuple[tuple[Key, int], ...]  # keys at which somebody has tuples, and how many
-Message = tuple[tuple[Key, ...], Array]
+if TYPE_CHECKING:
+    from nbcfast.associations.projections import Columns
+
+JoinValue = tuple[int, ...]  # a code for each column that two views share
+ChainKey = tuple[int, JoinValue]  # how far from the left end, and join value
+KeyTuples = tuple[tuple[ChainKey, int], ...]  # keys at which somebody has tuples, and how many
+KeyTable = tuple[tuple[ChainKey, ...], Array]  # numbers, with an axis for the states of each key
+
+One = TypeVar("One", bound=Hashable)
+Other = TypeVar("Other")
 
 MOST_WAYS = 1 << 16  # of keeping paths on from a join value
 MOST_WORK = 1 << 27  # bits of all entries of a message
@@ -57,14 +65,21 @@ class Chain:
         One for each tuple of each view between them, from left to right.
     """
 
-    def __init__(self, left: list[Any], right: list[Any], between: list[list[Any]]) -> None:
+    def __init__(
+        self,
+        left: list[tuple[JoinValue, int]],
+        right: list[tuple[JoinValue, int]],
+        between: list[list[tuple[JoinValue, JoinValue]]],
+    ) -> None:
         last = len(between)
-        self.sizes: Counter[Key] = Counter([(0, key) for key, _ in left] + [(last, key) for key, _ in right])
+        self.sizes: Counter[ChainKey] = Counter(
+            [(0, key) for key, _ in left] + [(last, key) for key, _ in right]
+        )
         levels = [
             Counter(((level, b), (level + 1, c)) for b, c in tuples) for level, tuples in enumerate(between)
         ]
         self.pairs = levels[0]
-        self.links: dict[Key, dict[Key, int]] = defaultdict(
+        self.links: dict[ChainKey, dict[ChainKey, int]] = defaultdict(
             dict
         )  # join value -> the next ones, and by how many
         for level in levels[1:]:
@@ -75,16 +90,16 @@ class Chain:
         everywhere = [pair for level in levels for pair in level]
         keys = dict.fromkeys(key for pair in everywhere for key in pair)
         self.part_of = _components(keys, everywhere)
-        self.members: dict[Key, list[Key]] = _listed((self.part_of[key], key) for key in keys)
-        self.next: dict[Key, list[Key]] = dict(_listed(everywhere))
-        self.values_at: dict[Key, list[int]] = _listed(
+        self.members: dict[ChainKey, list[ChainKey]] = _listed((self.part_of[key], key) for key in keys)
+        self.next: dict[ChainKey, list[ChainKey]] = dict(_listed(everywhere))
+        self.values_at: dict[ChainKey, list[int]] = _listed(
             (key, value) for value, keys in self.values.items() for key, _ in keys
         )
         self.spend: Callable[[int], None] = _anything  # is told of entries of tables that are multiplied
-        self._counts: dict[Any, Any] = {}
-        self._outcomes: dict[Any, Outcome] = {}
+        self._counts: dict[tuple[ChainKey, KeyTuples, KeyTuples, str], Exact] = {}
+        self._outcomes: dict[Exact, Outcome] = {}
 
-    def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
+    def outcomes(self, model: WorldModel, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
         mine = self.identities.get(code, ())
         values = sorted({value for key in self._ends(mine) for value in self.values_at[key]})
@@ -101,22 +116,24 @@ class Chain:
             found[value] = self._outcome(share) if weight else NEVER
         return found
 
-    def _outcome(self, share: Any) -> Outcome:
+    def _outcome(self, share: Exact) -> Outcome:
         if share not in self._outcomes:
             self._outcomes[share] = Outcome(share, share)
         return self._outcomes[share]
 
-    def _shared(self, mine: Owned, theirs: Owned, parts: list[Key]) -> Outcome:
+    def _shared(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Outcome:
         rest = gmpy2.mpq(1)
         for part in parts:
             without = self._count(part, mine, theirs, "shared")
             rest *= gmpy2.mpq(without, self._count(part, (), (), "shared"))
         return self._outcome(1 - rest)
 
-    def _weight(self, mine: Owned, theirs: Owned, parts: list[Key]) -> Any:
+    def _weight(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Exact:
         return prod((self._count(part, mine, theirs, "others") for part in parts), start=gmpy2.mpz(1))
 
-    def _count(self, part: Key, mine: Owned, theirs: Owned, cut: Literal["shared", "others"]) -> Any:
+    def _count(
+        self, part: ChainKey, mine: KeyTuples, theirs: KeyTuples, cut: Literal["shared", "others"]
+    ) -> Exact:
         """Worlds of a component without the cells of an identity with a value, or with all other values."""
         mine, theirs = (
             tuple(entry for entry in owned if self.part_of[entry[0]] == part) for owned in (mine, theirs)
@@ -133,10 +150,12 @@ class Chain:
             self._counts[name] = summed_out(tables, bits, self.spend)
         return self._counts[name]
 
-    def _states(self, part: Key, at_stake: dict[Key, int]) -> tuple[dict[Key, States], list[Message]]:
+    def _states(
+        self, part: ChainKey, at_stake: dict[ChainKey, int]
+    ) -> tuple[dict[ChainKey, States], list[KeyTable]]:
         """What can be kept at each join value, from right to left, and in how many ways."""
-        states: dict[Key, States] = {}
-        tables: list[Message] = []
+        states: dict[ChainKey, States] = {}
+        tables: list[KeyTable] = []
         for key in sorted(self.members[part], key=lambda key: -key[0]):
             links = self.links.get(key)
             if links is None:
@@ -147,7 +166,7 @@ class Chain:
                 tables.append(((key, *links), table))
         return states, tables
 
-    def _ends(self, mine: Owned) -> set[Key]:
+    def _ends(self, mine: KeyTuples) -> set[ChainKey]:
         """The join values at the right end that somebody's tuples lead to."""
         keys = {key for key, _ in mine}
         while any(key in self.next for key in keys):
@@ -168,22 +187,22 @@ def _anything(entries: int) -> None:
     """Of those who do not mind how much it is."""
 
 
-def summed_out(messages: list[Message], bits: int, spend: Callable[[int], None]) -> Any:
+def summed_out(messages: list[KeyTable], bits: int, spend: Callable[[int], None]) -> Exact:
     """The sum, over all states of all keys, of the product of tables over some keys each.
 
     Keys are summed out one after the other, always the one whose message is smallest.
     """
     sizes = {key: table.shape[place] for keys, table in messages for place, key in enumerate(keys)}
     tables = dict(enumerate(messages))
-    holding: dict[Key, list[int]] = _listed(
+    holding: dict[ChainKey, list[int]] = _listed(
         (key, number) for number, (own, _) in tables.items() for key in own
     )
 
-    def neighbours(key: Key) -> tuple[Key, ...]:
+    def neighbours(key: ChainKey) -> tuple[ChainKey, ...]:
         others = (other for number in holding[key] for other in tables[number][0] if other != key)
         return tuple(dict.fromkeys(others))
 
-    def message(key: Key) -> int:
+    def message(key: ChainKey) -> int:
         return prod(sizes[other] for other in neighbours(key))
 
     lengths = {key: message(key) for key in sizes}
@@ -214,7 +233,7 @@ def summed_out(messages: list[Message], bits: int, spend: Callable[[int], None])
     return total
 
 
-def _spread(own: tuple[Key, ...], table: Array, keys: tuple[Key, ...]) -> Array:
+def _spread(own: tuple[ChainKey, ...], table: Array, keys: tuple[ChainKey, ...]) -> Array:
     order = sorted(range(len(own)), key=lambda place: keys.index(own[place]))
     shape = [table.shape[own.index(key)] if key in own else 1 for key in keys]
     return table.transpose(order).reshape(shape)
@@ -256,25 +275,28 @@ def _ends_kept(size: int, mine: int) -> States:
     return States(np.array(kept), np.array(owned), np.array(weights, object))
 
 
-def _owned(side: int, tuples: list[Any]) -> dict[int, Owned]:
-    found: dict[int, Counter[Key]] = defaultdict(Counter)
+def _owned(side: int, tuples: list[tuple[JoinValue, int]]) -> dict[int, KeyTuples]:
+    counts: dict[int, Counter[ChainKey]] = defaultdict(Counter)
     for key, code in tuples:
-        found[code][side, key] += 1
-    return {code: tuple(sorted(keys.items())) for code, keys in found.items()}
+        counts[code][side, key] += 1
+    return {code: tuple(sorted(keys.items())) for code, keys in counts.items()}
 
 
-def _listed(pairs: Any) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = defaultdict(list)
+def _listed(pairs: Iterable[tuple[One, Other]]) -> dict[One, list[Other]]:
+    """All that stand beside each first one."""
+    beside: dict[One, list[Other]] = defaultdict(list)
     for one, other in pairs:
-        found[one].append(other)
-    return found
+        beside[one].append(other)
+    return beside
 
 
-def _components(keys: Any, pairs: Any) -> dict[Key, Key]:
+def _components(
+    keys: Iterable[ChainKey], pairs: Iterable[tuple[ChainKey, ChainKey]]
+) -> dict[ChainKey, ChainKey]:
     """For each key the first one of those that pairs connect it to."""
     parent = {key: key for key in keys}
 
-    def root(key: Key) -> Key:
+    def root(key: ChainKey) -> ChainKey:
         while parent[key] != key:
             parent[key] = key = parent[parent[key]]
         return key
@@ -284,7 +306,9 @@ def _components(keys: Any, pairs: Any) -> dict[Key, Key]:
     return {key: root(key) for key in keys}
 
 
-def chain_of(parts: Sequence[Any], names: Sequence[tuple[str, ...]], identity: str, attribute: str) -> Chain:
+def chain_of(
+    parts: Sequence[Columns], names: Sequence[tuple[str, ...]], identity: str, attribute: str
+) -> Chain:
     """The counts of a chain; `parts` are the distinct tuples of its ends, then of the views between."""
     first, last, *between = parts
     path = [names[0], *names[2:], names[1]]
@@ -299,7 +323,7 @@ def chain_of(parts: Sequence[Any], names: Sequence[tuple[str, ...]], identity: s
     )
 
 
-def rows(columns: Any, names: Sequence[str]) -> list[tuple[int, ...]]:
+def rows(columns: Columns, names: Sequence[str]) -> list[tuple[int, ...]]:
     """The codes of some columns, row by row."""
     n_rows = len(next(iter(columns.codes.values())))
     listed = [columns.codes[name].tolist() for name in names]

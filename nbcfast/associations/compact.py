@@ -11,23 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast import _associations
-from nbcfast._core.dtypes import Bools, Floats, Longs, UInt32s
+from nbcfast._core.dtypes import Array, Bools, Floats, Longs, UInt32s
 from nbcfast._core.threads import n_threads, over_rows
-from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found, Value
-from nbcfast.associations.sizes import MARGIN, Model, exceeds, single_values
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, ByJoinValue, Finding, Listing
+from nbcfast.associations.sizes import MARGIN, Bounds, Sizes, WorldModel, exceeds, single_values
 from nbcfast.groups.groups import grouped
 from nbcfast.table import Domain
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.groups.groups import Groups
-
-Sizes = tuple[int, ...]
+    from nbcfast.table.values import Value
 
 IDENTITIES = 1 << 14  # that a thread puts together in one go
 MOST_HALVES = 64  # join values of a pair that are counted for a decision
@@ -73,9 +72,9 @@ class Compact:
         values: Groups,
         sizes: list[Longs],
         numbers_of_views: list[int],
-        model: Model,
+        model: WorldModel,
         probabilities: Callable[[list[Longs]], Floats],
-        enclose: Callable[..., Any],
+        enclose: Callable[..., Bounds],
         exact: Callable[[Sizes], Fraction],
         wanted_ids: Bools,
         wanted_values: Bools,
@@ -84,11 +83,11 @@ class Compact:
     ) -> None:
         self.identities, self.values, self.sizes = identities, values, sizes
         self.numbers_of_views = numbers_of_views
-        self.model: Model = model
+        self.model: WorldModel = model
         self.enclose, self.exact = enclose, exact
         self.wanted_ids, self.wanted_values = wanted_ids, wanted_values
         self.threads = threads
-        self._known: dict[Any, bool] = {}
+        self._verdicts: dict[tuple[tuple[Sizes, ...], Fraction], bool] = {}
         self.unrestricted = probabilities(sizes) if model == "unrestricted" else np.zeros(len(sizes[0]))
         self.probabilities = self.unrestricted if model == "unrestricted" else single_values(*sizes[:2])
         places = np.repeat(np.arange(identities.n_groups, dtype=np.uint32), identities.distinct)
@@ -182,7 +181,7 @@ class Compact:
         some = np.where(several.wanted_common > 0, 1 / np.maximum(several.common, 1), 0.0)
         return singles, np.where(self._stuck | (several.unions == 0), -1.0, some)
 
-    def worst(self, n: int) -> Found:
+    def worst(self, n: int) -> Listing:
         """The n greatest probabilities; of equal ones the first identities, and their first values."""
         singles, several = self._best()
         best = singles
@@ -194,13 +193,13 @@ class Compact:
             some = np.sort(np.concatenate([higher, some[best[some] == least][: n - len(higher)]]))
         # The greatest first: nobody after a block matters once n rows are likelier, or as likely and earlier.
         some = some[np.argsort(-best[some], kind="stable")]
-        found = Found.empty(0)
+        found = Listing.empty(0)
         for block in self._blocks(some):
             if len(found) == n:
                 least, last = found.probabilities[-1], found.identities[-1]
                 if best[block[0]] < least or (best[block[0]] == least and block[0] > last):
                     break
-            found = Found.joined([found, self.listed(block)]).best(n)
+            found = Listing.joined([found, self.listed(block)]).best(n)
         return found
 
     def _blocks(self, codes: Longs) -> Iterator[Longs]:
@@ -221,7 +220,7 @@ class Compact:
         lengths[several] = self.several.unions[np.searchsorted(self.several.codes, codes[several])]
         return lengths
 
-    def above(self, threshold: Fraction) -> Found:
+    def above(self, threshold: Fraction) -> Listing:
         """All associations above a threshold, by identity and value."""
         singles, several = self._choices(threshold)
         found = self.listed(np.sort(np.concatenate([singles, self.several.codes[several]])))
@@ -278,7 +277,7 @@ class Compact:
             found[near] = np.array(verdicts)[places.reshape(-1)]
         return found & (self.asked > 0)
 
-    def _decided(self, found: Found, threshold: Fraction) -> Bools:
+    def _decided(self, found: Listing, threshold: Fraction) -> Bools:
         """Which associations of identities with several join values are above."""
         level = float(threshold)
         near = np.abs(found.probabilities - level) <= MARGIN
@@ -302,9 +301,9 @@ class Compact:
         if self.model == "restricted":  # 1 over a whole number, or 0
             return (Fraction(1, round(1 / probability)) if probability else Fraction(0)) > threshold
         sizes = tuple(sorted(self.sizes_of(place) for place in joins))
-        if (sizes, threshold) not in self._known:
-            self._known[sizes, threshold] = exceeds(sizes, threshold, self.enclose)
-        return self._known[sizes, threshold]
+        if (sizes, threshold) not in self._verdicts:
+            self._verdicts[sizes, threshold] = exceeds(sizes, threshold, self.enclose)
+        return self._verdicts[sizes, threshold]
 
     def sizes_of(self, place: int) -> Sizes:
         return tuple(int(size[place]) for size in self.sizes)
@@ -342,34 +341,34 @@ class Compact:
             return np.zeros(0, np.uint32)
         return np.unique(np.concatenate([self.values_of(place) for place in places]))
 
-    def cell(self, code: int, value: int) -> Cell:
+    def finding(self, code: int, value: int) -> Finding:
         """All that there is to say of one association."""
         joins, mine = self.joins_of_pair(code, value), self.joins_of(code)
         keys = [self.identities.key(place) for place in joins]
         if self.model == "unrestricted":
             if not joins:
-                return Cell(0.0, lambda: Fraction(0), NOT_JOINED, keys)
+                return Finding(0.0, lambda: Fraction(0), NOT_JOINED, keys)
             return self._product(joins, len(mine), keys)
         if not mine:
-            return Cell(None, lambda: None, f"{NO_WORLD}: the identity has no row", keys)
+            return Finding(None, lambda: None, f"{NO_WORLD}: the identity has no row", keys)
         alone = [place for place in mine if np.isnan(self.probabilities[place])]
         if alone:
             n = self.sizes_of(alone[0])[1]
-            return Cell(None, lambda: None, f"{NO_WORLD}: alone with {n} values at a join value", keys)
+            return Finding(None, lambda: None, f"{NO_WORLD}: alone with {n} values at a join value", keys)
         common = set(self.values_of(mine[0]).tolist())
         for place in mine[1:]:
             common &= set(self.values_of(place).tolist())
         if not common:
-            return Cell(None, lambda: None, f"{NO_WORLD}: no value is common to all join values", keys)
+            return Finding(None, lambda: None, f"{NO_WORLD}: no value is common to all join values", keys)
         if value in common:
             share = Fraction(1, len(common))
-            return Cell(
+            return Finding(
                 float(share), lambda: share, f"one of {len(common)} values that all join values have", keys
             )
         case = "a join value of the identity does not have the value" if joins else NOT_JOINED
-        return Cell(0.0, lambda: Fraction(0), case, keys)
+        return Finding(0.0, lambda: Fraction(0), case, keys)
 
-    def _product(self, joins: list[int], n_joins: int, keys: list[dict[str, Value]]) -> Cell:
+    def _product(self, joins: list[int], n_joins: int, keys: list[dict[str, Value]]) -> Finding:
         rest = 1.0
         for place in joins:
             rest *= 1 - float(self.probabilities[place])
@@ -390,9 +389,9 @@ class Compact:
             case = f"{m} x {n} at the one join value" + "".join(f" x {size}" for size in more)
         else:
             case = f"at {len(joins)} of {n_joins} join values"
-        return Cell(probability, exactly, case, keys)
+        return Finding(probability, exactly, case, keys)
 
-    def listed(self, codes: Longs | None = None) -> Found:
+    def listed(self, codes: Longs | None = None) -> Listing:
         """All associations that are asked for, of some identities or of all: by identity and value."""
         if codes is None:
             codes = np.flatnonzero((self.degrees > 0) & self.wanted_ids)
@@ -400,14 +399,14 @@ class Compact:
         places = np.searchsorted(self.several.codes, codes[several])
         lengths = self._lengths(codes)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        found = Found.empty(int(offsets[-1]))
+        found = Listing.empty(int(offsets[-1]))
         found.identities[:] = np.repeat(codes, lengths)
         if several.any():
             self._list_several(found, places, offsets, np.flatnonzero(several))
         self._list_singles(found, codes[~several], offsets[:-1][~several])
         return found
 
-    def _list_singles(self, found: Found, codes: Longs, places: Longs) -> None:
+    def _list_singles(self, found: Listing, codes: Longs, places: Longs) -> None:
         joins = self.join_of[codes]
         step = max(BLOCK // 64, 1)
         for start in range(0, len(codes), step):
@@ -427,7 +426,7 @@ class Compact:
             found.probabilities[at] = probabilities
             found.times[at] = 1
 
-    def _list_several(self, found: Found, places: Longs, offsets: Longs, at: Longs) -> None:
+    def _list_several(self, found: Listing, places: Longs, offsets: Longs, at: Longs) -> None:
         several = self.several
         degrees = np.diff(several.offsets)[places]
         id_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
@@ -455,16 +454,16 @@ class Compact:
         found.probabilities[into] = probabilities
         found.times[into] = times
 
-    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-        """Columns of the join (codes and Domain), and of numbers."""
+    def by_join_value(self) -> ByJoinValue:
+        """A row for each join value, and the probability of identities that have no other one."""
         groups = self.identities
         keys = [
             (name, (groups.codes(name), domain))
             for name, domain in zip(groups.by, groups.domains, strict=True)
         ]
         m, n, *more = self.sizes
-        numbers: list[tuple[str, Any]] = [("identities", m), ("values", n)]
+        numbers: list[tuple[str, Array]] = [("identities", m), ("values", n)]
         further = zip(self.numbers_of_views[2:], more, strict=True)
         numbers += [(f"tuples of view {number}", size) for number, size in further]
         numbers += [("associations", m * n), ("probability", self.probabilities)]
-        return keys, numbers
+        return ByJoinValue(keys, numbers)

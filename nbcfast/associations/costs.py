@@ -18,7 +18,7 @@ from nbcfast.associations import joins
 
 if TYPE_CHECKING:
     from nbcfast.associations.joins import Join, Piece, Sampling
-    from nbcfast.associations.sizes import Model
+    from nbcfast.associations.sizes import WorldModel
 
 MOST_SECONDS = 10.0  # that nobody has asked for
 MOST_BYTES = 10**9
@@ -89,7 +89,7 @@ class TooCostlyError(ValueError):
         )
 
 
-def cost_of(join: Join, model: Model, people: Iterable[int], sampling: Sampling) -> Cost:
+def cost_of(join: Join, model: WorldModel, people: Iterable[int], sampling: Sampling) -> Cost:
     """What the outcomes of some people take, at the error that the sampling has."""
     return _single(join, people, sampling) if model == "restricted" else _any(join, people, sampling)
 
@@ -117,7 +117,7 @@ def _single(join: Join, people: Iterable[int], sampling: Sampling) -> Cost:
 def _any(join: Join, people: Iterable[int], sampling: Sampling) -> Cost:
     """Somebody may have several values: every piece is worked out once, and then asked for each of them."""
     seconds, memory = 0.0, 0
-    ways: dict[Piece, _Draws] = {}
+    ways: dict[Piece, _DrawCost] = {}
     for code in people:
         for numbers in join.cells.get(code, {}).values():
             touched = Counter(join.place_of[number] for number in numbers if number in join.place_of)
@@ -146,7 +146,7 @@ def _looked_up(piece: Piece, draws: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Draws:
+class _DrawCost:
     """Draws of a piece: what they take once, and then for each join tuple that is asked for."""
 
     seconds: float
@@ -154,18 +154,20 @@ class _Draws:
     a_tuple: float
 
 
-def _draws(piece: Piece, wanted: int) -> _Draws:
+def _draws(piece: Piece, wanted: int) -> _DrawCost:
     t, entries = len(piece.tuples), sum(map(len, piece.nodes))
     rare = sum(2.0 ** -len(node) for node in piece.nodes)
     if rare < 0.5:
         each = math.ceil(wanted / (1 - rare)) // 8
         seconds = t * (CALL + each * BYTE) + entries * (CALL + each * BYTE)
-        return _Draws(seconds, each * (t + len(piece.nodes)), each * BYTE)
+        return _DrawCost(seconds, each * (t + len(piece.nodes)), each * BYTE)
     pilot = len(joins.covering(piece, PILOT, np.random.default_rng(0), PILOT))
     if pilot >= joins.FEWEST_KEPT * PILOT:
         drawn = wanted * PILOT / pilot
-        return _Draws(drawn * t * DRAW, 2 * wanted * t + joins.DRAWS_AT_ONCE, wanted * BYTE * 8)
+        return _DrawCost(drawn * t * DRAW, 2 * wanted * t + joins.DRAWS_AT_ONCE, wanted * BYTE * 8)
     n = min(wanted, joins.CHAINS)
     flips = joins.SWEEPS * t * CALL + joins.SWEEPS * n * (t + entries) * FLIP
     tried = max(joins.DRAWS_AT_ONCE, 4096 * t) * DRAW
-    return _Draws(tried + flips, n * (2 * t + 8 * len(piece.nodes)) + 2 * joins.DRAWS_AT_ONCE, n * BYTE * 8)
+    return _DrawCost(
+        tried + flips, n * (2 * t + 8 * len(piece.nodes)) + 2 * joins.DRAWS_AT_ONCE, n * BYTE * 8
+    )

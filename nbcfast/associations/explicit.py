@@ -6,20 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Codes, Floats, Longs
-from nbcfast.associations.results import NO_WORLD, NOT_JOINED, Cell, Found
+from nbcfast._core.untyped import Exact
+from nbcfast.associations.results import NO_WORLD, NOT_JOINED, ByJoinValue, Finding, Listing
 from nbcfast.associations.sizes import NEAR, fraction
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-
-ByJoinValue = tuple[list[tuple[str, Any]], list[tuple[str, Any]]]  # columns of the join, and of numbers
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Outcome:
     `refine` gives the same with all that can be known, where that takes longer.
     """
 
-    low: Any
-    high: Any
+    low: Exact
+    high: Exact
     sampled: float | None = None
     refine: Callable[[], Outcome] | None = None
 
@@ -54,7 +52,7 @@ class Outcome:
             return self.refine().exact
         return None if self.low is None or self.low != self.high else fraction(self.low)
 
-    def exceeds(self, threshold: Any) -> bool:
+    def exceeds(self, threshold: Exact) -> bool:
         if self.low is None:
             return False
         if self.sampled is not None or self.low == self.high or self.high <= threshold:
@@ -130,7 +128,7 @@ class Explicit:
     def n_associations(self) -> int:
         return int(np.count_nonzero(self.asked))
 
-    def _found(self, which: Any) -> Found:
+    def _listed(self, which: Bools) -> Listing:
         kinds = self.kinds[which]
         bounds = None
         if self.sampled:
@@ -140,12 +138,12 @@ class Explicit:
             )
             bounds = lows[kinds], highs[kinds]
         times = np.zeros(len(kinds), np.uint32)
-        return Found(self.identities[which], self.values[which], self.probabilities[kinds], times, bounds)
+        return Listing(self.identities[which], self.values[which], self.probabilities[kinds], times, bounds)
 
-    def listed(self) -> Found:
-        return self._found(self.asked)
+    def listed(self) -> Listing:
+        return self._listed(self.asked)
 
-    def worst(self, n: int) -> Found:
+    def worst(self, n: int) -> Listing:
         return self.listed().best(n)
 
     def _above(self, threshold: Fraction) -> Bools:
@@ -154,8 +152,8 @@ class Explicit:
         found: Bools = self.asked & higher[self.kinds] if len(higher) else self.asked
         return found
 
-    def above(self, threshold: Fraction) -> Found:
-        return self._found(self._above(threshold))
+    def above(self, threshold: Fraction) -> Listing:
+        return self._listed(self._above(threshold))
 
     def n_above(self, threshold: Fraction) -> int:
         return int(np.count_nonzero(self._above(threshold)))
@@ -171,17 +169,17 @@ class Explicit:
         kinds = self.kinds[start:stop].tolist()
         return dict(zip(self.values[start:stop].tolist(), map(self.outcomes.__getitem__, kinds), strict=True))
 
-    def cell(self, code: int, value: int) -> Cell:
+    def finding(self, code: int, value: int) -> Finding:
         outcomes, case = self._of(code), self.case
         outcome = outcomes.get(value)
         if outcome is None:  # no join tuple has both: 0, if there is any world
             stuck = any(other.low is None for other in outcomes.values())
             outcome, case = (NOWHERE if stuck else NEVER), NOT_JOINED
         if outcome.low is None:
-            return Cell(None, lambda: None, f"{NO_WORLD}: the identity cannot have a single value", [])
+            return Finding(None, lambda: None, f"{NO_WORLD}: the identity cannot have a single value", [])
         interval = None if outcome.sampled is None else (float(outcome.low), float(outcome.high))
         exact = (lambda: None) if outcome.sampled is not None else (lambda: outcome.exact)
-        return Cell(outcome.probability, exact, case, [], interval)
+        return Finding(outcome.probability, exact, case, [], interval)
 
     def by_join_value(self) -> ByJoinValue:
         if self._by_join_value is None:

@@ -12,37 +12,39 @@ from functools import partial
 from itertools import pairwise
 from math import prod
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gmpy2
 import numpy as np
 
-from nbcfast._core.dtypes import Bools, Longs
+from nbcfast._core.dtypes import Array, Bools, Longs
+from nbcfast._core.untyped import Exact
 from nbcfast.associations.explicit import NEVER, NOWHERE, Explicit, Outcome
-from nbcfast.associations.sizes import FIRST_BITS, Model
-from nbcfast.associations.stars import Sizes, single_weights, tuples_enclosed
+from nbcfast.associations.results import ByJoinValue
+from nbcfast.associations.sizes import FIRST_BITS, Sizes, WorldModel
+from nbcfast.associations.stars import single_weights, tuples_enclosed
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.associations.projections import Part
+    from nbcfast.associations.projections import StarSide
 
 BITS = 256  # of a factor that decide nearly always
 
-Owned = dict[int, int]  # code of a value -> its tuples
+TuplesOfValues = dict[int, int]  # code of a value -> its tuples
 
 
 def full(
-    identities: Part,
-    values: Part,
+    identities: StarSide,
+    values: StarSide,
     sizes: list[Longs],
     numbers_of_views: list[int],
-    model: Model,
+    model: WorldModel,
     wanted_ids: Bools,
     wanted_values: Bools,
     progress: Progress | None,
 ) -> Explicit:
     """All associations, identity by identity."""
-    worlds = Worlds(identities, values, sizes, numbers_of_views, model)
+    worlds = TupleWorlds(identities, values, sizes, numbers_of_views, model)
     return Explicit(
         worlds.unrestricted if model == "unrestricted" else worlds.restricted,
         [code for code in sorted(worlds.held) if wanted_ids[code]],
@@ -54,14 +56,14 @@ def full(
     )
 
 
-def _by_join_value(part: Part) -> Iterator[Owned]:
+def _by_join_value(part: StarSide) -> Iterator[TuplesOfValues]:
     offsets = part.groups.offsets.tolist()
     codes, tuples = part.groups.values.tolist(), part.tuples.tolist()
     for start, stop in pairwise(offsets):
         yield dict(zip(codes[start:stop], tuples[start:stop], strict=True))
 
 
-def _floor(number: Any) -> Any:
+def _floor(number: Exact) -> Exact:
     return (number.numerator << BITS) // number.denominator
 
 
@@ -71,12 +73,12 @@ def _multiplied(factors: tuple[Outcome, ...]) -> Outcome:
     return Outcome(1 - most, 1 - prod((1 - one.high for one in factors), start=gmpy2.mpq(1)))
 
 
-def _share(weight: Any, total: Any) -> Outcome:
+def _share(weight: Exact, total: Exact) -> Outcome:
     share = gmpy2.mpq(weight, total)
     return Outcome(share, share)
 
 
-class Worlds:
+class TupleWorlds:
     """What each identity has at each join value, and what is known of each combination of sizes.
 
     Attributes
@@ -88,7 +90,12 @@ class Worlds:
     """
 
     def __init__(
-        self, identities: Part, values: Part, sizes: list[Longs], numbers_of_views: list[int], model: Model
+        self,
+        identities: StarSide,
+        values: StarSide,
+        sizes: list[Longs],
+        numbers_of_views: list[int],
+        model: WorldModel,
     ) -> None:
         self.model = model
         groups = identities.groups
@@ -96,7 +103,7 @@ class Worlds:
             (name, (groups.codes(name), domain))
             for name, domain in zip(groups.by, groups.domains, strict=True)
         ]
-        self.numbers: list[tuple[str, Any]] = [
+        self.numbers: list[tuple[str, Array]] = [
             ("identities", groups.distinct),
             ("values", values.groups.distinct),
             *(
@@ -121,9 +128,9 @@ class Worlds:
             self.shares[self.kind[place]].update(owned.values())
         self._at: dict[tuple[int, int], Mapping[int, Outcome]] = {}
         self._rest: dict[tuple[int, int, int], Outcome] = {}
-        self._products: dict[Any, Outcome] = {}
-        self._scaled: dict[tuple[int, int, int], tuple[Any, Any]] = {}
-        self._weights: dict[tuple[int, int], tuple[dict[int, Any], bool]] = {}
+        self._products: dict[tuple[tuple[int, int, int], ...], Outcome] = {}
+        self._scaled: dict[tuple[int, int, int], tuple[Exact, Exact]] = {}
+        self._weights: dict[tuple[int, int], tuple[dict[int, Exact], bool]] = {}
 
     # --- unrestricted
 
@@ -190,7 +197,7 @@ class Worlds:
         tables, exact = zip(*(self._table(self.kind[place], a) for place, a in mine), strict=True)
         cover = dict.fromkeys(value for one in owned for value in one)
         weights = {}
-        outcomes: dict[Any, Outcome] = {}
+        outcomes: dict[tuple[int, ...], Outcome] = {}
         tuples = {
             value: tuple(one[value] for one in owned)
             for value in owned[0]
@@ -220,7 +227,7 @@ class Worlds:
         nothing = NEVER if total else NOWHERE
         return {value: outcomes[tuples[value]] if value in tuples else nothing for value in cover}
 
-    def _table(self, kind: int, a: int) -> tuple[dict[int, Any], bool]:
+    def _table(self, kind: int, a: int) -> tuple[dict[int, Exact], bool]:
         """For each number of tuples of a value its worlds, but for a factor, and whether they are exact."""
         if (kind, a) not in self._weights:
             owned = sorted(self.shares[kind])
@@ -232,12 +239,10 @@ class Worlds:
 
     # --- by join value
 
-    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-        """As of `Compact`; the probability is the greatest of identities that have no other join value."""
-        return self.keys, [
-            *self.numbers,
-            ("probability", np.array(list(map(self._greatest, range(len(self.kind)))))),
-        ]
+    def by_join_value(self) -> ByJoinValue:
+        """A row for each join value, with the greatest probability of identities that have no other one."""
+        greatest = np.array(list(map(self._greatest, range(len(self.kind)))))
+        return ByJoinValue(self.keys, [*self.numbers, ("probability", greatest)])
 
     def _greatest(self, place: int) -> float:
         found = []

@@ -1,4 +1,4 @@
-"""Any views: worlds are the sets of join tuples that leave no tuple of a view out.
+"""Views of any shape: worlds are the sets of join tuples that leave no tuple of a view out.
 
 Join tuples that alone cover something are in every world, those that cover nothing else are in half of them,
 and what is left falls into pieces that are independent of each other. A piece of few join tuples is
@@ -15,15 +15,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Bytes, UInt32s
+from nbcfast._core.untyped import Exact
 from nbcfast.associations.chains import rows
 from nbcfast.associations.explicit import NEVER, NOWHERE, Outcome
-from nbcfast.associations.sizes import Model, TooLargeError
+from nbcfast.associations.sizes import Bounds, TooLargeError, WorldModel
+
+if TYPE_CHECKING:
+    from nbcfast.associations.projections import Columns
 
 MOST_TUPLES = 1 << 17  # of a join that is worked with
 MOST_RARE = 1 << 14  # ... of a piece whose covers are rare among all sets
@@ -35,7 +39,7 @@ SWEEPS = 64
 DRAWS_AT_ONCE = 1 << 24  # bits
 POOL = 1 << 28  # bytes of draws, and of enumerated sets, that are remembered
 
-Group = tuple[int, ...]  # join tuples that are drawn together, so that one at least is in
+DrawnTogether = tuple[int, ...]  # join tuples that are drawn together, so that one at least is in
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Sampling:
         return self.draws(1 << (n_pieces - 1).bit_length())
 
 
-class Draws:
+class SharedDraws:
     """Random sets of join tuples, n of them, that several pieces may share.
 
     In each all tuples of one view of the piece are covered (each has join tuples of its own).
@@ -66,12 +70,12 @@ class Draws:
         self.n_bytes = -(-least // 8)
         self.n = 8 * self.n_bytes
         self.rng = rng
-        self._columns: dict[Group, dict[int, Bytes]] = {}
-        self._covered: dict[frozenset[tuple[Group, int]], Bytes] = {}
+        self._columns: dict[DrawnTogether, dict[int, Bytes]] = {}
+        self._covered: dict[frozenset[tuple[DrawnTogether, int]], Bytes] = {}
         self._held = 0
-        self._last: tuple[Piece, dict[int, Group]] | None = None
+        self._last: tuple[Piece, dict[int, DrawnTogether]] | None = None
 
-    def accepted(self, piece: Piece) -> tuple[Any, Bytes]:
+    def accepted(self, piece: Piece) -> tuple[Exact, Bytes]:
         """The number of sets that are drawn from, and which draws cover the whole piece."""
         groups = self._groups(piece)
         number = gmpy2.mpz(1) << sum(not group for group in groups.values())
@@ -95,12 +99,12 @@ class Draws:
         groups = self._groups(piece)
         return self._any((groups[number], number) for number in numbers)
 
-    def _groups(self, piece: Piece) -> dict[int, Group]:
+    def _groups(self, piece: Piece) -> dict[int, DrawnTogether]:
         """With which others each join tuple is drawn; with none that one must be in: ()."""
         if self._last is not None and self._last[0] is piece:
             return self._last[1]
         base = _rarest_view(piece)
-        groups: dict[int, Group] = dict.fromkeys(piece.tuples, ())
+        groups: dict[int, DrawnTogether] = dict.fromkeys(piece.tuples, ())
         for view, node in zip(piece.views, piece.nodes, strict=True):
             if view == base:
                 group = tuple(piece.tuples[place] for place in node)
@@ -108,13 +112,13 @@ class Draws:
         self._last = piece, groups
         return groups
 
-    def _any(self, members: Iterable[tuple[Group, int]]) -> Bytes:
+    def _any(self, members: Iterable[tuple[DrawnTogether, int]]) -> Bytes:
         found = np.zeros(self.n_bytes, np.uint8)
         for group, number in members:
             found |= self._column(group, number)
         return found
 
-    def _column(self, group: Group, number: int) -> Bytes:
+    def _column(self, group: DrawnTogether, number: int) -> Bytes:
         """The draws that have a join tuple."""
         columns = self._columns.setdefault(group, {})
         if number not in columns:
@@ -210,17 +214,16 @@ class Join:
         self.at = {number: at for piece in whole.pieces for at, number in enumerate(piece.tuples)}
         self.sampled = sum(not piece.is_exact for piece in whole.pieces)
         self.flipped = False
-        self._enumerated: dict[Piece, Any] = {}
+        self._enumerated: dict[Piece, UInt32s] = {}
         self._kept: dict[Piece, Bools] = {}
-        self._often: dict[Piece, tuple[Draws, Bytes, int] | None] = {}
-        self._pools: dict[int, Draws] = {}
+        self._often: dict[Piece, tuple[SharedDraws, Bytes, int] | None] = {}
+        self._pools: dict[int, SharedDraws] = {}
         self._listed_bytes = 0
-        self._numbers: dict[
-            tuple[bytes, int], tuple[Any, Any]
-        ] = {}  # a piece for each value of each identity
-        self._outcomes: dict[Any, Outcome] = {}
+        # By digests, as there is a piece for each value of each identity.
+        self._numbers: dict[tuple[bytes, int], Bounds] = {}
+        self._outcomes: dict[tuple[Exact, Exact, Exact], Outcome] = {}
 
-    def outcomes(self, model: Model, code: int) -> dict[int, Outcome]:
+    def outcomes(self, model: WorldModel, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
         cells = self.cells.get(code, {})
         if model == "unrestricted":
@@ -245,7 +248,7 @@ class Join:
             weights[value] = low, high
         return self._shares(apart, weights)
 
-    def _shares(self, values: Iterable[int], weights: dict[int, tuple[Any, Any]]) -> dict[int, Outcome]:
+    def _shares(self, values: Iterable[int], weights: dict[int, Bounds]) -> dict[int, Outcome]:
         found = {}
         for value in values:
             if value not in weights:
@@ -259,7 +262,7 @@ class Join:
             found[value] = self._outcome(least, most, (least + most) / 2)
         return found
 
-    def _outcome(self, low: Any, high: Any, likely: Any) -> Outcome:
+    def _outcome(self, low: Exact, high: Exact, likely: Exact) -> Outcome:
         name = low, high, likely
         if name not in self._outcomes:
             self._outcomes[name] = Outcome(low, high, None if low == high else float(likely))
@@ -275,7 +278,7 @@ class Join:
             low, high, likely = low * least, high * most, likely * share
         return self._outcome(1 - high, 1 - low, 1 - likely)
 
-    def _none_of(self, piece: Piece, mine: frozenset[int]) -> tuple[Any, Any, Any]:
+    def _none_of(self, piece: Piece, mine: frozenset[int]) -> tuple[Exact, Exact, Exact]:
         """The probability that none of some join tuples is in: bounds, and what is likeliest."""
         places = sorted(self.at[number] for number in mine if self.place_of.get(number) is piece)
         if piece.is_exact:
@@ -293,18 +296,18 @@ class Join:
         error = self._error(n_kept, self.sampled)
         return max(share - error, gmpy2.mpq(0)), min(share + error, gmpy2.mpq(1)), share
 
-    def _error(self, n_kept: int, n_pieces: int) -> Any:
+    def _error(self, n_kept: int, n_pieces: int) -> Exact:
         missed = float(1 - self.sampling.confidence) / max(n_pieces, 1)
         return gmpy2.mpq(math.sqrt(math.log(2 / missed) / (2 * n_kept)))
 
-    def _number(self, piece: Piece, n_pieces: int) -> tuple[Any, Any]:
+    def _number(self, piece: Piece, n_pieces: int) -> Bounds:
         """Bounds of the number of covers; of so many pieces all hold with the confidence."""
         name = piece.digest, n_pieces
         if name not in self._numbers:
             self._numbers[name] = self._counted(piece, n_pieces)
         return self._numbers[name]
 
-    def _counted(self, piece: Piece, n_pieces: int) -> tuple[Any, Any]:
+    def _counted(self, piece: Piece, n_pieces: int) -> Bounds:
         if piece.is_exact:
             exact = self._covers(piece, [])
             return exact, exact
@@ -320,25 +323,25 @@ class Join:
         share, error = gmpy2.mpq(n_kept, draws.n), self._error(draws.n, n_pieces)
         return base * max(share - error, gmpy2.mpq(0)), base * min(share + error, gmpy2.mpq(1))
 
-    def _pool(self, least: int) -> Draws:
+    def _pool(self, least: int) -> SharedDraws:
         if least not in self._pools:
-            self._pools[least] = Draws(least, self.sampling.rng)
+            self._pools[least] = SharedDraws(least, self.sampling.rng)
         return self._pools[least]
 
-    def _often_drawn(self, piece: Piece) -> tuple[Draws, Bytes, int] | None:
+    def _often_drawn(self, piece: Piece) -> tuple[SharedDraws, Bytes, int] | None:
         """Draws of which so many cover a piece that none need be picked out, with which do and how many."""
         if piece not in self._often:
             wanted = self.sampling.draws(self.sampled)
             rare = sum(2.0 ** -len(node) for node in piece.nodes)
             self._often[piece] = None
             if rare < 0.5:
-                draws = Draws(math.ceil(wanted / (1 - rare)), self.sampling.rng)
+                draws = SharedDraws(math.ceil(wanted / (1 - rare)), self.sampling.rng)
                 _, accepted = draws.accepted(piece)
                 if (n_kept := _count(accepted)) >= max(wanted, FEWEST_KEPT * draws.n):
                     self._often[piece] = draws, accepted, n_kept
         return self._often[piece]
 
-    def _covers(self, piece: Piece, without: Sequence[int]) -> Any:
+    def _covers(self, piece: Piece, without: Sequence[int]) -> Exact:
         """Exactly how many sets of the piece's join tuples cover it, without some of them."""
         if len(piece.tuples) <= ENUMERATED:
             if piece not in self._enumerated:
@@ -404,7 +407,11 @@ class Join:
 
 
 def joined(
-    parts: Sequence[Any], names: Sequence[tuple[str, ...]], identity: str, attribute: str, sampling: Sampling
+    parts: Sequence[Columns],
+    names: Sequence[tuple[str, ...]],
+    identity: str,
+    attribute: str,
+    sampling: Sampling,
 ) -> Join:
     """The natural join of the distinct tuples of some views."""
     nodes: list[tuple[int, ...]] = [()]
@@ -447,7 +454,7 @@ def _listed_covers(piece: Piece) -> UInt32s:
     return sets
 
 
-def _excluded(piece: Piece, without: set[int]) -> Any:
+def _excluded(piece: Piece, without: set[int]) -> Exact:
     """Inclusion and exclusion over the sets of view tuples that are left out."""
     n = len(piece.nodes)
     touches = np.zeros(len(piece.tuples), np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,19 +57,20 @@ class Layout:
         return list(dict.fromkeys(name for part in self.parts for name in part))
 
 
-def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
-    given = _checked_views(views)
+def layout(views: Iterable[Iterable[str]], identity: str, attribute: str, worlds: str) -> Layout:
+    """Which columns of which views matter, and how these hang together: a star, a chain, or neither."""
+    checked = _checked_views(views)
     for name, what in ((identity, "identity"), (attribute, "attribute")):
         if not isinstance(name, str):
             raise TypeError(f"{what} must be the name of a column, got {name!r}")
-        if not any(name in view for view in given):
+        if not any(name in view for view in checked):
             raise ValueError(f"{what}: expected a column of one of the views, got {name!r}")
     if identity == attribute:
         raise ValueError(f"identity and attribute must be different columns, got {identity!r} twice")
     pairs = [
         pair
-        for pair in product(range(len(given)), repeat=2)
-        if pair[0] != pair[1] and identity in given[pair[0]] and attribute in given[pair[1]]
+        for pair in product(range(len(checked)), repeat=2)
+        if pair[0] != pair[1] and identity in checked[pair[0]] and attribute in checked[pair[1]]
     ]
     if not pairs:
         raise ValueError(
@@ -77,32 +78,37 @@ def layout(views: Any, identity: Any, attribute: Any, worlds: str) -> Layout:
             "associations as they are; expected them in two different views"
         )
     shared = [
-        tuple(name for name in given[a] if name in given[b]) for a, b in combinations(range(len(given)), 2)
+        tuple(name for name in checked[a] if name in checked[b])
+        for a, b in combinations(range(len(checked)), 2)
     ]
     star = all(set(one) == set(shared[0]) for one in shared)
     # Of several, the views that have only one of the two, then that make a chain, then by their names.
-    least = min(_both(given, pair, identity, attribute) for pair in pairs)
-    pairs = [pair for pair in pairs if _both(given, pair, identity, attribute) == least]
-    pairs.sort(key=lambda pair: [sorted(given[place]) for place in pair])
+    least = min(_both(checked, pair, identity, attribute) for pair in pairs)
+    pairs = [pair for pair in pairs if _both(checked, pair, identity, attribute) == least]
+    pairs.sort(key=lambda pair: [sorted(checked[place]) for place in pair])
     order, path = list(pairs[0]), None
     for first, second in [] if star else pairs:
-        path = _path(given, first, [one for one in range(len(given)) if one not in (first, second)], second)
+        path = _path(
+            checked, first, [one for one in range(len(checked)) if one not in (first, second)], second
+        )
         if path is not None:
             order = [first, second, *path]
             break
-    order += [place for place in range(len(given)) if place not in order]
+    order += [place for place in range(len(checked)) if place not in order]
     parts = []
     for place in order:
-        others = {name for other in order if other != place for name in given[other]}
-        own = [name for name in (identity, attribute) if name in given[place]]
+        others = {name for other in order if other != place for name in checked[other]}
+        own = [name for name in (identity, attribute) if name in checked[place]]
         parts.append(
             tuple(
-                name for name in given[place] if worlds == "full" or not own or name in others or name in own
+                name
+                for name in checked[place]
+                if worlds == "full" or not own or name in others or name in own
             )
         )
     shape = "star" if star else "other" if path is None else "chain"
     numbers = [place + 1 for place in order]
-    return Layout(identity, attribute, given, tuple(parts), numbers, shared[0] if star else None, shape)
+    return Layout(identity, attribute, checked, tuple(parts), numbers, shared[0] if star else None, shape)
 
 
 def _both(views: tuple[Names, ...], pair: tuple[int, ...], identity: str, attribute: str) -> int:
@@ -120,10 +126,10 @@ def _path(views: tuple[Names, ...], first: int, further: list[int], last: int) -
     return None
 
 
-def _checked_views(views: Any) -> tuple[Names, ...]:
+def _checked_views(views: Iterable[Iterable[str]]) -> tuple[Names, ...]:
     if isinstance(views, (str, bytes)) or not isinstance(views, Iterable):
         raise TypeError(f"views must be a sequence of sequences of names, got {views!r}")
-    found = []
+    checked = []
     for number, view in enumerate(views):
         if isinstance(view, (str, bytes)) or not isinstance(view, Iterable):
             raise TypeError(f"views[{number}] must be a sequence of names, got {view!r}")
@@ -135,10 +141,10 @@ def _checked_views(views: Any) -> tuple[Names, ...]:
                 raise ValueError(f"views[{number}] names {name!r} twice")
         if not names:
             raise ValueError(f"views[{number}] must have at least one column, got none")
-        found.append(names)
-    if len(found) < 2:
-        raise ValueError(f"views must be at least two, got {len(found)}")
-    return tuple(found)
+        checked.append(names)
+    if len(checked) < 2:
+        raise ValueError(f"views must be at least two, got {len(checked)}")
+    return tuple(checked)
 
 
 class Columns:
@@ -175,7 +181,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class StarSide:
     """One side of a star: which identities (or values) each join value has, and with how many tuples.
 
     Attributes
@@ -202,15 +208,15 @@ def side(
     key: str,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Part:
+) -> StarSide:
     """The tuples of a view as entries (join value, key)."""
     extra = [name for name in part if name != key and name not in join]
     if not extra:
         groups = columns.pairs(join, key, threads, progress)
-        return Part(groups, np.ones(len(groups.values), np.int64))
+        return StarSide(groups, np.ones(len(groups.values), np.int64))
     found = distinct(columns, [*join, *extra, key], threads, progress)
     groups = found.pairs(join, key, threads)
-    return Part(groups, groups.counts)
+    return StarSide(groups, groups.counts)
 
 
 def distinct(

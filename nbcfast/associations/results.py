@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import partial
@@ -11,21 +11,33 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Codes, Floats
+from nbcfast._core.dtypes import Array, Bools, Codes, Floats, Longs
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.untyped import Document, PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Domain, arrow
+from nbcfast.table.values import SUPPRESSED, Value
 
-Value = Any
+CodedColumn = tuple[Codes, Domain]
+ResultColumn = Array | CodedColumn  # numbers, NaN for None; or codes with their domain
 
 NO_WORLD = "no world"
 NOT_JOINED = "not in the join: no join value has both"
 SHOWN = 10  # rows that a repr shows
+SEVERAL = (list, tuple, set, frozenset, np.ndarray, range)  # what asks for several values; all else is one
 
 
-class Cell(NamedTuple):
+class ByJoinValue(NamedTuple):
+    """A row for each join value: the columns of the join, and of numbers."""
+
+    keys: list[tuple[str, CodedColumn]]
+    numbers: list[tuple[str, Array]]
+
+
+class Finding(NamedTuple):
     """One association as a core finds it."""
 
     probability: float | None
@@ -36,7 +48,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Listing:
     """Associations as arrays of codes; NaN is no world.
 
     `times`: how many join values have both, where it is known. `bounds`: intervals, where any were sampled.
@@ -49,11 +61,11 @@ class Found:
     bounds: tuple[Floats, Floats] | None = None
 
     @classmethod
-    def empty(cls, n: int) -> Found:
+    def empty(cls, n: int) -> Listing:
         return cls(np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.zeros(n), np.zeros(n, np.uint32))
 
     @classmethod
-    def joined(cls, pieces: list[Found]) -> Found:
+    def joined(cls, pieces: list[Listing]) -> Listing:
         if len(pieces) == 1:
             return pieces[0]
         if not pieces:
@@ -68,20 +80,20 @@ class Found:
     def __len__(self) -> int:
         return len(self.identities)
 
-    def chosen(self, which: Any) -> Found:
+    def chosen(self, which: Bools | Longs) -> Listing:
         bounds = None if self.bounds is None else (self.bounds[0][which], self.bounds[1][which])
-        return Found(
+        return Listing(
             self.identities[which], self.values[which], self.probabilities[which], self.times[which], bounds
         )
 
-    def best(self, n: int) -> Found:
+    def best(self, n: int) -> Listing:
         """The n greatest, by probability, identity and value; without those that have no world."""
-        some = self.chosen(~np.isnan(self.probabilities))
-        if len(some) > n:  # the sort is of few
-            least = -np.partition(-some.probabilities, n - 1)[n - 1]
-            some = some.chosen(some.probabilities >= least)
-        order = np.lexsort((some.values, some.identities, -some.probabilities))
-        return some.chosen(order[:n])
+        possible = self.chosen(~np.isnan(self.probabilities))
+        if len(possible) > n:  # the sort is of few
+            least = -np.partition(-possible.probabilities, n - 1)[n - 1]
+            possible = possible.chosen(possible.probabilities >= least)
+        order = np.lexsort((possible.values, possible.identities, -possible.probabilities))
+        return possible.chosen(order[:n])
 
 
 class Core(Protocol):
@@ -93,13 +105,13 @@ class Core(Protocol):
     def n_associations(self) -> int: ...
     @property
     def n_without_world(self) -> int: ...
-    def worst(self, n: int) -> Found: ...
-    def above(self, threshold: Fraction) -> Found: ...
+    def worst(self, n: int) -> Listing: ...
+    def above(self, threshold: Fraction) -> Listing: ...
     def n_above(self, threshold: Fraction) -> int: ...
-    def listed(self) -> Found: ...
-    def cell(self, code: int, value: int) -> Cell: ...
+    def listed(self) -> Listing: ...
+    def finding(self, code: int, value: int) -> Finding: ...
     def cover(self, code: int) -> Codes: ...
-    def by_join_value(self) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]: ...
+    def by_join_value(self) -> ByJoinValue: ...
 
 
 @dataclass(frozen=True)
@@ -135,11 +147,11 @@ class Association:
         """The probability as a Fraction; None without a world, or where it was sampled."""
         return self._exact()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         values = (getattr(self, one.name) for one in fields(self) if one.name != "_exact")
-        return Association, (*values, partial(_same, self.exact))
+        return Association, (*values, partial(_stored, self.exact))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values."""
         return {
             "identity": self.identity,
@@ -156,7 +168,8 @@ class Association:
         return f"Association({pair}: {probability_text(self.probability)}, {self.case})"
 
 
-def _same(exact: Fraction | None) -> Fraction | None:
+def _stored(exact: Fraction | None) -> Fraction | None:
+    """A probability that was worked out before its association was pickled."""
     return exact
 
 
@@ -170,8 +183,7 @@ class Rows:
 
     __slots__ = ("_columns", "_n_rows", "names")
 
-    def __init__(self, columns: list[tuple[str, Any]], n_rows: int) -> None:
-        # A column is an array of numbers, NaN for None, or codes with their Domain.
+    def __init__(self, columns: Iterable[tuple[str, ResultColumn]], n_rows: int) -> None:
         self._columns = dict(columns)
         self._n_rows = n_rows
         self.names = tuple(self._columns)
@@ -200,14 +212,14 @@ class Rows:
         column = self._columns[name]
         return np.asarray(column[0] if isinstance(column, tuple) else column)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> PyArrow:
         """A pyarrow table; values are dictionary columns, None is null."""
         pa = arrow.load_pyarrow()
         arrays = []
         for name, column in self._columns.items():
             if isinstance(column, tuple):
                 codes, domain = column
-                texts = domain.kind == "interval" or any(map(_is_suppressed, domain.tail))
+                texts = domain.kind == "interval" or SUPPRESSED in domain.tail
                 codes = np.ascontiguousarray(codes)
                 arrays.append(arrow.to_arrow_column(codes, domain.values, texts, f"column {name!r}"))
             else:
@@ -290,24 +302,24 @@ class Risk:
             If the identity or the value is not in its column.
         """
         code = _position(self._domains[0], identity, self.identity)
-        at = _position(self._domains[1], value, self.attribute)
-        cell = self._core.cell(code, at)
+        value_code = _position(self._domains[1], value, self.attribute)
+        finding = self._core.finding(code, value_code)
         return Association(
             self._domains[0].values[code],
-            self._domains[1].values[at],
-            cell.probability,
-            cell.case,
+            self._domains[1].values[value_code],
+            finding.probability,
+            finding.case,
             self.cover(identity),
-            tuple(cell.joins),
-            cell.interval,
-            cell.exact,
+            tuple(finding.joins),
+            finding.interval,
+            finding.exact,
         )
 
     def cover(self, identity: Value) -> tuple[Value, ...]:
         """The association cover: the values that an identity may have, in the order of their domain."""
         code = _position(self._domains[0], identity, self.identity)
         values = self._domains[1].values
-        return tuple(values[at] for at in self._core.cover(code).tolist())
+        return tuple(values[place] for place in self._core.cover(code).tolist())
 
     def by_join_value(self) -> Rows:
         """A row for each join value: its identities, values, associations (m n) and their probability.
@@ -327,14 +339,14 @@ class Risk:
         """The n likeliest associations; of equally likely ones the first identities and values."""
         return self._rows(self._core.worst(whole(n, "n", 1)))
 
-    def above(self, threshold: Any) -> Rows:
+    def above(self, threshold: AnyNumber) -> Rows:
         """All associations with a probability above the threshold, decided exactly; by identity and value.
 
         Where probabilities are sampled, those whose interval reaches above it.
         """
         return self._rows(self._core.above(check_threshold(threshold)))
 
-    def n_above(self, threshold: Any) -> int:
+    def n_above(self, threshold: AnyNumber) -> int:
         """How many associations are above the threshold, without listing them."""
         return self._core.n_above(check_threshold(threshold))
 
@@ -342,14 +354,14 @@ class Risk:
         """All associations of the join that are asked for: identity, value, probability."""
         return self._rows(self._core.listed())
 
-    def to_arrow(self) -> Any:
-        """The same as a pyarrow table; a probability without a world is null."""
+    def to_arrow(self) -> PyArrow:
+        """All associations of the join that are asked for, as a pyarrow table; without a world it is null."""
         return self.table().to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The summary, and the worst associations."""
         return {
             "identity": self.identity,
@@ -366,15 +378,15 @@ class Risk:
             "worst": list(self.worst()),
         }
 
-    def _rows(self, found: Found) -> Rows:
+    def _rows(self, listing: Listing) -> Rows:
         columns = [
-            (self.identity, (found.identities, self._domains[0])),
-            (self.attribute, (found.values, self._domains[1])),
+            (self.identity, (listing.identities, self._domains[0])),
+            (self.attribute, (listing.values, self._domains[1])),
         ]
-        numbers = [("probability", found.probabilities)]
-        if found.bounds is not None:
-            numbers += zip(("low", "high"), found.bounds, strict=True)
-        return Rows([*columns, *_renamed(numbers, [self.identity, self.attribute])], len(found))
+        numbers: list[tuple[str, Array]] = [("probability", listing.probabilities)]
+        if listing.bounds is not None:
+            numbers += zip(("low", "high"), listing.bounds, strict=True)
+        return Rows([*columns, *_renamed(numbers, [self.identity, self.attribute])], len(listing))
 
     def __repr__(self) -> str:
         views = ", ".join(f"({', '.join(view)})" for view in self.views)
@@ -387,62 +399,66 @@ class Risk:
         )
 
 
-def check_threshold(threshold: Any) -> Fraction:
+def check_threshold(threshold: AnyNumber) -> Fraction:
+    """The threshold as a Fraction in 0..1; "60%" is 3/5."""
     level = Fraction(exact_share(threshold, "threshold"))
     if not 0 <= level <= 1:
         raise ValueError(f"threshold must be 0..1, got {threshold!r}")
     return level
 
 
-def check_progress(progress: Any) -> None:
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be called, before any work."""
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be callable or None, got {progress!r}")
 
 
-def check_columns(names: tuple[str, ...], asked: Any, where: str) -> None:
+def check_columns(names: tuple[str, ...], asked: Iterable[str], where: str) -> None:
     """That a table of so named columns has those asked for."""
     for name in asked:
         if name not in names:
             raise NoColumnError(name, names, where)
 
 
-def probability_text(probability: float | None) -> str:
-    """Six digits that never round to 0, 1 or, from above, 1/2."""
-    if probability is None or math.isnan(probability):
+def probability_text(probability: object) -> str:
+    """Six digits that never round to 0, 1 or, from above, 1/2; None and NaN are those of no world."""
+    if probability is None:
+        return NO_WORLD
+    if not isinstance(probability, (int, float)):
+        raise TypeError(f"probability must be a number or None, got {probability!r}")
+    if math.isnan(probability):
         return NO_WORLD
     text = f"{probability:.6g}"
     return text if float(text) == probability or float(text) not in (0, 0.5, 1) else repr(probability)
 
 
-def _position(domain: Domain, value: Value, name: str) -> int:
+def _position(domain: Domain, value: Any, name: str) -> int:
+    """The code of what somebody asked for, which may be no value at all."""
     try:
-        found = domain.index.get(value)
-    except TypeError:
-        found = None
-    if found is None or isinstance(value, bool) != (type(domain.values[found]) is bool):
+        place = domain.index.get(value)
+    except TypeError:  # it has no hash
+        place = None
+    # True is no 1, though a dict takes it for one.
+    if place is None or isinstance(value, bool) != (type(domain.values[place]) is bool):
         raise ValueError(f"column {name!r}: expected one of its {len(domain)} values, got {value!r}")
-    return found
+    return place
 
 
-def _renamed(columns: list[tuple[str, Any]], taken: list[str]) -> list[tuple[str, Any]]:
+def _renamed(columns: list[tuple[str, Array]], taken: list[str]) -> list[tuple[str, Array]]:
     """Columns of numbers whose names the data has already get an underscore."""
-    found = []
+    renamed = []
     for name, column in columns:
         while name in taken:
             name += "_"
-        found.append((name, column))
-    return found
+        renamed.append((name, column))
+    return renamed
 
 
-def _is_suppressed(value: Value) -> bool:
-    return value is not None
-
-
-def _plain(column: Any, place: int) -> Value:
+def _plain(column: ResultColumn, place: int) -> Value:
     if isinstance(column, tuple):
         codes, domain = column
         return domain.values[int(codes[place])]
-    number = column[place].item()
+    number: int | float = column[place].item()
     return None if isinstance(number, float) and math.isnan(number) else number
 
 
@@ -450,7 +466,9 @@ def _text(value: Value) -> str:
     return probability_text(value) if isinstance(value, float) else printable(str(value))
 
 
-def check_where(where: Any, identity: str, attribute: str, domains: tuple[Domain, Domain]) -> list[Any]:
+def check_where(
+    where: Mapping[str, object] | None, identity: str, attribute: str, domains: tuple[Domain, Domain]
+) -> list[Bools]:
     """Which identities and which values are asked for, by code."""
     if where is None:
         where = {}
@@ -459,18 +477,17 @@ def check_where(where: Any, identity: str, attribute: str, domains: tuple[Domain
     for name in where:
         if name not in (identity, attribute):
             raise ValueError(f"where: expected {identity!r} or {attribute!r}, got {name!r}")
-    found = []
+    masks = []
     for name, domain in zip((identity, attribute), domains, strict=True):
         if name not in where:
-            found.append(np.ones(len(domain), np.bool_))
+            masks.append(np.ones(len(domain), np.bool_))
             continue
         asked = where[name]
         if callable(asked):
-            found.append(np.fromiter((bool(asked(value)) for value in domain.values), np.bool_, len(domain)))
+            masks.append(np.fromiter((bool(asked(value)) for value in domain.values), np.bool_, len(domain)))
             continue
-        several = isinstance(asked, (list, tuple, set, frozenset, np.ndarray, range))
         mask = np.zeros(len(domain), np.bool_)
-        for value in asked if several else [asked]:
+        for value in asked if isinstance(asked, SEVERAL) else [asked]:
             mask[_position(domain, value.item() if isinstance(value, np.generic) else value, name)] = True
-        found.append(mask)
-    return found
+        masks.append(mask)
+    return masks

@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from nbcfast._core.dtypes import Bools
 from nbcfast._core.numbers import exact_share
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import File, batches_from
+from nbcfast._reading.source import AnyTable, File, batches_from
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
 from nbcfast.associations.compact import Compact
@@ -23,31 +24,32 @@ from nbcfast.associations.full import full
 from nbcfast.associations.joins import Join, Sampling, joined
 from nbcfast.associations.projections import Columns, Layout, distinct, layout, side, tuples_a_join_value
 from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
-from nbcfast.associations.sizes import Model, check_model
+from nbcfast.associations.sizes import WorldModel, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.associations.tuples import read
+from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Table
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Worlds = Literal["projected", "full"]
+WorldKind = Literal["projected", "full"]
 
 ERROR = "0.01"  # where none is given
 WIDER = ("0.02", "0.05", "0.1")
 
 
 def risk(
-    table: Any,
+    table: AnyTable,
     views: Iterable[Iterable[str]],
     identity: str,
     attribute: str,
     *,
-    model: Model = "unrestricted",
-    worlds: Worlds = "projected",
-    where: Mapping[str, Any] | None = None,
-    error: Any = None,
-    confidence: Any = "0.95",
+    model: WorldModel = "unrestricted",
+    worlds: WorldKind = "projected",
+    where: Mapping[str, object] | None = None,
+    error: AnyNumber | None = None,
+    confidence: AnyNumber = "0.95",
     rng: np.random.Generator | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -178,7 +180,7 @@ def risk(
     )
 
 
-def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
+def _sampling(error: AnyNumber, confidence: AnyNumber, rng: np.random.Generator | None) -> Sampling:
     numbers = []
     for number, where in ((error, "error"), (confidence, "confidence")):
         exact = Fraction(exact_share(number, where))
@@ -190,28 +192,28 @@ def _sampling(error: Any, confidence: Any, rng: Any) -> Sampling:
     return Sampling(numbers[0], numbers[1], np.random.default_rng() if rng is None else rng)
 
 
-def _read(table: Any, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
+def _read(table: AnyTable, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
     """The columns of each part: all of one table, or the distinct tuples of a stream's."""
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
-    given = batches_from(table)
-    if isinstance(given, File):
-        given.expect(unread)  # that they are there is all that is asked
+    source = batches_from(table)
+    if isinstance(source, File):
+        source.expect(unread)  # that they are there is all that is asked
         unread = []
-    if not isinstance(given, Table):
-        return read(given, plan.parts, threads, progress, unread)
+    if not isinstance(source, Table):
+        return read(source, plan.parts, threads, progress, unread)
     for place, view in enumerate(plan.views):  # also columns that nothing is asked of
-        check_columns(given.names, view, f"views[{place}]")
-    columns = Columns.of(given, plan.names)
+        check_columns(source.names, view, f"views[{place}]")
+    columns = Columns.of(source, plan.names)
     return [columns] * len(plan.parts)
 
 
 def _star(
     plan: Layout,
     parts: list[Columns],
-    model: Model,
-    worlds: Worlds,
-    wanted_ids: Any,
-    wanted_values: Any,
+    model: WorldModel,
+    worlds: WorldKind,
+    wanted_ids: Bools,
+    wanted_values: Bools,
     threads: int | None,
     progress: Progress | None,
 ) -> Core:
@@ -246,9 +248,9 @@ def _star(
 def _listed(
     plan: Layout,
     parts: list[Columns],
-    model: Model,
-    wanted_ids: Any,
-    wanted_values: Any,
+    model: WorldModel,
+    wanted_ids: Bools,
+    wanted_values: Bools,
     sampling: Sampling,
     bounded: bool,
     threads: int | None,
@@ -276,7 +278,7 @@ def _listed(
 class _Bounded:
     """Outcomes of a chain, that end once the work for the first people says that all will be too much."""
 
-    def __init__(self, chain: Chain, model: Model, people: int) -> None:
+    def __init__(self, chain: Chain, model: WorldModel, people: int) -> None:
         self.chain, self.model, self.people = chain, model, people
         self.done = self.spent = 0
         chain.spend = self.spend
@@ -296,7 +298,7 @@ class _Bounded:
                 raise TooCostlyError(cost)
 
 
-def _check_cost(join: Join, model: Model, people: list[int], sampling: Sampling) -> None:
+def _check_cost(join: Join, model: WorldModel, people: list[int], sampling: Sampling) -> None:
     cost = cost_of(join, model, people, sampling)
     if cost.fits:
         return

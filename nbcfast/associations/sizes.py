@@ -10,15 +10,21 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal, get_args
+from typing import Literal, TypeGuard, TypeVar, get_args, overload
 
 import gmpy2
 import numpy as np
+import numpy.typing as npt
 
-from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.dtypes import Array, Floats, Longs, Numbers
+from nbcfast._core.untyped import Exact
 from nbcfast._core.validation import choice
 
-Model = Literal["unrestricted", "restricted"]
+WorldModel = Literal["unrestricted", "restricted"]
+Sizes = tuple[int, ...]  # tuples of each view at a join value: identities, values, the third view, ..
+Bounds = tuple[Exact, Exact]  # of a probability; equal where it is exact
+
+Count = TypeVar("Count")
 
 SMALL = 64  # beyond, the first term of the series is exact to 2^-59
 PACKED_BITS = 40_000  # of a power, from which its digits are packed where they overlap so often at most:
@@ -36,7 +42,11 @@ class TooLargeError(ValueError):
     """More than can be worked out: worlds that are too many, or numbers that are too large."""
 
 
-def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
+@overload
+def covers(m: int, n: int, *, model: WorldModel = "unrestricted") -> int: ...
+@overload
+def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted") -> int | Numbers: ...
+def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted") -> int | Numbers:
     """How many worlds m identities and n values have: the edge covers of a complete bipartite graph.
 
     Unrestricted, sum_j (-1)^j C(n,j) (2^(n-j) - 1)^m. Restricted, one given identity has a single value:
@@ -64,7 +74,15 @@ def covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
     return _each(lambda m, n: int(one(m, n)), m, n, 0)
 
 
-def interesting_covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
+@overload
+def interesting_covers(m: int, n: int, *, model: WorldModel = "unrestricted") -> int: ...
+@overload
+def interesting_covers(
+    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted"
+) -> int | Numbers: ...
+def interesting_covers(
+    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted"
+) -> int | Numbers:
     """How many of the worlds of m identities and n values hold one given edge.
 
     Unrestricted, sum_b (-1)^b C(n-1,b) 2^(n-b-1) (2^(n-b) - 1)^(m-1) (lemma 5.2). Restricted, the identity
@@ -93,7 +111,21 @@ def interesting_covers(m: Any, n: Any, *, model: Model = "unrestricted") -> Any:
     return _each(lambda m, n: int(one(m, n)), m, n, 1)
 
 
-def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = False) -> Any:
+@overload
+def probability(
+    m: int, n: int, *, model: WorldModel = "unrestricted", exact: Literal[False] = False
+) -> float | None: ...
+@overload
+def probability(
+    m: int, n: int, *, model: WorldModel = "unrestricted", exact: Literal[True]
+) -> Fraction | None: ...
+@overload
+def probability(
+    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted", exact: bool = False
+) -> float | Fraction | Array | None: ...
+def probability(
+    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted", exact: bool = False
+) -> float | Fraction | Array | None:
     """How likely an identity has a value where m identities and n values share a join value.
 
     Parameters
@@ -147,10 +179,9 @@ def probability(m: Any, n: Any, *, model: Model = "unrestricted", exact: bool = 
     return (single_values if restricted else probabilities)(*both)
 
 
-def check_model(model: Any) -> Model:
-    choice(model, get_args(Model), "model")
-    found: Model = model
-    return found
+def check_model(model: WorldModel) -> WorldModel:
+    choice(model, get_args(WorldModel), "model")
+    return model
 
 
 def float_probability(m: int, n: int) -> float:
@@ -185,12 +216,12 @@ def exact_probability(m: int, n: int) -> Fraction:
     return fraction(gmpy2.mpq(_interesting(m, n), _unrestricted(m, n)))
 
 
-def fraction(quotient: Any) -> Fraction:
+def fraction(quotient: Exact) -> Fraction:
     """A gmpy2 quotient as one of the standard library."""
     return Fraction(int(quotient.numerator), int(quotient.denominator))
 
 
-def enclosed(m: int, n: int, bits: int) -> tuple[Any, Any]:
+def enclosed(m: int, n: int, bits: int) -> Bounds:
     """Bounds (mpq) of the unrestricted probability, 2^-bits apart at most, equal where they are exact.
 
     The probability is never the lower one of two different bounds: it falls strictly towards the first term
@@ -210,7 +241,7 @@ def enclosed(m: int, n: int, bits: int) -> tuple[Any, Any]:
     return first, first + tiny
 
 
-def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Callable[..., Any]) -> bool:
+def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Callable[..., Bounds]) -> bool:
     """Whether 1 - prod(1 - P(sizes)) > threshold, decided exactly.
 
     `enclose(*sizes, bits)` gives bounds of P as `enclosed` does: never equal to the lower of two.
@@ -262,7 +293,7 @@ def _first(s: int) -> float:
     return 0.5 / (1 - 2.0 ** -min(s, 2 * SMALL))
 
 
-def _unrestricted(m: int, n: int) -> Any:
+def _unrestricted(m: int, n: int) -> Exact:
     """U(m,n), summed over the smaller side."""
     s, t = _sides(m, n)
     if s == 0:
@@ -276,7 +307,7 @@ def _unrestricted(m: int, n: int) -> Any:
     return total
 
 
-def _interesting(m: int, n: int) -> Any:
+def _interesting(m: int, n: int) -> Exact:
     s, t = _sides(m, n)
     total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
     power = _powers(s, t - 1)
@@ -287,7 +318,7 @@ def _interesting(m: int, n: int) -> Any:
     return total
 
 
-def _powers(s: int, t: int) -> Callable[[int], Any]:
+def _powers(s: int, t: int) -> Callable[[int], Exact]:
     """From k to (2^k - 1)^t, for k up to s.
 
     The digits of that to the base 2^k are the binomials of t, so large ones are written down instead of
@@ -297,7 +328,7 @@ def _powers(s: int, t: int) -> Callable[[int], Any]:
         return lambda k: ((gmpy2.mpz(1) << k) - 1) ** t
     binomials = [gmpy2.bincoef(t, i) for i in range(t + 1)] if t <= PACKED_DIGITS * s else []
 
-    def power(k: int) -> Any:
+    def power(k: int) -> Exact:
         if k * PACKED_DIGITS < t or not binomials:
             return ((gmpy2.mpz(1) << k) - 1) ** t
         step = 2 * -(-t // (2 * k))  # even: one sign a number
@@ -307,11 +338,11 @@ def _powers(s: int, t: int) -> Callable[[int], Any]:
     return power
 
 
-def _one_value(m: int, n: int) -> Any:
+def _one_value(m: int, n: int) -> Exact:
     return _unrestricted(m - 1, n) + _unrestricted(m - 1, n - 1)
 
 
-def _restricted(m: int, n: int) -> Any:
+def _restricted(m: int, n: int) -> Exact:
     return n * _one_value(m, n) if m and n else gmpy2.mpz(m == n == 0)
 
 
@@ -321,31 +352,33 @@ def _sides(m: int, n: int) -> tuple[int, int]:
     return min(m, n), max(m, n)
 
 
-def _is_int(number: Any) -> bool:
+def _is_int(number: object) -> TypeGuard[int]:
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
-def _checked(number: Any, where: str, least: int) -> int:
+def _checked(number: int, where: str, least: int) -> int:
     if number < least:
         raise ValueError(f"{where} must be at least {least}, got {number}")
     return int(number)
 
 
-def _each(one: Callable[[int, int], Any], m: Any, n: Any, least: int) -> Any:
+def _each(
+    one: Callable[[int, int], Count], m: npt.ArrayLike, n: npt.ArrayLike, least: int
+) -> Count | Numbers:
     """one(m, n) of ints, or an array of objects of each pair."""
     if _is_int(m) and _is_int(n):
         return one(_checked(m, "m", least), _checked(n, "n", least))
     both = _together(m, n, least)
-    known: dict[tuple[int, int], Any] = {}
-    found = np.empty(both[0].size, object)
+    counts: dict[tuple[int, int], Count] = {}
+    listed = np.empty(both[0].size, object)
     for place, pair in enumerate(zip(both[0].ravel().tolist(), both[1].ravel().tolist(), strict=True)):
-        if pair not in known:
-            known[pair] = one(*pair)
-        found[place] = known[pair]
-    return found.reshape(both[0].shape)
+        if pair not in counts:
+            counts[pair] = one(*pair)
+        listed[place] = counts[pair]
+    return listed.reshape(both[0].shape)
 
 
-def _together(m: Any, n: Any, least: int) -> list[Longs]:
+def _together(m: npt.ArrayLike, n: npt.ArrayLike, least: int) -> list[Longs]:
     both = _as_sizes(m, "m", least), _as_sizes(n, "n", least)
     try:
         return list(np.broadcast_arrays(*both))
@@ -354,7 +387,7 @@ def _together(m: Any, n: Any, least: int) -> list[Longs]:
         raise ValueError(f"m and n must have shapes that broadcast, got {shapes}") from None
 
 
-def _as_sizes(sizes: Any, where: str, least: int = 1) -> Longs:
+def _as_sizes(sizes: npt.ArrayLike, where: str, least: int = 1) -> Longs:
     if _is_int(sizes) and sizes > 2**62:
         raise ValueError(f"{where}: an array holds sizes up to 2^62, got a larger one")
     array = np.asarray(sizes)

@@ -12,22 +12,22 @@ from functools import lru_cache
 from itertools import product
 from math import comb, prod
 from operator import mul
-from typing import Any
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.untyped import Exact
 from nbcfast.associations.sizes import (
     FIRST_BITS,
+    Bounds,
+    Sizes,
     TooLargeError,
     enclosed,
     exact_probability,
     fraction,
     probabilities,
 )
-
-Sizes = tuple[int, ...]
 
 MOST_WORK = 1 << 28  # bits of all its terms
 
@@ -37,7 +37,7 @@ def reduced(sizes: Sizes) -> Sizes:
     return (*sizes[:2], *sorted(size for size in sizes[2:] if size > 1))
 
 
-def star_covers(sizes: Sizes, own: tuple[int, int] | None = None) -> Any:
+def star_covers(sizes: Sizes, own: tuple[int, int] | None = None) -> Exact:
     """The worlds; with `own`, those in which an identity and a value with so many tuples share no cell.
 
     Inclusion and exclusion over the tuples that are kept of all views but the largest, whose own sum is
@@ -60,12 +60,12 @@ def star_covers(sizes: Sizes, own: tuple[int, int] | None = None) -> Any:
 
 
 @lru_cache(maxsize=1 << 10)
-def covers_of(sizes: Sizes) -> Any:
+def covers_of(sizes: Sizes) -> Exact:
     """`star_covers`, remembered."""
     return star_covers(sizes)
 
 
-def covers_without(sizes: Sizes, own: tuple[int, int]) -> Any:
+def covers_without(sizes: Sizes, own: tuple[int, int]) -> Exact:
     """`star_covers` with `own`; of two views from powers that all values of a join value share.
 
     Sum over what is kept of the smaller side: k of the others and j of the n that are at stake, signed
@@ -91,12 +91,12 @@ def covers_without(sizes: Sizes, own: tuple[int, int]) -> Any:
 
 
 @lru_cache(maxsize=32)
-def _powers(n: int, tuples: int) -> list[Any]:
+def _powers(n: int, tuples: int) -> list[Exact]:
     return [_choices(cells, tuples) for cells in range(n + 1)]
 
 
 @lru_cache(maxsize=1 << 10)
-def _signed(n: int) -> list[Any]:
+def _signed(n: int) -> list[Exact]:
     """Signed binomials: keep k of n."""
     return [gmpy2.bincoef(n, k) * (-1) ** (n - k) for k in range(n + 1)]
 
@@ -125,14 +125,14 @@ def star_float(sizes: Sizes) -> float:
     return found if found < 1 or low == 1 else float(np.nextafter(1.0, 0.0))
 
 
-def star_enclosed(*sizes_and_bits: int) -> tuple[Any, Any]:
+def star_enclosed(*sizes_and_bits: int) -> Bounds:
     """Bounds (mpq) of the probability of sizes and then bits: `tuples_enclosed` with one tuple each."""
     *sizes, bits = sizes_and_bits
     found = reduced(tuple(sizes))
     return enclosed(*found, bits) if len(found) == 2 else tuples_enclosed(found, (1, 1), bits)
 
 
-def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> tuple[Any, Any]:
+def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> Bounds:
     """Bounds (mpq) of the probability that an identity and a value with so many tuples share a cell.
 
     Equal where it is worked out, else about 2^-bits apart, and the probability is not the lower one: let each
@@ -165,13 +165,13 @@ def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> tuple[Any,
     return 1 - min(rest / (1 - left_out), halves), 1 - rest * (1 - left_out)
 
 
-def _quotient(cells: int, met: int, tuples: int) -> Any:
+def _quotient(cells: int, met: int, tuples: int) -> Exact:
     """How likely so many tuples, none of them left out, have none of so many of their cells."""
     one = gmpy2.mpz(1)
     return gmpy2.mpq((one << (cells - met)) - 1, (one << cells) - 1) ** tuples
 
 
-def single_weights(sizes: Sizes, a: int, owned: list[int], bits: int) -> tuple[list[Any], bool]:
+def single_weights(sizes: Sizes, a: int, owned: list[int], bits: int) -> tuple[list[Exact], bool]:
     """Worlds in which an identity with a tuples has only one value, for values with so many tuples.
 
     And whether they are exact. Where that is too much work, each is over the same number and up to a factor
@@ -194,7 +194,7 @@ def single_weights(sizes: Sizes, a: int, owned: list[int], bits: int) -> tuple[l
     return [covers_without(sizes, (a, n - b)) for b in owned], True
 
 
-def _all_covered(cells: int, each: int, a: int, b: int) -> Any:
+def _all_covered(cells: int, each: int, a: int, b: int) -> Exact:
     """Choices of b tuples, not empty, of so many cells, that leave none of a times `each` cells out."""
     terms = ((-1) ** i * comb(a, i) * _choices(cells - i * each, b) for i in range(a + 1))
     return sum(terms, gmpy2.mpz(0))
@@ -217,7 +217,7 @@ def _least_degree(sizes: Sizes, own: tuple[int, int], largest: int) -> int:
     return min(left[:largest] + left[largest + 1 :])
 
 
-def _choices(cells: int, tuples: int) -> Any:
+def _choices(cells: int, tuples: int) -> Exact:
     return ((gmpy2.mpz(1) << cells) - 1) ** tuples
 
 
