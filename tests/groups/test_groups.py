@@ -1,37 +1,24 @@
-"""Rows to groups: every way gives what plain Python gives; and the plain measures."""
+"""Rows to groups: every way gives what plain Python gives."""
 
-import math
 import pickle
 from collections import Counter
-from fractions import Fraction
 
 import numpy as np
 import pytest
+from group_cases import as_dict
 from hypothesis import given
 from hypothesis import strategies as st
 
-import nbcfast
 from nbcfast import Table, _groups
 from nbcfast._columns import Columns
 from nbcfast._reading import distinct
 from nbcfast._reading import pairs as module
-from nbcfast.groups import Groups, group, group_parts
-from nbcfast.reference import skyline as reference
+from nbcfast.groups import Groups, group
 
 METHODS = {"dense": _groups.DENSE, "radix": _groups.RADIX, "hash": _groups.HASH}
-
 labels = st.sampled_from(["a", "b", None])
 numbers = st.integers(-2, 2)
 rows = st.lists(st.tuples(labels, numbers, st.sampled_from(["flu", "cold", None])), min_size=1, max_size=30)
-releases = st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5).filter(
-    lambda release: any(map(any, release))
-)
-
-
-def as_dict(groups):
-    return {
-        tuple(groups.key(g)[name] for name in groups.by): groups.histogram(g) for g in range(groups.n_groups)
-    }
 
 
 def plain(columns, weights=None):
@@ -442,192 +429,3 @@ def test_a_million_rows_against_numpy():
     key = (columns[0].astype(np.int64) * 9 + columns[1]) * 5 + columns[2]
     dense = np.bincount(key * 6 + columns[3], minlength=30 * 9 * 5 * 6).reshape(-1, 6)
     assert np.array_equal(found.to_array(), dense[dense.any(axis=1)])
-
-
-# --- files
-
-
-def people(n_rows, seed=0):
-    rng = np.random.default_rng(seed)
-    return {
-        "age": [None if age == 7 else int(age) for age in rng.integers(0, 60, n_rows)],
-        "size": [float(size) for size in rng.integers(0, 9, n_rows) / 2],
-        "job": [f"job {job}" for job in rng.integers(0, 7, n_rows)],
-        "ill": [None if ill == 0 else f"{ill}" for ill in rng.integers(0, 5, n_rows)],
-        "w": rng.integers(1, 9, n_rows).tolist(),
-    }
-
-
-def write(kind, folder, columns):
-    pa = pytest.importorskip("pyarrow")
-    table, path = pa.table(columns), folder / f"people.{kind}"
-    if kind == "parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=3_000)
-    else:
-        pytest.importorskip("pyarrow.csv").write_csv(table, path)
-    return path
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_file_gives_what_its_table_gives(kind, tmp_path):
-    path = write(kind, tmp_path, people(20_000))
-    read = nbcfast.read_csv if kind == "csv" else nbcfast.read_parquet
-    by, seen = ["size", "job", "age"], []
-    expected = group(read(path), by, "ill")
-    assert group(path, by, "ill", progress=lambda *step: seen.append(step)) == expected
-    assert seen[-1] == (20_000, 20_000 if kind == "parquet" else 0)
-    assert group(str(path), ["age"], "ill", weights="w") == group(read(path, weights="w"), ["age"], "ill")
-    assert group(path, [], "age") == group(read(path), [], "age")
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_parts_of_a_file_hold_whole_groups(kind, tmp_path):
-    path = write(kind, tmp_path, people(12_000))
-    by = ["size", "job", "age"]
-    expected = group(path, by, "ill")
-    for limit, at_least in [(1 << 30, 1), ("100kB", 3), (60_000, 8)]:
-        parts = list(group_parts(path, by, "ill", memory_limit=limit))
-        assert len(parts) >= at_least
-        labels = [tuple(part.key(g).values()) for part in parts for g in range(part.n_groups)]
-        assert len(set(labels)) == len(labels) == expected.n_groups
-        assert Groups.merge(parts) == expected
-        assert all(part.domain == expected.domain for part in parts)
-    weighted = group_parts(path, by, "ill", memory_limit="100 KiB", weights="w")
-    assert Groups.merge(weighted) == group(path, by, "ill", weights="w")
-
-
-def test_bad_files(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    path = write("parquet", tmp_path, people(100))
-    for limit, error in [(0, ValueError), ("2 PiB", ValueError), ("x", ValueError), (1.5, TypeError)]:
-        with pytest.raises(error, match="memory_limit must be"):
-            list(group_parts(path, ["age"], "ill", memory_limit=limit))
-    with pytest.raises(ValueError, match="memory_limit: a few groups alone take more than 10 bytes"):
-        list(group_parts(path, ["age"], "ill", memory_limit=10))
-    with pytest.raises(ValueError, match="memory_limit: a few groups alone"):
-        list(group_parts(path, [], "ill", memory_limit=10))
-    with pytest.raises(ValueError, match="got 'height'"):
-        group(path, ["height"], "ill")
-    broken = tmp_path / "broken.parquet"
-    broken.write_bytes(b"PAR1 and no more")
-    with pytest.raises(ValueError, match=r"broken.parquet: "):
-        group(broken, ["age"], "ill")
-    empty = write("parquet", tmp_path, {"age": pa.array([], pa.int64()), "ill": pa.array([], pa.string())})
-    with pytest.raises(ValueError, match="no rows"):
-        group(empty, ["age"], "ill")
-    with pytest.raises(ValueError, match="no rows"):
-        list(group_parts(empty, ["age"], "ill", memory_limit="1GiB"))
-    text = tmp_path / "table.csv"
-    text.write_text("age,ill,w\n1,flu,2\n1,cold,x\n")
-    assert as_dict(group(text, ["age"], "ill")) == {(1,): {"flu": 1, "cold": 1}}
-    with pytest.raises(ValueError, match="column 'w': expected integers of 64 bits, got 'x'"):
-        group(text, ["age"], "ill", weights="w")
-    text.write_text("age,ill\n1,flu\n1\n")
-    with pytest.raises(ValueError, match=r"table.csv: .*Expected 2 columns, got 1"):
-        group(text, ["age"], "ill")
-
-
-# --- plain measures
-
-
-@given(releases, st.integers(1, 5), st.sets(st.integers(0, 2)))
-def test_measures_are_the_references(release, l, chosen):
-    groups = Groups(release)
-    plain = [dict(enumerate(row)) for row in release]
-    assert groups.k == reference.k_anonymity(plain)
-    assert groups.l == reference.l_diversity(plain)
-    assert groups.entropy_l == pytest.approx(reference.entropy_diversity(reference.cleaned(plain)))
-    assert groups.recursive_c(l) == reference.recursive_diversity(plain, l)
-    assert groups.alpha() == reference.alpha(plain)
-    if chosen:
-        found = reference.alpha(plain, chosen) if _occur(plain, chosen) else 0
-        chosen = [value for value in chosen if value in groups.domain]
-        assert groups.alpha(chosen) == found
-    present = [value for value in range(3) if _occur(plain, [value])]
-    for ordered in (False, True):
-        assert groups.t(ordered=ordered) == reference.closeness(plain, present, ordered)
-
-
-def _occur(release, values):
-    return any(group.get(value) for group in release for value in values)
-
-
-def test_measures_of_larger_groups():
-    rng = np.random.default_rng(2)
-    counts = rng.integers(0, 40, (300, 12))
-    groups = Groups(counts)
-    plain = [dict(enumerate(row)) for row in counts.tolist()]
-    for l in (1, 2, 5, 12, 13):
-        assert groups.recursive_c(l) == reference.recursive_diversity(plain, l)
-    for ordered in (False, True):
-        assert groups.t(ordered=ordered) == reference.closeness(plain, range(12), ordered)
-
-
-def test_ratios_that_floats_cannot_tell_apart():
-    n = 10**16
-    groups = Groups([[3 * n, n + 1], [3 * n + 1, n], [n, n]])
-    plain = [groups.histogram(g) for g in range(3)]
-    assert groups.alpha() == reference.alpha(plain) == Fraction(3 * n + 1, 4 * n + 1)
-    assert groups.recursive_c(2) == reference.recursive_diversity(plain, 2) == Fraction(3 * n + 1, n)
-
-
-def test_closeness_beyond_64_bits():
-    counts = [[2**40, 3, 2**39], [1, 2**41, 0]]
-    plain = [dict(enumerate(row)) for row in counts]
-    for ordered in (False, True):
-        assert Groups(counts).t(ordered=ordered) == reference.closeness(plain, range(3), ordered)
-    assert Groups([[5]]).t(ordered=True) == 0
-
-
-@pytest.mark.parametrize("values", [0, "ab", 1.5])
-def test_alpha_is_of_a_sequence_of_values(values):
-    with pytest.raises(TypeError, match="values must be a sequence of sensitive values, got "):
-        Groups([[1, 2]]).alpha(values)
-
-
-def test_values_that_nobody_has_do_not_count_for_closeness():
-    counts = np.zeros((2, 200), np.int64)
-    counts[0, 3], counts[1, 150] = 2, 3
-    groups, plain = Groups(counts), Groups([[2, 0], [0, 3]])
-    for ordered in (False, True):
-        assert groups.t(ordered=ordered) == plain.t(ordered=ordered) == Fraction(3, 5)
-    huge = Groups(counts << 58)
-    assert huge.t(ordered=True) == Fraction(3, 5)
-
-
-def test_diversity_is_strict_and_exact():
-    groups = Groups([[3, 2, 1]])
-    assert groups.recursive_c(2) == 1
-    assert not groups.is_recursive_diverse(1, 2)  # r_1 = c (r_2 + r_3)
-    assert groups.is_recursive_diverse("1.0001", 2)
-    assert groups.recursive_c(4) == math.inf
-    assert not groups.is_recursive_diverse(10**9, 4)
-    uniform = Groups([[5, 5, 5], [4, 4, 4]])
-    assert uniform.is_entropy_diverse(3)  # equality, which floats cannot tell
-    assert not uniform.is_entropy_diverse("3.000000000001")
-    assert uniform.is_entropy_diverse("2.999999999999")
-    # 4^4 against l^4 3^3 1^1: l = 4 / 27^(1/4)
-    assert not Groups([[3, 1]]).is_entropy_diverse("1.7547653506034")
-    assert Groups([[3, 1]]).is_entropy_diverse("1.7547653506033")
-    assert not Groups([[3, 1]]).is_entropy_diverse(2)
-
-
-def test_alpha_k():
-    groups = Groups([[3, 1], [1, 1]], values=["no", "yes"])
-    assert groups.is_alpha_k("1/2", 2, ["yes"])
-    assert not groups.is_alpha_k("1/2", 2)
-    assert not groups.is_alpha_k("1/2", 3, ["yes"])
-    assert groups.is_alpha_k(Fraction(3, 4), 2)
-
-
-def test_bad_limits_of_measures():
-    groups = Groups([[1, 1]])
-    for call, message in [
-        (lambda: groups.recursive_c(0), "l must be at least 1, got 0"),
-        (lambda: groups.is_recursive_diverse(0, 1), "c must be positive, got 0"),
-        (lambda: groups.is_entropy_diverse(0), "l must be positive, got 0"),
-        (lambda: groups.alpha(["x"]), "values: 'x' is not a sensitive value"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            call()
-    assert nbcfast.skyline.Groups is Groups
