@@ -56,8 +56,10 @@ class Split:
         }
 
     def __repr__(self) -> str:
-        one, other = (f"({', '.join(view)})" for view in self.views)
-        return printable(f"Split({one} and {other}: worst {self.worst}, lets out {float(self.let_out):.4g})")
+        first, second = (f"({', '.join(view)})" for view in self.views)
+        return printable(
+            f"Split({first} and {second}: worst {self.worst}, lets out {float(self.let_out):.4g})"
+        )
 
 
 class Splits(tuple[Split, ...]):
@@ -76,16 +78,21 @@ class Splits(tuple[Split, ...]):
 
     @classmethod
     def of(cls, splits: Iterable[Split], method: str, looked_at: int) -> Splits:
-        found = cls(splits)
-        found.method, found.looked_at = method, looked_at
-        return found
+        """Splits in this order, with what is to be said of the search."""
+        ranked = cls(splits)
+        ranked.method, ranked.looked_at = method, looked_at
+        return ranked
 
     def __reduce__(self) -> tuple[object, ...]:
         return Splits.of, (tuple(self), self.method, self.looked_at)
 
     def to_dict(self) -> Document:
         """Plain values of all splits, and how they were looked for."""
-        return {"method": self.method, "looked_at": self.looked_at, "splits": [one.to_dict() for one in self]}
+        return {
+            "method": self.method,
+            "looked_at": self.looked_at,
+            "splits": [split.to_dict() for split in self],
+        }
 
     def __repr__(self) -> str:
         lines = "\n".join(f"  {split!r}" for split in self[:20])
@@ -161,8 +168,7 @@ def advise(
     check_columns(table.names, names, "columns")
     search = _SplitSearch(table, identity, attribute, names, level, progress)
     if len(names) <= MOST_COLUMNS:
-        found = search.exhaustive()
-        return Splits.of(_ranked(found, names), "exhaustive", len(search.worst))
+        return Splits.of(_ranked(search.exhaustive(), names), "exhaustive", len(search.worst))
     return Splits.of(_ranked(search.greedy(), names), "greedy", len(search.worst))
 
 
@@ -213,27 +219,28 @@ class _SplitSearch:
         key = frozenset(join)
         if key not in self.worst:
             views = [(self.identity, *join), (*join, self.attribute)]
-            found = risk(self.table, views, self.identity, self.attribute, model="restricted")
-            (worst,) = found.worst(1) if not found.n_without_world else [None]
+            risks = risk(self.table, views, self.identity, self.attribute, model="restricted")
+            (worst,) = risks.worst(1) if not risks.n_without_world else [None]
             self.worst[key] = None
             if worst is not None:
-                self.worst[key] = found.of(worst[self.identity], worst[self.attribute]).exact
+                self.worst[key] = risks.of(worst[self.identity], worst[self.attribute]).exact
             if self.progress is not None:
                 self.progress(len(self.worst), self.most)
         return self.worst[key]
 
     def keeps(self, join: Names) -> bool:
+        """Whether no probability of views with these common columns is above the threshold."""
         worst = self.worst_of(join)
         return worst is not None and worst <= self.threshold
 
     def split(self, join: Names, first: Names) -> Split:
         """Join columns in both, those of `first` with the identity, all others with the attribute."""
-        one = (self.identity, *(name for name in self.names if name in join or name in first))
-        other = (*(name for name in self.names if name in join or name not in first), self.attribute)
-        joined = int(self._tuples(join, one) @ self._tuples(join, other))
+        of_identity = (self.identity, *(name for name in self.names if name in join or name in first))
+        of_attribute = (*(name for name in self.names if name in join or name not in first), self.attribute)
+        joined = int(self._tuples(join, of_identity) @ self._tuples(join, of_attribute))
         worst = self.worst_of(join)
         assert worst is not None
-        return Split((one, other), join, worst, Fraction(self.table.n_rows, joined))
+        return Split((of_identity, of_attribute), join, worst, Fraction(self.table.n_rows, joined))
 
     def _tuples(self, join: Names, view: Names) -> Numbers:
         """Tuples of a view at each join value, as Python ints: joins of large tables are beyond 64 bits."""
@@ -247,14 +254,17 @@ class _SplitSearch:
         for size in range(len(self.names) + 1):
             for join in combinations(self.names, size):
                 fewer = (join[:place] + join[place + 1 :] for place in range(size))
-                if all(one in kept for one in fewer) and self.keeps(join):
+                # One more common column never lowers the greatest probability, nor makes a world.
+                if all(narrower in kept for narrower in fewer) and self.keeps(join):
                     kept.add(join)
                     yield from self._placed(join)
 
     def _placed(self, join: Names) -> Iterator[Split]:
-        rest = [name for name in self.names if name not in join]
-        for places in product((True, False), repeat=len(rest)):
-            yield self.split(join, tuple(name for name, mine in zip(rest, places, strict=True) if mine))
+        """Every place of the columns that are not common."""
+        others = [name for name in self.names if name not in join]
+        for sides in product((True, False), repeat=len(others)):
+            first = tuple(name for name, is_first in zip(others, sides, strict=True) if is_first)
+            yield self.split(join, first)
 
     def greedy(self) -> Iterator[Split]:
         join: Names = ()
@@ -265,7 +275,7 @@ class _SplitSearch:
             yield self._best_placed(join)
             wider = []
             for name in sorted(left, key=self.names.index):
-                more = tuple(one for one in self.names if one in join or one == name)
+                more = tuple(column for column in self.names if column in join or column == name)
                 if self.keeps(more):
                     wider.append((name, self._best_placed(more)))
                 else:  # nor will any wider one
@@ -278,11 +288,12 @@ class _SplitSearch:
 
     def _best_placed(self, join: Names) -> Split:
         """Columns one at a time to the side where they let out more."""
-        rest = [name for name in self.names if name not in join]
-        first: Names = tuple(rest)
+        others = [name for name in self.names if name not in join]
+        first: Names = tuple(others)
         best = self.split(join, first)
-        for name in rest:
-            moved = self.split(join, tuple(one for one in first if one != name))
+        for name in others:
+            fewer = tuple(column for column in first if column != name)
+            moved = self.split(join, fewer)
             if moved.let_out > best.let_out:
-                best, first = moved, tuple(one for one in first if one != name)
+                best, first = moved, fewer
         return best

@@ -3,7 +3,8 @@
 The identity's view and the one next to it meet in the tuples of that one: (2^cells - 1) choices for each,
 where the cells are what is kept of the identity's tuples times what is kept of the paths on to the
 attribute's. All other views go by inclusion and exclusion over what is kept of them, summed out join value
-by join value. That costs no more than the tree width of the join values asks for.
+by join value. That costs no more than the tree width of the join values asks for: section 6 of
+docs/mathematics/associations.md (#associations-6) has the sum.
 """
 
 from __future__ import annotations
@@ -110,25 +111,27 @@ class Chain:
         total = sum(weights.values())
         if total == 0:
             return dict.fromkeys(values, NOWHERE)
-        found = {}
-        for value, weight in weights.items():
-            share = gmpy2.mpq(weight, total)
-            found[value] = self._outcome(share) if weight else NEVER
-        return found
+        return {
+            value: self._outcome(gmpy2.mpq(weight, total)) if weight else NEVER
+            for value, weight in weights.items()
+        }
 
     def _outcome(self, share: Exact) -> Outcome:
+        """One object for equal shares: `Explicit` keeps an index of it for each association."""
         if share not in self._outcomes:
             self._outcomes[share] = Outcome(share, share)
         return self._outcomes[share]
 
     def _shared(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Outcome:
-        rest = gmpy2.mpq(1)
+        """Unrestricted: 1 - the share of worlds in which the identity and the value share no cell."""
+        apart = gmpy2.mpq(1)
         for part in parts:
             without = self._count(part, mine, theirs, "shared")
-            rest *= gmpy2.mpq(without, self._count(part, (), (), "shared"))
-        return self._outcome(1 - rest)
+            apart *= gmpy2.mpq(without, self._count(part, (), (), "shared"))
+        return self._outcome(1 - apart)
 
     def _weight(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Exact:
+        """Restricted: worlds in which the identity has nothing but the value, where it has tuples."""
         return prod((self._count(part, mine, theirs, "others") for part in parts), start=gmpy2.mpz(1))
 
     def _count(
@@ -162,7 +165,9 @@ class Chain:
                 states[key] = _ends_kept(self.sizes[key], at_stake.get(key, 0))
                 tables.append(((key,), states[key].weights))
             else:
-                states[key], table = _paths_kept([(states[other], tuples) for other, tuples in links.items()])
+                states[key], table = _paths_kept(
+                    [(states[onward], tuples) for onward, tuples in links.items()]
+                )
                 tables.append(((key, *links), table))
         return states, tables
 
@@ -170,17 +175,18 @@ class Chain:
         """The join values at the right end that somebody's tuples lead to."""
         keys = {key for key, _ in mine}
         while any(key in self.next for key in keys):
-            keys = {other for key in keys for other in self.next.get(key, [key])}
+            keys = {onward for key in keys for onward in self.next.get(key, [key])}
         return keys
 
     def _pair(self, b: States, c: States, tuples: int, cut: str) -> Array:
+        """Choices of so many tuples that join two keys, by what is kept at each; every one has some cell."""
         if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
             raise TooWideError
         fewer = c.mine if cut == "shared" else c.kept - c.mine
         cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.mine, fewer)
         choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in np.unique(cells).tolist()}
-        found: Array = np.vectorize(choices.__getitem__, otypes=[object])(cells)
-        return found
+        table: Array = np.vectorize(choices.__getitem__, otypes=[object])(cells)
+        return table
 
 
 def _anything(entries: int) -> None:
@@ -195,7 +201,7 @@ def summed_out(messages: list[KeyTable], bits: int, spend: Callable[[int], None]
     sizes = {key: table.shape[place] for keys, table in messages for place, key in enumerate(keys)}
     tables = dict(enumerate(messages))
     holding: dict[ChainKey, list[int]] = _listed(
-        (key, number) for number, (own, _) in tables.items() for key in own
+        (key, number) for number, (axes, _) in tables.items() for key in axes
     )
 
     def neighbours(key: ChainKey) -> tuple[ChainKey, ...]:
@@ -214,10 +220,10 @@ def summed_out(messages: list[KeyTable], bits: int, spend: Callable[[int], None]
             raise TooWideError
         product = np.full([1] * len(keys), gmpy2.mpz(1), object)
         for number in holding.pop(key):
-            own, table = tables.pop(number)
-            product = product * _spread(own, table, keys)
+            axes, table = tables.pop(number)
+            product = product * _spread(axes, table, keys)
             spend(product.size)
-            for other in own:
+            for other in axes:
                 if other != key:
                     holding[other].remove(number)
         summed = product.sum(axis=-1)
@@ -233,9 +239,10 @@ def summed_out(messages: list[KeyTable], bits: int, spend: Callable[[int], None]
     return total
 
 
-def _spread(own: tuple[ChainKey, ...], table: Array, keys: tuple[ChainKey, ...]) -> Array:
-    order = sorted(range(len(own)), key=lambda place: keys.index(own[place]))
-    shape = [table.shape[own.index(key)] if key in own else 1 for key in keys]
+def _spread(axes: tuple[ChainKey, ...], table: Array, keys: tuple[ChainKey, ...]) -> Array:
+    """A table with one axis for each of these keys, of length 1 where it has none."""
+    order = sorted(range(len(axes)), key=lambda place: keys.index(axes[place]))
+    shape = [table.shape[axes.index(key)] if key in axes else 1 for key in keys]
     return table.transpose(order).reshape(shape)
 
 
@@ -250,10 +257,12 @@ def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Array]:
     for states, tuples in links:
         longer: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
         for (kept, mine, places), number in ways.items():
-            for place, (more, own) in enumerate(zip(states.kept.tolist(), states.mine.tolist(), strict=True)):
+            onward = zip(states.kept.tolist(), states.mine.tolist(), strict=True)
+            for place, (more_kept, more_mine) in enumerate(onward):
                 for used in range(tuples + 1):
                     sign = (-1) ** (tuples - used) * comb(tuples, used)
-                    longer[kept + used * more, mine + used * own, (*places, place)] += number * sign
+                    state = kept + used * more_kept, mine + used * more_mine, (*places, place)
+                    longer[state] += number * sign
         ways = longer
     distinct = sorted({(kept, mine) for kept, mine, _ in ways})
     number_of = {state: number for number, state in enumerate(distinct)}
@@ -264,15 +273,16 @@ def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Array]:
     return States(numbers[:, 0], numbers[:, 1], np.full(len(distinct), gmpy2.mpz(1), object)), table
 
 
-def _ends_kept(size: int, mine: int) -> States:
-    kept, owned, weights = [], [], []
-    for one in range(mine + 1):
-        for more in range(size - mine + 1):
-            sign = (-1) ** (size - more - one)
-            kept.append(more + one)
-            owned.append(one)
-            weights.append(gmpy2.mpz(sign * comb(mine, one) * comb(size - mine, more)))
-    return States(np.array(kept), np.array(owned), np.array(weights, object))
+def _ends_kept(size: int, at_stake: int) -> States:
+    """What can be kept of the tuples at an end of the chain, so many of which are at stake."""
+    kept, kept_at_stake, weights = [], [], []
+    for staked in range(at_stake + 1):
+        for others in range(size - at_stake + 1):
+            sign = (-1) ** (size - others - staked)
+            kept.append(others + staked)
+            kept_at_stake.append(staked)
+            weights.append(gmpy2.mpz(sign * comb(at_stake, staked) * comb(size - at_stake, others)))
+    return States(np.array(kept), np.array(kept_at_stake), np.array(weights, object))
 
 
 def _owned(side: int, tuples: list[tuple[JoinValue, int]]) -> dict[int, KeyTuples]:
@@ -314,17 +324,10 @@ def chain_of(
     path = [names[0], *names[2:], names[1]]
     shared = [[name for name in a if name in b] for a, b in pairwise(path)]
     return Chain(
-        list(zip(rows(first, shared[0]), first.codes[identity].tolist(), strict=True)),
-        list(zip(rows(last, shared[-1]), last.codes[attribute].tolist(), strict=True)),
+        list(zip(first.rows(shared[0]), first.codes[identity].tolist(), strict=True)),
+        list(zip(last.rows(shared[-1]), last.codes[attribute].tolist(), strict=True)),
         [
-            list(zip(rows(part, before), rows(part, after), strict=True))
+            list(zip(part.rows(before), part.rows(after), strict=True))
             for part, (before, after) in zip(between, pairwise(shared), strict=True)
         ],
     )
-
-
-def rows(columns: Columns, names: Sequence[str]) -> list[tuple[int, ...]]:
-    """The codes of some columns, row by row."""
-    n_rows = len(next(iter(columns.codes.values())))
-    listed = [columns.codes[name].tolist() for name in names]
-    return list(zip(*listed, strict=True)) if listed else [()] * n_rows

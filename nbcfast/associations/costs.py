@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast.associations import joins
+from nbcfast.associations.sampling import CHAINS, DRAWS_AT_ONCE, SWEEPS, covering, is_rare
 
 if TYPE_CHECKING:
-    from nbcfast.associations.joins import Join, Piece, Sampling
+    from nbcfast.associations.joins import Join
+    from nbcfast.associations.pieces import Piece
+    from nbcfast.associations.sampling import Sampling
     from nbcfast.associations.sizes import WorldModel
 
 MOST_SECONDS = 10.0  # that nobody has asked for
@@ -104,7 +106,7 @@ def _single(join: Join, people: Iterable[int], sampling: Sampling) -> Cost:
         if len(cells) < 2:  # the worlds of a single value are not compared with others
             continue
         numbers = [number for numbers in cells.values() for number in numbers]
-        touched = {join.place_of[number] for number in numbers if number in join.place_of}
+        touched = {join.piece_of[number] for number in numbers if number in join.piece_of}
         drawn = [piece for piece in touched if not piece.is_exact]
         draws = sampling.shared_draws(len(cells) * len(drawn)) // 8 if drawn else 0
         for piece in touched:
@@ -120,7 +122,7 @@ def _any(join: Join, people: Iterable[int], sampling: Sampling) -> Cost:
     ways: dict[Piece, _DrawCost] = {}
     for code in people:
         for numbers in join.cells.get(code, {}).values():
-            touched = Counter(join.place_of[number] for number in numbers if number in join.place_of)
+            touched = Counter(join.piece_of[number] for number in numbers if number in join.piece_of)
             seconds += CALL
             for piece, places in touched.items():
                 if piece.is_exact:
@@ -135,7 +137,7 @@ def _any(join: Join, people: Iterable[int], sampling: Sampling) -> Cost:
 
 
 def _exactly(piece: Piece) -> float:
-    if len(piece.tuples) <= joins.ENUMERATED:
+    if piece.is_enumerated:
         return CALL * len(piece.nodes) + SET * 2.0 ** len(piece.tuples)
     return CALL * len(piece.nodes) + WITHIN * 2.0 ** len(piece.nodes)
 
@@ -161,13 +163,12 @@ def _draws(piece: Piece, wanted: int) -> _DrawCost:
         each = math.ceil(wanted / (1 - rare)) // 8
         seconds = t * (CALL + each * BYTE) + entries * (CALL + each * BYTE)
         return _DrawCost(seconds, each * (t + len(piece.nodes)), each * BYTE)
-    pilot = len(joins.covering(piece, PILOT, np.random.default_rng(0), PILOT))
-    if pilot >= joins.FEWEST_KEPT * PILOT:
+    # Coins of its own: the estimate must not depend on the sampling, nor the sampling on it.
+    pilot = len(covering(piece, PILOT, np.random.default_rng(0), PILOT))
+    if not is_rare(pilot, PILOT):
         drawn = wanted * PILOT / pilot
-        return _DrawCost(drawn * t * DRAW, 2 * wanted * t + joins.DRAWS_AT_ONCE, wanted * BYTE * 8)
-    n = min(wanted, joins.CHAINS)
-    flips = joins.SWEEPS * t * CALL + joins.SWEEPS * n * (t + entries) * FLIP
-    tried = max(joins.DRAWS_AT_ONCE, 4096 * t) * DRAW
-    return _DrawCost(
-        tried + flips, n * (2 * t + 8 * len(piece.nodes)) + 2 * joins.DRAWS_AT_ONCE, n * BYTE * 8
-    )
+        return _DrawCost(drawn * t * DRAW, 2 * wanted * t + DRAWS_AT_ONCE, wanted * BYTE * 8)
+    n = min(wanted, CHAINS)
+    flips = SWEEPS * t * CALL + SWEEPS * n * (t + entries) * FLIP
+    tried = max(DRAWS_AT_ONCE, 4096 * t) * DRAW
+    return _DrawCost(tried + flips, n * (2 * t + 8 * len(piece.nodes)) + 2 * DRAWS_AT_ONCE, n * BYTE * 8)

@@ -41,10 +41,10 @@ class Outcome:
             return float("nan")
         if self.sampled is not None:
             return self.sampled
-        found = float(self.low if self.low == self.high else (self.low + self.high) / 2)
-        if found >= 1 and self.low != 1:
+        middle = float(self.low if self.low == self.high else (self.low + self.high) / 2)
+        if middle >= 1 and self.low != 1:
             return float(np.nextafter(1.0, 0.0))
-        return float(np.nextafter(0.0, 1.0)) if found == 0 and self.high != 0 else found
+        return float(np.nextafter(0.0, 1.0)) if middle == 0 and self.high != 0 else middle
 
     @property
     def exact(self) -> Fraction | None:
@@ -80,7 +80,7 @@ class Explicit:
     case : str
         How they were found.
     by_join_value : callable, optional
-        Gives what `Compact.by_join_value` does.
+        Gives what `OneJoinKey.by_join_value` does.
     wanted_ids, wanted_values : ndarray of bool, by code
     """
 
@@ -134,7 +134,7 @@ class Explicit:
         if self.sampled:
             lows, highs = (
                 np.array([np.nan if end is None else float(end) for end in ends])
-                for ends in zip(*((one.low, one.high) for one in self.outcomes), strict=True)
+                for ends in zip(*((outcome.low, outcome.high) for outcome in self.outcomes), strict=True)
             )
             bounds = lows[kinds], highs[kinds]
         times = np.zeros(len(kinds), np.uint32)
@@ -149,8 +149,8 @@ class Explicit:
     def _above(self, threshold: Fraction) -> Bools:
         level = gmpy2.mpq(threshold)
         higher = np.array([outcome.exceeds(level) for outcome in self.outcomes], np.bool_)
-        found: Bools = self.asked & higher[self.kinds] if len(higher) else self.asked
-        return found
+        above: Bools = self.asked & higher[self.kinds] if len(higher) else self.asked
+        return above
 
     def above(self, threshold: Fraction) -> Listing:
         return self._listed(self._above(threshold))

@@ -1,4 +1,4 @@
-"""What the views of a table hold: their distinct projections, sorted by join value."""
+"""The layout of views, which is a star, a chain or neither; and the distinct tuples of their columns."""
 
 from __future__ import annotations
 
@@ -81,31 +81,26 @@ def layout(views: Iterable[Iterable[str]], identity: str, attribute: str, worlds
         tuple(name for name in checked[a] if name in checked[b])
         for a, b in combinations(range(len(checked)), 2)
     ]
-    star = all(set(one) == set(shared[0]) for one in shared)
+    star = all(set(names) == set(shared[0]) for names in shared)
     # Of several, the views that have only one of the two, then that make a chain, then by their names.
     least = min(_both(checked, pair, identity, attribute) for pair in pairs)
     pairs = [pair for pair in pairs if _both(checked, pair, identity, attribute) == least]
     pairs.sort(key=lambda pair: [sorted(checked[place]) for place in pair])
     order, path = list(pairs[0]), None
     for first, second in [] if star else pairs:
-        path = _path(
-            checked, first, [one for one in range(len(checked)) if one not in (first, second)], second
-        )
+        further = [place for place in range(len(checked)) if place not in (first, second)]
+        path = _path(checked, first, further, second)
         if path is not None:
             order = [first, second, *path]
             break
     order += [place for place in range(len(checked)) if place not in order]
     parts = []
     for place in order:
-        others = {name for other in order if other != place for name in checked[other]}
-        own = [name for name in (identity, attribute) if name in checked[place]]
-        parts.append(
-            tuple(
-                name
-                for name in checked[place]
-                if worlds == "full" or not own or name in others or name in own
-            )
-        )
+        elsewhere = {name for view in order if view != place for name in checked[view]}
+        private = [name for name in (identity, attribute) if name in checked[place]]
+        # Of a view with neither, whole tuples count in any case: docs/mathematics/associations.md, section 0.
+        whole = worlds == "full" or not private
+        parts.append(tuple(name for name in checked[place] if whole or name in elsewhere or name in private))
     shape = "star" if star else "other" if path is None else "chain"
     numbers = [place + 1 for place in order]
     return Layout(identity, attribute, checked, tuple(parts), numbers, shared[0] if star else None, shape)
@@ -164,6 +159,12 @@ class Columns:
             {name: column.domain for name, column in columns.items()},
         )
 
+    def rows(self, names: Sequence[str]) -> list[tuple[int, ...]]:
+        """The codes of some columns, row by row."""
+        n_rows = len(next(iter(self.codes.values())))
+        listed = [self.codes[name].tolist() for name in names]
+        return list(zip(*listed, strict=True)) if listed else [()] * n_rows
+
     def pairs(
         self, by: Sequence[str], key: str, threads: int | None = None, progress: Progress | None = None
     ) -> Groups:
@@ -214,8 +215,8 @@ def side(
     if not extra:
         groups = columns.pairs(join, key, threads, progress)
         return StarSide(groups, np.ones(len(groups.values), np.int64))
-    found = distinct(columns, [*join, *extra, key], threads, progress)
-    groups = found.pairs(join, key, threads)
+    tuples = distinct(columns, [*join, *extra, key], threads, progress)
+    groups = tuples.pairs(join, key, threads)
     return StarSide(groups, groups.counts)
 
 

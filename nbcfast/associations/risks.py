@@ -17,16 +17,17 @@ from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, File, batches_from
 from nbcfast.associations import costs
 from nbcfast.associations.chains import Chain, TooWideError, chain_of
-from nbcfast.associations.compact import Compact
 from nbcfast.associations.costs import Cost, TooCostlyError, cost_of
 from nbcfast.associations.explicit import Explicit, Outcome
-from nbcfast.associations.full import full
-from nbcfast.associations.joins import Join, Sampling, joined
+from nbcfast.associations.joins import Join, joined
+from nbcfast.associations.one_join_key import OneJoinKey
 from nbcfast.associations.projections import Columns, Layout, distinct, layout, side, tuples_a_join_value
 from nbcfast.associations.results import Core, Risk, check_columns, check_progress, check_where
+from nbcfast.associations.sampling import Sampling
 from nbcfast.associations.sizes import WorldModel, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
-from nbcfast.associations.tuples import read
+from nbcfast.associations.streamed_views import read
+from nbcfast.associations.whole_tuples import whole_tuples
 from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Table
 
@@ -227,9 +228,11 @@ def _star(
     ]
     if worlds == "full":
         sizes = [identities.sizes, values.sizes, *further]
-        return full(identities, values, sizes, plan.numbers, model, wanted_ids, wanted_values, progress)
+        return whole_tuples(
+            identities, values, sizes, plan.numbers, model, wanted_ids, wanted_values, progress
+        )
     sizes = [identities.groups.distinct, values.groups.distinct, *further]
-    return Compact(
+    return OneJoinKey(
         identities.groups,
         values.groups,
         sizes,

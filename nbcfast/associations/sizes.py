@@ -1,7 +1,8 @@
 """How many worlds a complete bipartite graph has, and how many of them hold one edge.
 
 m identities and n values share a join value. A world is a set of edges (who has what) that leaves nobody and
-nothing out. Wang and Lakshmanan, WPES 2006, section 5; the series for huge sizes is ours.
+nothing out. Wang and Lakshmanan, WPES 2006, section 5; the series for huge sizes is ours. The proofs:
+docs/mathematics/associations.md, sections 1 (#associations-1) and 3 (#associations-3).
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Longs, Numbers
 from nbcfast._core.untyped import Exact
-from nbcfast._core.validation import choice
 
 WorldModel = Literal["unrestricted", "restricted"]
 Sizes = tuple[int, ...]  # tuples of each view at a join value: identities, values, the third view, ..
@@ -171,20 +171,23 @@ def probability(
         pair = _checked(m, "m", 1), _checked(n, "n", 1)
         if not restricted:
             return float_probability(*pair)
-        found = single_value(*pair)
+        share = single_value(*pair)
         if pair[1] >> MOST_EXPONENT:
             raise ValueError(f"n must be below 2^{MOST_EXPONENT}, as no float is 1/n; or ask for exact=True")
-        return None if found is None else float(found)
+        return None if share is None else float(share)
     both = _together(m, n, 1)
     return (single_values if restricted else probabilities)(*both)
 
 
 def check_model(model: WorldModel) -> WorldModel:
-    choice(model, get_args(WorldModel), "model")
+    """Refuse any other word."""
+    if model not in get_args(WorldModel):
+        raise ValueError(f"model must be 'unrestricted' or 'restricted', got {model!r}")
     return model
 
 
 def float_probability(m: int, n: int) -> float:
+    """The unrestricted probability, off by at most 1e-15 of itself."""
     s, t = min(m, n), max(m, n)
     return _small_probability(s, t) if t <= SMALL else float(_first(s))
 
@@ -193,26 +196,28 @@ def probabilities(m: Longs, n: Longs) -> Floats:
     """The unrestricted probability of each pair of sizes."""
     small, large = np.minimum(m, n), np.maximum(m, n)
     # 2^(s-1)/(2^s - 1): 1 - 2^-s is exact up to s = 53 and 1 beyond, so only the division rounds.
-    found: Floats = 0.5 / (1 - np.ldexp(1.0, -np.minimum(small, 2 * SMALL).astype(np.int32)))
+    floats: Floats = 0.5 / (1 - np.ldexp(1.0, -np.minimum(small, 2 * SMALL).astype(np.int32)))
     near = large <= SMALL
     if near.any():
         keys, places = np.unique(small[near] * (SMALL + 1) + large[near], return_inverse=True)
         exact = [_small_probability(*divmod(key, SMALL + 1)) for key in keys.tolist()]
-        found[near] = np.array(exact)[places]
-    return found
+        floats[near] = np.array(exact)[places]
+    return floats
 
 
 def single_values(m: Longs, n: Longs) -> Floats:
     """The restricted probability of each pair of sizes; NaN without a world."""
-    found: Floats = np.where((m == 1) & (n > 1), np.nan, 1 / n)
-    return found
+    shares: Floats = np.where((m == 1) & (n > 1), np.nan, 1 / n)
+    return shares
 
 
 def single_value(m: int, n: int) -> Fraction | None:
+    """The restricted probability; None without a world."""
     return None if m == 1 < n else Fraction(1, n)
 
 
 def exact_probability(m: int, n: int) -> Fraction:
+    """The unrestricted probability, in big integers."""
     return fraction(gmpy2.mpq(_interesting(m, n), _unrestricted(m, n)))
 
 
@@ -242,36 +247,36 @@ def enclosed(m: int, n: int, bits: int) -> Bounds:
 
 
 def exceeds(sizes: Sequence[tuple[int, ...]], threshold: Fraction, enclose: Callable[..., Bounds]) -> bool:
-    """Whether 1 - prod(1 - P(sizes)) > threshold, decided exactly.
+    """Whether 1 - prod(1 - P(sizes)) > threshold, over join values, decided exactly.
 
     `enclose(*sizes, bits)` gives bounds of P as `enclosed` does: never equal to the lower of two.
     """
-    if any(1 in one[:2] for one in sizes):
+    if any(1 in of_join[:2] for of_join in sizes):
         return threshold < 1
     # That all is covered only makes a cell likelier (Harris' inequality, which is strict here): 1 - P is
-    # below 1/2 for each cell that the two share.
-    cells = sum(prod(one[2:]) for one in sizes)
+    # below 1/2 for each cell that the two share (docs/mathematics/associations.md, #associations-4).
+    cells = sum(prod(of_join[2:]) for of_join in sizes)
     if threshold < 1 and _halves(1 - threshold) <= cells:
         return True
-    rest = gmpy2.mpq(1 - threshold)
+    doubt = gmpy2.mpq(1 - threshold)
     bits = FIRST_BITS
     while True:
         most = least = gmpy2.mpq(1)
-        known = True
-        for one in sizes:
+        exact = True
+        for of_join in sizes:
             try:
-                low, high = enclose(*one, bits)
+                low, high = enclose(*of_join, bits)
             except TooLargeError as error:
                 if bits == FIRST_BITS:
                     raise
                 raise ValueError(NEAR.format(bits // 4)) from error
             most, least = most * (1 - low), least * (1 - high)
-            known &= low == high
-        if known:
-            return bool(most < rest)
-        if most <= rest:
+            exact &= low == high
+        if exact:
+            return bool(most < doubt)
+        if most <= doubt:
             return True
-        if least >= rest:
+        if least >= doubt:
             return False
         if bits >= LAST_BITS and sum(map(prod, sizes)) > EXACT_BITS:
             raise ValueError(NEAR.format(bits))
@@ -383,7 +388,7 @@ def _together(m: npt.ArrayLike, n: npt.ArrayLike, least: int) -> list[Longs]:
     try:
         return list(np.broadcast_arrays(*both))
     except ValueError:
-        shapes = " and ".join(str(one.shape) for one in both)
+        shapes = " and ".join(str(sizes.shape) for sizes in both)
         raise ValueError(f"m and n must have shapes that broadcast, got {shapes}") from None
 
 

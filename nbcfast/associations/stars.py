@@ -1,7 +1,8 @@
 """Several views that all share one join key: worlds of a complete hypergraph with one part a view.
 
 A cell takes one tuple of each view; a world is a set of cells that leaves no tuple out. Sizes are
-(identities, values, tuples of the third view, ...).
+(identities, values, tuples of the third view, ...). docs/mathematics/associations.md, section 6
+(#associations-6), has the sum, and Statement 5.2 (#associations-5) the bounds.
 """
 
 from __future__ import annotations
@@ -110,26 +111,27 @@ def star_probability(sizes: Sizes) -> Fraction:
 
 
 def star_probabilities(sizes: list[Longs]) -> Floats:
-    """The same for arrays of sizes, one a view, as floats."""
+    """The probability of each join value as a float, from arrays of sizes, one a view."""
     if len(sizes) == 2:
         return probabilities(*sizes)
     table = np.stack(sizes, axis=1)
     distinct, places = np.unique(table, axis=0, return_inverse=True)
-    found: Floats = np.array([star_float(tuple(row)) for row in distinct.tolist()])[places.reshape(-1)]
-    return found
+    floats: Floats = np.array([star_float(tuple(row)) for row in distinct.tolist()])[places.reshape(-1)]
+    return floats
 
 
 def star_float(sizes: Sizes) -> float:
+    """The probability as a float; 1.0 only where it is exactly that."""
     low, high = star_enclosed(*sizes, FIRST_BITS)
-    found = float((low + high) / 2)
-    return found if found < 1 or low == 1 else float(np.nextafter(1.0, 0.0))
+    middle = float((low + high) / 2)
+    return middle if middle < 1 or low == 1 else float(np.nextafter(1.0, 0.0))
 
 
 def star_enclosed(*sizes_and_bits: int) -> Bounds:
     """Bounds (mpq) of the probability of sizes and then bits: `tuples_enclosed` with one tuple each."""
     *sizes, bits = sizes_and_bits
-    found = reduced(tuple(sizes))
-    return enclosed(*found, bits) if len(found) == 2 else tuples_enclosed(found, (1, 1), bits)
+    needed = reduced(tuple(sizes))
+    return enclosed(*needed, bits) if len(needed) == 2 else tuples_enclosed(needed, (1, 1), bits)
 
 
 def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> Bounds:
@@ -159,10 +161,10 @@ def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> Bounds:
     met, tuples = at_stake // (a, b, *sizes[2:])[largest], (a, b, *sizes[2:])[largest]
     cells = prod(sizes) // sizes[largest]
     if cells - met <= 4 * bits:
-        rest = _quotient(cells, met, tuples)
+        apart = _quotient(cells, met, tuples)
     else:  # (2^c - 2^d) / (2^c - 1) of 2^-d: no more than that below it
-        left_out, rest = left_out + gmpy2.mpq(tuples, gmpy2.mpz(1) << min(cells - met, 8 * bits)), halves
-    return 1 - min(rest / (1 - left_out), halves), 1 - rest * (1 - left_out)
+        left_out, apart = left_out + gmpy2.mpq(tuples, gmpy2.mpz(1) << min(cells - met, 8 * bits)), halves
+    return 1 - min(apart / (1 - left_out), halves), 1 - apart * (1 - left_out)
 
 
 def _quotient(cells: int, met: int, tuples: int) -> Exact:
@@ -201,6 +203,7 @@ def _all_covered(cells: int, each: int, a: int, b: int) -> Exact:
 
 
 def check_work(sizes: Sizes) -> None:
+    """Refuse sums of too many terms, before any is worked out."""
     terms = prod(sizes) // max(sizes)
     if terms * prod(sizes) > MOST_WORK:
         raise TooLargeError(
@@ -218,6 +221,7 @@ def _least_degree(sizes: Sizes, own: tuple[int, int], largest: int) -> int:
 
 
 def _choices(cells: int, tuples: int) -> Exact:
+    """How so many tuples can each choose some of so many cells."""
     return ((gmpy2.mpz(1) << cells) - 1) ** tuples
 
 

@@ -9,7 +9,7 @@ import pytest
 from association_cases import CYCLE, MODELS, random_table
 
 from nbcfast import associations
-from nbcfast.associations import costs, joins, risk, risks
+from nbcfast.associations import costs, joins, pieces, risk, risks, sampling
 
 
 def test_a_chain_is_the_join_enumerated(monkeypatch):
@@ -22,7 +22,7 @@ def test_a_chain_is_the_join_enumerated(monkeypatch):
             expected = risk(data, views, "i", "p", model=model)
             assert expected.method == "chain"
             monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
-            monkeypatch.setattr(joins, "ENUMERATED", 16)
+            monkeypatch.setattr(pieces, "ENUMERATED", 16)
             found = risk(data, views, "i", "p", model=model)
             monkeypatch.undo()
             assert found.method in ("enumeration", "sampling")
@@ -34,10 +34,10 @@ def test_enumeration_equals_inclusion_and_exclusion(monkeypatch):
     for seed in range(4):
         data = random_table(seed, 7, 3)
         for model in MODELS:
-            monkeypatch.setattr(joins, "EXCLUDED", 0)
+            monkeypatch.setattr(pieces, "EXCLUDED", 0)
             expected = risk(data, CYCLE, "i", "p", model=model)
-            monkeypatch.setattr(joins, "ENUMERATED", 0)
-            monkeypatch.setattr(joins, "EXCLUDED", 16)
+            monkeypatch.setattr(pieces, "ENUMERATED", 0)
+            monkeypatch.setattr(pieces, "EXCLUDED", 16)
             found = risk(data, CYCLE, "i", "p", model=model)
             monkeypatch.undo()
             if "sampling" not in expected.method + found.method:
@@ -55,10 +55,10 @@ def test_sampling_is_as_near_as_it_says(monkeypatch, model, flips):
     expected = risk(data, views, "i", "p", model=model)
     assert (expected.method, expected.confidence) == ("chain", None)
     monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
-    monkeypatch.setattr(joins, "ENUMERATED", 0)
-    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr(pieces, "ENUMERATED", 0)
+    monkeypatch.setattr(pieces, "EXCLUDED", 0)
     if flips and model == "unrestricted":
-        monkeypatch.setattr(joins, "FEWEST_KEPT", 1.0)
+        monkeypatch.setattr(sampling, "FEWEST_KEPT", 1.0)
     rng = np.random.default_rng(1)
     found = risk(data, views, "i", "p", model=model, rng=rng, confidence="0.999", error="0.02")
     sampled = found.method.startswith("sampling")
@@ -172,8 +172,8 @@ def test_a_chain_ends_once_its_first_people_say_that_it_is_too_much(monkeypatch)
 
 
 def test_pieces_are_looked_up_by_digests():
-    piece, same = (joins.Piece((1, 2), ((0, 1), (1,)), (0, 1)) for _ in range(2))
-    other = joins.Piece((1, 2), ((0, 1), (1,)), (0, 2))
+    piece, same = (pieces.Piece((1, 2), ((0, 1), (1,)), (0, 1)) for _ in range(2))
+    other = pieces.Piece((1, 2), ((0, 1), (1,)), (0, 2))
     assert (piece == same, hash(piece) == hash(same), piece == other, piece == 1) == (
         True,
         True,
@@ -201,9 +201,9 @@ def test_shared_draws_cover_as_often_as_they_should(monkeypatch):
     data = random_table(3, 9, 3)
     exact = risk(data, views, "i", "p", model="restricted")
     monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
-    monkeypatch.setattr(joins, "ENUMERATED", 0)
-    monkeypatch.setattr(joins, "EXCLUDED", 0)
-    monkeypatch.setattr(joins, "FEWEST_KEPT", 0)
+    monkeypatch.setattr(pieces, "ENUMERATED", 0)
+    monkeypatch.setattr(pieces, "EXCLUDED", 0)
+    monkeypatch.setattr(sampling, "FEWEST_KEPT", 0)
     missed = drawn = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -228,9 +228,9 @@ def test_a_large_join_is_sampled_where_worlds_are_frequent():
 
 def test_a_large_join_of_rare_worlds_is_refused(monkeypatch):
     monkeypatch.setattr(joins, "MOST_RARE", 2)
-    monkeypatch.setattr(joins, "FEWEST_KEPT", 1.0)
-    monkeypatch.setattr(joins, "ENUMERATED", 0)
-    monkeypatch.setattr(joins, "EXCLUDED", 0)
+    monkeypatch.setattr(sampling, "FEWEST_KEPT", 1.0)
+    monkeypatch.setattr(pieces, "ENUMERATED", 0)
+    monkeypatch.setattr(pieces, "EXCLUDED", 0)
     monkeypatch.setattr("nbcfast.associations.chains.MOST_WORK", 0)
     with pytest.raises(ValueError, match="tuples of their join hang together, and too many tuples of a view"):
         risk(random_table(3, 9, 3), [("i", "a"), ("a", "b"), ("b", "x"), ("x", "p")], "i", "p")

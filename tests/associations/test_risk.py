@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast.associations import compact, covers, probability, risk
+from nbcfast.associations import covers, one_join_key, probability, risk
 from nbcfast.reference import associations as reference
 
 # --- risk against all worlds
@@ -323,8 +323,8 @@ def test_numbers_of_views_are_those_given():
 
 def test_many_associations_are_counted_in_little_memory(monkeypatch):
     sizes_ = []
-    listed = compact.Compact.listed
-    monkeypatch.setattr(compact, "BLOCK", 500)
+    listed = one_join_key.OneJoinKey.listed
+    monkeypatch.setattr(one_join_key, "BLOCK", 500)
 
     def spied(self, codes=None):
         found = listed(self, codes)
@@ -340,7 +340,7 @@ def test_many_associations_are_counted_in_little_memory(monkeypatch):
             data["p"] += [p, p]
     found = risk(data, [("i", "a"), ("a", "p")], "i", "p")
     expected = list(found.worst(n * 100))
-    monkeypatch.setattr(compact.Compact, "listed", spied)
+    monkeypatch.setattr(one_join_key.OneJoinKey, "listed", spied)
     assert found.n_above("3/4") == n * 100
     assert max(sizes_) <= 500
     sizes_.clear()
@@ -350,7 +350,7 @@ def test_many_associations_are_counted_in_little_memory(monkeypatch):
 
 
 def test_worst_of_ties_is_in_order(monkeypatch):
-    monkeypatch.setattr(compact, "BLOCK", 3)
+    monkeypatch.setattr(one_join_key, "BLOCK", 3)
     rng = random.Random(5)
     for _ in range(20):
         data = {name: [rng.randrange(4) for _ in range(14)] for name in "iap"}

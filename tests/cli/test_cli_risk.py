@@ -202,8 +202,8 @@ def test_a_column_that_has_the_name_of_the_probability(run, tmp_path):
 @pytest.mark.parametrize(
     ("limit", "options", "said"),
     [
-        ("MOST_TUPLES", (), "views: their join has more than 2 tuples"),
-        ("FEWEST_KEPT", ("--model", "restricted"), "too many to list and too rare to draw"),
+        ("joins.MOST_TUPLES", (), "views: their join has more than 2 tuples"),
+        ("sampling.FEWEST_KEPT", ("--model", "restricted"), "too many to list and too rare to draw"),
     ],
 )
 def test_a_join_that_is_too_large_leaves_with_3(run, tmp_path, monkeypatch, limit, options, said):
@@ -211,7 +211,7 @@ def test_a_join_that_is_too_large_leaves_with_3(run, tmp_path, monkeypatch, limi
     rows = [f"p{number},{','.join(map(str, rng.integers(0, 4, 4)))}" for number in range(60)]
     path = tmp_path / "crowd.csv"
     path.write_text("\n".join(["name,a,b,c,problem", *rows]), encoding="utf-8")
-    monkeypatch.setattr(associations.joins, limit, 2)
+    monkeypatch.setattr(f"nbcfast.associations.{limit}", 2)
     views = ("--view", "name,a,b", "--view", "b,c,problem", "--view", "c,a", *VIEWS[4:])
     code, out, err = run("risk", path, *views, "--error", "0.1", *options)
     assert (code, out) == (3, "")

@@ -24,22 +24,22 @@ def read(
     """The distinct tuples of each part, in memory of their order; of other columns, that they are there."""
     names = list(dict.fromkeys(name for part in parts for name in part))
     growing = GrowingDomains(names, source.texts)
-    tuples = [DistinctRows(growing, part, threads) for part in parts]
+    tuples_of = [DistinctRows(growing, part, threads) for part in parts]
     for batch in source.batches([*names, *others], None, progress):
         coded = growing.codes(batch)
-        for one in tuples:
-            one.add(coded, None)
+        for tuples in tuples_of:
+            tuples.add(coded, None)
     domains, places = {}, {}
     for name in names:
         domains[name], places[name] = growing.finished(name)
-    found = []
-    for one in tuples:
-        rows = one.rows()
+    views = []
+    for tuples in tuples_of:
+        rows = tuples.rows()
         if rows is None:
             raise ValueError("no rows")
         codes = {
             name: recode(column, places[name], len(domains[name]))
-            for name, column in zip(one.names, rows[0], strict=True)
+            for name, column in zip(tuples.names, rows[0], strict=True)
         }
-        found.append(Columns(codes, {name: domains[name] for name in one.names}))
-    return found
+        views.append(Columns(codes, {name: domains[name] for name in tuples.names}))
+    return views

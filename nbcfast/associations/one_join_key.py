@@ -3,7 +3,8 @@
 Identities with the same single join value have the same associations with the same probability: what is kept
 is the identities and values of each join value, and its sizes. Identities with several join values are put
 together by a kernel: worlds of different join values are independent, so unrestricted the probability is
-1 - prod(1 - P); restricted to one value it is 1 over the number of values that all join values have.
+1 - prod(1 - P); restricted to one value it is 1 over the number of values that all join values have. The
+proofs: docs/mathematics/associations.md, section 4 (#associations-4).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Several:
     worst: Floats
 
 
-class Compact:
+class OneJoinKey:
     """Associations by join value.
 
     Parameters
@@ -103,15 +104,17 @@ class Compact:
         chosen = (self.degrees > 1) & self.wanted_ids
         ids, joins = self.identities.values, places
         if not chosen.all():
-            mine = chosen[ids]
-            ids, joins = ids[mine], places[mine]
+            asked_entries = chosen[ids]
+            ids, joins = ids[asked_entries], places[asked_entries]
         codes = np.flatnonzero(chosen)
         n = len(codes)
         if n:
             people = Domain("int", np.arange(len(chosen)), (), False)
             values = Domain("int", np.arange(self.identities.n_groups), (), False)
-            found = grouped([ids], [people], joins, values, ("identity",), "join value", threads=self.threads)
-            offsets, joins = found.offsets, found.values
+            joined = grouped(
+                [ids], [people], joins, values, ("identity",), "join value", threads=self.threads
+            )
+            offsets, joins = joined.offsets, joined.values
         else:
             offsets = np.zeros(1, np.int64)
         unions, common, wanted_common = (np.zeros(n, np.int64) for _ in range(3))
@@ -149,8 +152,8 @@ class Compact:
 
     def _singles_of(self) -> Longs:
         """How many of the identities with one join value have each."""
-        found: Longs = np.bincount(self.join_of[self.single], minlength=len(self.asked)).astype(np.int64)
-        return found
+        counts: Longs = np.bincount(self.join_of[self.single], minlength=len(self.asked)).astype(np.int64)
+        return counts
 
     @property
     def n_without_world(self) -> int:
@@ -165,8 +168,8 @@ class Compact:
         if not len(several.codes):
             return np.zeros(0, np.bool_)
         alone = np.isnan(self.probabilities)[several.joins]
-        found: Bools = np.logical_or.reduceat(alone, several.offsets[:-1]) | (several.common == 0)
-        return found
+        stuck: Bools = np.logical_or.reduceat(alone, several.offsets[:-1]) | (several.common == 0)
+        return stuck
 
     def _best(self) -> tuple[Floats, Floats]:
         """The greatest probability of each single identity (by code), and of each with several join values.
@@ -178,29 +181,29 @@ class Compact:
         several = self.several
         if self.model == "unrestricted":
             return singles, np.where(several.unions > 0, several.worst, -1.0)
-        some = np.where(several.wanted_common > 0, 1 / np.maximum(several.common, 1), 0.0)
-        return singles, np.where(self._stuck | (several.unions == 0), -1.0, some)
+        shares = np.where(several.wanted_common > 0, 1 / np.maximum(several.common, 1), 0.0)
+        return singles, np.where(self._stuck | (several.unions == 0), -1.0, shares)
 
     def worst(self, n: int) -> Listing:
         """The n greatest probabilities; of equal ones the first identities, and their first values."""
         singles, several = self._best()
         best = singles
         best[self.several.codes] = several
-        some = np.flatnonzero(best >= 0)
-        if len(some) > n:
-            least = np.partition(best[some], len(some) - n)[len(some) - n]
-            higher = some[best[some] > least]
-            some = np.sort(np.concatenate([higher, some[best[some] == least][: n - len(higher)]]))
+        codes = np.flatnonzero(best >= 0)
+        if len(codes) > n:
+            least = np.partition(best[codes], len(codes) - n)[len(codes) - n]
+            higher = codes[best[codes] > least]
+            codes = np.sort(np.concatenate([higher, codes[best[codes] == least][: n - len(higher)]]))
         # The greatest first: nobody after a block matters once n rows are likelier, or as likely and earlier.
-        some = some[np.argsort(-best[some], kind="stable")]
-        found = Listing.empty(0)
-        for block in self._blocks(some):
-            if len(found) == n:
-                least, last = found.probabilities[-1], found.identities[-1]
+        codes = codes[np.argsort(-best[codes], kind="stable")]
+        worst = Listing.empty(0)
+        for block in self._blocks(codes):
+            if len(worst) == n:
+                least, last = worst.probabilities[-1], worst.identities[-1]
                 if best[block[0]] < least or (best[block[0]] == least and block[0] > last):
                     break
-            found = Listing.joined([found, self.listed(block)]).best(n)
-        return found
+            worst = Listing.joined([worst, self.listed(block)]).best(n)
+        return worst
 
     def _blocks(self, codes: Longs) -> Iterator[Longs]:
         """Identities in runs that have about so many associations at most."""
@@ -223,13 +226,13 @@ class Compact:
     def above(self, threshold: Fraction) -> Listing:
         """All associations above a threshold, by identity and value."""
         singles, several = self._choices(threshold)
-        found = self.listed(np.sort(np.concatenate([singles, self.several.codes[several]])))
+        listing = self.listed(np.sort(np.concatenate([singles, self.several.codes[several]])))
         if not len(several):
-            return found
-        of_several = self.degrees[found.identities] > 1
-        keep = np.ones(len(found), np.bool_)
-        keep[of_several] = self._decided(found.chosen(of_several), threshold)
-        return found.chosen(keep)
+            return listing
+        of_several = self.degrees[listing.identities] > 1
+        above = np.ones(len(listing), np.bool_)
+        above[of_several] = self._decided(listing.chosen(of_several), threshold)
+        return listing.chosen(above)
 
     def n_above(self, threshold: Fraction) -> int:
         joins = self._joins_above(threshold)
@@ -241,8 +244,8 @@ class Compact:
         total += int(self.several.unions[several[sure]].sum())
         several = several[~sure]
         for block in self._blocks(self.several.codes[several]):
-            found = self.listed(block)
-            total += int(self._decided(found, threshold).sum())
+            listing = self.listed(block)
+            total += int(self._decided(listing, threshold).sum())
         return total
 
     def _surely_above(self, threshold: Fraction) -> Bools:
@@ -253,8 +256,8 @@ class Compact:
         if threshold <= Fraction(1, 2):
             return np.ones(len(several.codes), np.bool_)
         least = np.minimum.reduceat(self.probabilities[several.joins], several.offsets[:-1])
-        found: Bools = least > float(threshold) + MARGIN
-        return found
+        above: Bools = least > float(threshold) + MARGIN
+        return above
 
     def _choices(self, threshold: Fraction) -> tuple[Longs, Longs]:
         """Single identities that are above, and places of those with several join values that may be."""
@@ -265,7 +268,7 @@ class Compact:
 
     def _joins_above(self, threshold: Fraction) -> Bools:
         level = float(threshold)
-        found: Bools = self.probabilities > level
+        above: Bools = self.probabilities > level
         near = np.flatnonzero(np.abs(self.probabilities - level) <= MARGIN)
         if len(near):
             sizes = np.stack([size[near] for size in self.sizes], axis=1)
@@ -274,28 +277,30 @@ class Compact:
                 self._above([place], float(self.probabilities[place]), threshold)
                 for place in near[firsts].tolist()
             ]
-            found[near] = np.array(verdicts)[places.reshape(-1)]
-        return found & (self.asked > 0)
+            above[near] = np.array(verdicts)[places.reshape(-1)]
+        return above & (self.asked > 0)
 
-    def _decided(self, found: Listing, threshold: Fraction) -> Bools:
+    def _decided(self, listing: Listing, threshold: Fraction) -> Bools:
         """Which associations of identities with several join values are above."""
         level = float(threshold)
-        near = np.abs(found.probabilities - level) <= MARGIN
-        keep: Bools = (
-            found.probabilities > level
+        near = np.abs(listing.probabilities - level) <= MARGIN
+        above: Bools = (
+            listing.probabilities > level
         ) & ~near  # a float may be rounded above its own probability
         if self.model == "restricted":
-            for probability in np.unique(found.probabilities[near]).tolist():
-                keep[found.probabilities == probability] = self._above([], probability, threshold)
-            return keep
+            for probability in np.unique(listing.probabilities[near]).tolist():
+                above[listing.probabilities == probability] = self._above([], probability, threshold)
+            return above
         # Each join value that has both leaves less than half of the doubt.
         least = next((n for n in range(1, MOST_HALVES) if threshold <= 1 - Fraction(1, 2**n)), MOST_HALVES)
         if least < MOST_HALVES:
-            keep |= found.times >= least
-        for place in np.flatnonzero(near & ~keep).tolist():
-            pair = int(found.identities[place]), int(found.values[place])
-            keep[place] = self._above(self.joins_of_pair(*pair), float(found.probabilities[place]), threshold)
-        return keep
+            above |= listing.times >= least
+        for place in np.flatnonzero(near & ~above).tolist():
+            pair = int(listing.identities[place]), int(listing.values[place])
+            above[place] = self._above(
+                self.joins_of_pair(*pair), float(listing.probabilities[place]), threshold
+            )
+        return above
 
     def _above(self, joins: list[int], probability: float, threshold: Fraction) -> bool:
         if self.model == "restricted":  # 1 over a whole number, or 0
@@ -315,8 +320,8 @@ class Compact:
         several = self.several
         place = int(np.searchsorted(several.codes, code))
         if place < len(several.codes) and several.codes[place] == code:
-            found: list[int] = several.joins[several.offsets[place] : several.offsets[place + 1]].tolist()
-            return found
+            joins: list[int] = several.joins[several.offsets[place] : several.offsets[place + 1]].tolist()
+            return joins
         # Not asked for: looked up the long way.
         entries = np.flatnonzero(self.identities.values == code)
         return list((np.searchsorted(self.identities.offsets, entries, side="right") - 1).tolist())
@@ -326,13 +331,13 @@ class Compact:
         return self.values.values[self.values.offsets[place] : self.values.offsets[place + 1]]
 
     def joins_of_pair(self, code: int, value: int) -> list[int]:
-        found = []
+        joins = []
         for place in self.joins_of(code):
             values = self.values_of(place)
-            at = int(np.searchsorted(values, value))
-            if at < len(values) and values[at] == value:
-                found.append(place)
-        return found
+            position = int(np.searchsorted(values, value))
+            if position < len(values) and values[position] == value:
+                joins.append(place)
+        return joins
 
     def cover(self, code: int) -> UInt32s:
         """The values that an identity may have."""
@@ -343,20 +348,20 @@ class Compact:
 
     def finding(self, code: int, value: int) -> Finding:
         """All that there is to say of one association."""
-        joins, mine = self.joins_of_pair(code, value), self.joins_of(code)
+        joins, own_joins = self.joins_of_pair(code, value), self.joins_of(code)
         keys = [self.identities.key(place) for place in joins]
         if self.model == "unrestricted":
             if not joins:
                 return Finding(0.0, lambda: Fraction(0), NOT_JOINED, keys)
-            return self._product(joins, len(mine), keys)
-        if not mine:
+            return self._product(joins, len(own_joins), keys)
+        if not own_joins:
             return Finding(None, lambda: None, f"{NO_WORLD}: the identity has no row", keys)
-        alone = [place for place in mine if np.isnan(self.probabilities[place])]
+        alone = [place for place in own_joins if np.isnan(self.probabilities[place])]
         if alone:
             n = self.sizes_of(alone[0])[1]
             return Finding(None, lambda: None, f"{NO_WORLD}: alone with {n} values at a join value", keys)
-        common = set(self.values_of(mine[0]).tolist())
-        for place in mine[1:]:
+        common = set(self.values_of(own_joins[0]).tolist())
+        for place in own_joins[1:]:
             common &= set(self.values_of(place).tolist())
         if not common:
             return Finding(None, lambda: None, f"{NO_WORLD}: no value is common to all join values", keys)
@@ -369,13 +374,13 @@ class Compact:
         return Finding(0.0, lambda: Fraction(0), case, keys)
 
     def _product(self, joins: list[int], n_joins: int, keys: list[dict[str, Value]]) -> Finding:
-        rest = 1.0
+        doubt = 1.0
         for place in joins:
-            rest *= 1 - float(self.probabilities[place])
-            rest = max(rest, 1e-300) if rest else rest
-        # The same float as in lists.
-        probability = 1 - rest
-        if probability >= 1 and rest > 0:
+            doubt *= 1 - float(self.probabilities[place])
+            doubt = max(doubt, 1e-300) if doubt else doubt
+        # Worked out as the kernel does, so that it is the float that lists have.
+        probability = 1 - doubt
+        if probability >= 1 and doubt > 0:
             probability = float(np.nextafter(1.0, 0.0))
 
         def exactly() -> Fraction:
@@ -399,14 +404,14 @@ class Compact:
         places = np.searchsorted(self.several.codes, codes[several])
         lengths = self._lengths(codes)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        found = Listing.empty(int(offsets[-1]))
-        found.identities[:] = np.repeat(codes, lengths)
+        listing = Listing.empty(int(offsets[-1]))
+        listing.identities[:] = np.repeat(codes, lengths)
         if several.any():
-            self._list_several(found, places, offsets, np.flatnonzero(several))
-        self._list_singles(found, codes[~several], offsets[:-1][~several])
-        return found
+            self._list_several(listing, places, offsets, np.flatnonzero(several))
+        self._list_singles(listing, codes[~several], offsets[:-1][~several])
+        return listing
 
-    def _list_singles(self, found: Listing, codes: Longs, places: Longs) -> None:
+    def _list_singles(self, listing: Listing, codes: Longs, places: Longs) -> None:
         joins = self.join_of[codes]
         step = max(BLOCK // 64, 1)
         for start in range(0, len(codes), step):
@@ -414,32 +419,33 @@ class Compact:
             lengths = self.values.distinct[joins[part]]
             within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
             values = self.values.values[np.repeat(self.values.offsets[:-1][joins[part]], lengths) + within]
-            at = np.repeat(places[part], lengths) + within
+            into = np.repeat(places[part], lengths) + within
             probabilities = np.repeat(self.probabilities[joins[part]], lengths)
             if not self.wanted_values.all():
                 wanted = self.wanted_values[values]
                 counts = self.asked[joins[part]]
                 within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-                at = np.repeat(places[part], counts) + within
+                into = np.repeat(places[part], counts) + within
                 values, probabilities = values[wanted], probabilities[wanted]
-            found.values[at] = values
-            found.probabilities[at] = probabilities
-            found.times[at] = 1
+            listing.values[into] = values
+            listing.probabilities[into] = probabilities
+            listing.times[into] = 1
 
-    def _list_several(self, found: Listing, places: Longs, offsets: Longs, at: Longs) -> None:
+    def _list_several(self, listing: Listing, places: Longs, offsets: Longs, asked_places: Longs) -> None:
         several = self.several
         degrees = np.diff(several.offsets)[places]
         id_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
         within = np.arange(int(id_offsets[-1])) - np.repeat(id_offsets[:-1], degrees)
         joins = several.joins[np.repeat(several.offsets[:-1][places], degrees) + within]
-        chosen = Several(several.codes[places], id_offsets, joins, *(np.zeros(0),) * 4)  # type: ignore[arg-type]
+        none = np.zeros(0, np.int64)  # of what a scan finds: these are only filled in
+        part = Several(several.codes[places], id_offsets, joins, none, none, none, np.zeros(0))
         lengths = several.unions[places]
-        own = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        values, probabilities = np.zeros(int(own[-1]), np.uint32), np.zeros(int(own[-1]))
-        times = np.zeros(int(own[-1]), np.uint32)
+        part_offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        values, probabilities = np.zeros(int(part_offsets[-1]), np.uint32), np.zeros(int(part_offsets[-1]))
+        times = np.zeros(int(part_offsets[-1]), np.uint32)
         over_rows(
-            lambda: self._joiner(chosen),
-            lambda joiner, start, stop: joiner.fill(start, stop, own, values, probabilities, times),
+            lambda: self._joiner(part),
+            lambda joiner, start, stop: joiner.fill(start, stop, part_offsets, values, probabilities, times),
             len(places),
             threads=n_threads(self.threads, 16 * len(values)),
             most_rows=IDENTITIES,
@@ -449,10 +455,14 @@ class Compact:
             share = np.repeat(shares, lengths)
             common = times == np.repeat(degrees, lengths)
             probabilities = np.where(common | np.isnan(share), share, 0.0)
-        into = np.repeat(offsets[:-1][at], lengths) + np.arange(len(values)) - np.repeat(own[:-1], lengths)
-        found.values[into] = values
-        found.probabilities[into] = probabilities
-        found.times[into] = times
+        into = (
+            np.repeat(offsets[:-1][asked_places], lengths)
+            + np.arange(len(values))
+            - np.repeat(part_offsets[:-1], lengths)
+        )
+        listing.values[into] = values
+        listing.probabilities[into] = probabilities
+        listing.times[into] = times
 
     def by_join_value(self) -> ByJoinValue:
         """A row for each join value, and the probability of identities that have no other one."""

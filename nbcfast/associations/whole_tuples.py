@@ -1,7 +1,8 @@
 """Worlds of whole tuples of views that share one join key (Def. 3.2 literally).
 
 An identity that has several tuples at a join value has the more cells, so associations of one join value
-differ: each is worked out, once for every combination of sizes.
+differ: each is worked out, once for every combination of sizes. The counts and their bounds:
+docs/mathematics/associations.md, section 5 (#associations-5).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ BITS = 256  # of a factor that decide nearly always
 TuplesOfValues = dict[int, int]  # code of a value -> its tuples
 
 
-def full(
+def whole_tuples(
     identities: StarSide,
     values: StarSide,
     sizes: list[Longs],
@@ -69,8 +70,9 @@ def _floor(number: Exact) -> Exact:
 
 def _multiplied(factors: tuple[Outcome, ...]) -> Outcome:
     """1 - prod(1 - P)."""
-    most = prod((1 - one.low for one in factors), start=gmpy2.mpq(1))
-    return Outcome(1 - most, 1 - prod((1 - one.high for one in factors), start=gmpy2.mpq(1)))
+    most = prod((1 - factor.low for factor in factors), start=gmpy2.mpq(1))
+    least = prod((1 - factor.high for factor in factors), start=gmpy2.mpq(1))
+    return Outcome(1 - most, 1 - least)
 
 
 def _share(weight: Exact, total: Exact) -> Outcome:
@@ -115,19 +117,19 @@ class TupleWorlds:
         self.owned = list(_by_join_value(values))
         self.held: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self.people: list[set[int]] = []  # how many tuples an identity of a join value may have
-        for place, mine in enumerate(_by_join_value(identities)):
-            self.people.append(set(mine.values()))
-            for code, tuples in mine.items():
+        for place, people in enumerate(_by_join_value(identities)):
+            self.people.append(set(people.values()))
+            for code, tuples in people.items():
                 self.held[code].append((place, tuples))
-        each = list(zip(*(size.tolist() for size in sizes), strict=True))
-        known: dict[Sizes, int] = {}
-        self.kind = [known.setdefault(one, len(known)) for one in each]
-        self.sizes: list[Sizes] = list(known)
+        kinds: dict[Sizes, int] = {}  # join values of the same sizes are of one kind
+        sizes_of_joins = zip(*(size.tolist() for size in sizes), strict=True)
+        self.kind = [kinds.setdefault(of_join, len(kinds)) for of_join in sizes_of_joins]
+        self.sizes: list[Sizes] = list(kinds)
         self.shares: dict[int, set[int]] = defaultdict(set)  # kind -> how many tuples a value may have
         for place, owned in enumerate(self.owned):
             self.shares[self.kind[place]].update(owned.values())
         self._at: dict[tuple[int, int], Mapping[int, Outcome]] = {}
-        self._rest: dict[tuple[int, int, int], Outcome] = {}
+        self._single: dict[tuple[int, int, int], Outcome] = {}
         self._products: dict[tuple[tuple[int, int, int], ...], Outcome] = {}
         self._scaled: dict[tuple[int, int, int], tuple[Exact, Exact]] = {}
         self._weights: dict[tuple[int, int], tuple[dict[int, Exact], bool]] = {}
@@ -136,27 +138,28 @@ class TupleWorlds:
 
     def unrestricted(self, code: int) -> Mapping[int, Outcome]:
         """Value -> outcome: 1 - prod(1 - P) over the join values that have both."""
-        mine = self.held.get(code, [])
-        if len(mine) == 1:  # the same for all others with as many tuples there
-            if mine[0] not in self._at:
-                place, a = mine[0]
+        joins = self.held.get(code, [])
+        if len(joins) == 1:  # the same for all others with as many tuples there
+            if joins[0] not in self._at:
+                place, a = joins[0]
                 kind = self.kind[place]
-                self._at[mine[0]] = {value: self._one(kind, a, b) for value, b in self.owned[place].items()}
-            return self._at[mine[0]]
+                self._at[joins[0]] = {value: self._one(kind, a, b) for value, b in self.owned[place].items()}
+            return self._at[joins[0]]
         where: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        for place, a in mine:
+        for place, a in joins:
             kind = self.kind[place]
             for value, b in self.owned[place].items():
                 where[value].append((kind, a, b))
         return {value: self._shared(cells) for value, cells in where.items()}
 
     def _one(self, kind: int, a: int, b: int) -> Outcome:
-        if (kind, a, b) not in self._rest:  # all that share powers at once
-            for other in sorted(self.shares[kind]):
-                self._rest[kind, a, other] = Outcome(
-                    *tuples_enclosed(self.sizes[kind], (a, other), FIRST_BITS)
+        """Unrestricted, of an identity and a value with so many tuples at one join value."""
+        if (kind, a, b) not in self._single:  # all that share powers at once
+            for tuples in sorted(self.shares[kind]):
+                self._single[kind, a, tuples] = Outcome(
+                    *tuples_enclosed(self.sizes[kind], (a, tuples), FIRST_BITS)
                 )
-        return self._rest[kind, a, b]
+        return self._single[kind, a, b]
 
     def _shared(self, cells: list[tuple[int, int, int]]) -> Outcome:
         if len(cells) == 1:
@@ -167,14 +170,14 @@ class TupleWorlds:
         return self._products[name]
 
     def _product(self, cells: tuple[tuple[int, int, int], ...]) -> Outcome:
-        """Of some bits of each factor; the fractions themselves are long."""
+        """1 - prod(1 - P), of some bits of each factor; the fractions themselves are long."""
         most = least = gmpy2.mpz(1) << BITS
         for cell in cells:
-            one = self._one(*cell)
-            if one.low == 1:
-                return one
+            factor = self._one(*cell)
+            if factor.low == 1:
+                return factor
             if cell not in self._scaled:
-                self._scaled[cell] = _floor(1 - one.high), _floor(1 - one.low) + 1
+                self._scaled[cell] = _floor(1 - factor.high), _floor(1 - factor.low) + 1
             low, high = self._scaled[cell]
             least, most = (least * low) >> BITS, (most * high >> BITS) + 1
         whole = gmpy2.mpz(1) << BITS
@@ -185,23 +188,24 @@ class TupleWorlds:
 
     def restricted(self, code: int) -> Mapping[int, Outcome]:
         """Value -> outcome: in proportion to the worlds in which the identity has nothing but the value."""
-        mine = self.held.get(code, [])
-        if len(mine) != 1:
-            return self._of_several(mine) if mine else {}
-        if mine[0] not in self._at:
-            self._at[mine[0]] = self._of_several(mine)
-        return self._at[mine[0]]
+        joins = self.held.get(code, [])
+        if len(joins) != 1:
+            return self._of_several(joins) if joins else {}
+        if joins[0] not in self._at:
+            self._at[joins[0]] = self._of_several(joins)
+        return self._at[joins[0]]
 
-    def _of_several(self, mine: list[tuple[int, int]]) -> dict[int, Outcome]:
-        owned = [self.owned[place] for place, _ in mine]
-        tables, exact = zip(*(self._table(self.kind[place], a) for place, a in mine), strict=True)
-        cover = dict.fromkeys(value for one in owned for value in one)
+    def _of_several(self, joins: list[tuple[int, int]]) -> dict[int, Outcome]:
+        """Restricted, of an identity with these join values, and so many tuples at each."""
+        owned = [self.owned[place] for place, _ in joins]
+        tables, exact = zip(*(self._table(self.kind[place], a) for place, a in joins), strict=True)
+        cover = dict.fromkeys(value for at_join in owned for value in at_join)
         weights = {}
         outcomes: dict[tuple[int, ...], Outcome] = {}
         tuples = {
-            value: tuple(one[value] for one in owned)
+            value: tuple(at_join[value] for at_join in owned)
             for value in owned[0]
-            if all(value in one for one in owned)
+            if all(value in at_join for at_join in owned)
         }
         for name in set(tuples.values()):
             weight = gmpy2.mpz(1)
@@ -222,7 +226,7 @@ class TupleWorlds:
                 outcomes[name] = Outcome(least, most, None, partial(_share, weight, total))
             else:
                 share = gmpy2.mpq(weight) / total
-                off = 0 if narrow else share * len(mine) / (gmpy2.mpz(1) << (FIRST_BITS - 2))
+                off = 0 if narrow else share * len(joins) / (gmpy2.mpz(1) << (FIRST_BITS - 2))
                 outcomes[name] = Outcome(share - off, share + off)
         nothing = NEVER if total else NOWHERE
         return {value: outcomes[tuples[value]] if value in tuples else nothing for value in cover}
@@ -230,11 +234,11 @@ class TupleWorlds:
     def _table(self, kind: int, a: int) -> tuple[dict[int, Exact], bool]:
         """For each number of tuples of a value its worlds, but for a factor, and whether they are exact."""
         if (kind, a) not in self._weights:
-            owned = sorted(self.shares[kind])
-            found, exact = single_weights(self.sizes[kind], a, owned, FIRST_BITS)
+            tuples = sorted(self.shares[kind])
+            weights, exact = single_weights(self.sizes[kind], a, tuples, FIRST_BITS)
             if not exact:
-                found = [gmpy2.mpq(weight) / max(found) for weight in found]
-            self._weights[kind, a] = dict(zip(owned, found, strict=True)), exact
+                weights = [gmpy2.mpq(weight) / max(weights) for weight in weights]
+            self._weights[kind, a] = dict(zip(tuples, weights, strict=True)), exact
         return self._weights[kind, a]
 
     # --- by join value
@@ -245,10 +249,12 @@ class TupleWorlds:
         return ByJoinValue(self.keys, [*self.numbers, ("probability", greatest)])
 
     def _greatest(self, place: int) -> float:
-        found = []
+        """The greatest probability of identities that have this join value alone; NaN without a world."""
+        outcomes = []
         for a in self.people[place]:
             if self.model == "unrestricted":
-                found += [self._one(self.kind[place], a, b) for b in set(self.owned[place].values())]
+                outcomes += [self._one(self.kind[place], a, b) for b in set(self.owned[place].values())]
             else:
-                found += self._of_several([(place, a)]).values()
-        return max((one.probability for one in found if one.low is not None), default=float("nan"))
+                outcomes += self._of_several([(place, a)]).values()
+        possible = (outcome.probability for outcome in outcomes if outcome.low is not None)
+        return max(possible, default=float("nan"))
