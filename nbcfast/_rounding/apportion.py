@@ -1,14 +1,15 @@
-"""Integers in so many rows by largest remainder."""
+"""Integers in so many rows by largest remainder: docs/mathematics/safety.md, section f."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
 
-from nbcfast._core.dtypes import Counts, Floats
+from nbcfast._core.dtypes import Counts, Floats, Longs
+from nbcfast._core.untyped import Exact
 from nbcfast.views import Viewset
 from nbcfast.views.integers import INT64_MAX
 
@@ -21,68 +22,72 @@ class Counted(NamedTuple):
     excess: Floats  # by how much each count is above what it should be
 
 
-def apportioned_column(shares: Sequence[Any], total: int, whole: Any) -> tuple[list[int], Floats]:
+def apportioned_column(shares: Sequence[Exact], total: int, whole: Exact) -> tuple[list[int], Floats]:
     """`apportioned` with at least 1 each, and by how much every count is above its share of the total."""
-    of = gmpy2.mpz(total)
-    pairs = [gmpy2.f_divmod(share * of, whole) for share in shares]
-    counts = [int(quotient) for quotient, _ in pairs]
+    total_rows = gmpy2.mpz(total)
+    divided = [gmpy2.f_divmod(share * total_rows, whole) for share in shares]
+    counts = [int(quotient) for quotient, _ in divided]
+    # 64 bits of a remainder: enough for an excess, which is a float, but not for which count goes up.
     cut = max(0, whole.bit_length() - 64)
-    rest = np.array([float(remainder >> cut) for _, remainder in pairs]) / float(whole >> cut)
+    fractions = np.array([float(remainder >> cut) for _, remainder in divided]) / float(whole >> cut)
     missing = total - sum(counts)
     if min(counts) < 1:
         counts = apportioned(list(shares), total, 1)
-        return counts, np.array([float(n - q) for n, (q, _) in zip(counts, pairs, strict=True)]) - rest
-    order = np.argsort(-rest, kind="stable")
-    if 0 < missing < len(counts) and rest[order[missing - 1]] - rest[order[missing]] < 1e-12:
-        remainders = [remainder for _, remainder in pairs]
+        lifted = np.array([float(n - q) for n, (q, _) in zip(counts, divided, strict=True)])
+        return counts, lifted - fractions
+    order = np.argsort(-fractions, kind="stable")
+    # Where the last that goes up and the first that does not are as good as equal, the whole remainders
+    # decide, as they do in `apportioned`: equal shares of two machines must not part over a float.
+    if 0 < missing < len(counts) and fractions[order[missing - 1]] - fractions[order[missing]] < 1e-12:
+        remainders = [remainder for _, remainder in divided]
         order = np.array(sorted(range(len(counts)), key=remainders.__getitem__, reverse=True))
     for t in order[:missing].tolist():
         counts[t] += 1
-    over = -rest
-    over[order[:missing]] += 1
-    return counts, over
+    excess = -fractions
+    excess[order[:missing]] += 1
+    return counts, excess
 
 
-def apportioned(shares: list[Any], total: int, least: int = 0) -> list[int]:
+def apportioned(shares: list[Exact], total: int, least: int = 0) -> list[int]:
     """Integers that add up to `total`, by largest remainder; of equal remainders the earlier goes up.
 
     None is below `least`; what that costs is taken where the remainder is smallest.
     """
     whole = sum(shares)
-    pairs = [gmpy2.f_divmod(share * total, whole) for share in shares]
-    result = [int(quotient) for quotient, _ in pairs]
-    rest = [remainder for _, remainder in pairs]
-    for t, count in enumerate(result):
+    divided = [gmpy2.f_divmod(share * total, whole) for share in shares]
+    counts = [int(quotient) for quotient, _ in divided]
+    remainders = [remainder for _, remainder in divided]
+    for t, count in enumerate(counts):
         if count < least:
-            result[t], rest[t] = least, gmpy2.mpz(-1)
-    missing = total - sum(result)
-    order = sorted(range(len(rest)), key=rest.__getitem__, reverse=True)
+            counts[t], remainders[t] = least, gmpy2.mpz(-1)  # what was lifted is the last to go up again
+    missing = total - sum(counts)
+    order = sorted(range(len(remainders)), key=remainders.__getitem__, reverse=True)
     for t in order[: max(missing, 0)]:
-        result[t] += 1
+        counts[t] += 1
     while missing < 0:
-        shrinking = [t for t in reversed(order) if result[t] > least][:-missing]
+        shrinking = [t for t in reversed(order) if counts[t] > least][:-missing]
         for t in shrinking:
-            result[t] -= 1
+            counts[t] -= 1
         missing += len(shrinking)
-    return result
+    return counts
 
 
-def viewset(like: Viewset, of_class: list[int], rows: Any) -> Viewset:
+def viewset(like: Viewset, of_class: list[int], rows: Sequence[Sequence[int]] | Longs) -> Viewset:
     """Published counts with the labels and domains of these views."""
     counts: dict[str, Counts] = {}
     start = 0
-    dtype: Any = np.int64 if sum(of_class) <= INT64_MAX else object
+    long = sum(of_class) > INT64_MAX
     published: Counts
     for name, array in like.counts.items():
         block = rows[start : start + len(array)]
         start += len(array)
-        if dtype is object:
+        if long:
             published = np.empty(array.shape, object)
             published[:] = [list(row) for row in block]
         else:
             published = np.array(block, np.int64).reshape(array.shape)
         counts[name] = published
-    classes = np.empty(len(of_class), dtype)
+    classes: Counts = np.empty(len(of_class), object if long else np.int64)
     classes[:] = of_class
     return Viewset.from_parts(classes, counts, like.class_domain, like.domains)
 

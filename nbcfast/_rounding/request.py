@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._reading.source import table_from
-from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, SharesT, Short, checked_rows
 from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.release import Certificate, Release
 from nbcfast.table import Table
@@ -17,7 +16,7 @@ from nbcfast.views import Viewset
 
 
 def checked_options(
-    rows: Any, table: Any, gauge: Any, allow_differences: Any
+    rows: object, table: AnyTable | None, gauge: object, allow_differences: object
 ) -> tuple[Table | None, RowsArgument]:
     """The table and the rows asked for; TypeError or ValueError where an option is not as described."""
     expect(allow_differences, bool, "allow_differences")
@@ -26,6 +25,14 @@ def checked_options(
     if allow_differences and isinstance(asked, str):
         raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
     return (None if table is None else table_from(table)), asked
+
+
+class Claims(TypedDict, total=False):
+    """What a certificate says of how the counts were made, by the fields that only some methods have."""
+
+    method: str
+    r: Fraction
+    prior: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Request:
     table : Table or None
         Rows of it that differ are counted.
     class_name : str or None
-    claims : mapping
+    claims : Claims
         What else the certificate says: the method at the least.
     """
 
@@ -54,7 +61,7 @@ class Request:
     gauge: bool
     table: Table | None
     class_name: str | None
-    claims: Mapping[str, Any]
+    claims: Claims
 
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
         """Published views with their certificate."""
@@ -75,7 +82,7 @@ class Request:
         )
         return Release(rounded.views, certificate, self.class_name)
 
-    def answered(self, search: RowSearch[Any], rows: RowsArgument, allow_differences: bool) -> Release:
+    def answered(self, search: RowSearch[SharesT], rows: RowsArgument, allow_differences: bool) -> Release:
         """A release in so many rows; Infeasible where that cannot be, with the best that can."""
         try:
             return self.release(search.rounded(rows, allow_differences))

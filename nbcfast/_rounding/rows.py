@@ -1,6 +1,8 @@
 """The number of rows that is published: the fewest that are safe and decide alike, or one that is asked for.
 
-What is rounded and what it must keep to is a plan's to say; each maker that publishes counts has one.
+What is rounded and what it must keep to is a plan's to say; each maker that publishes counts has one. Why
+floats may choose what leaves, and what the proven number of rows rests on, is in docs/mathematics/safety.md,
+section f.
 """
 
 from __future__ import annotations
@@ -10,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import Generic, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, Parts, best_at
+from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, RowShares, best_at
 from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int
@@ -54,7 +56,7 @@ def unsafe(limit: Fraction) -> Infeasible:
     )
 
 
-def checked_rows(rows: Any) -> RowsArgument:
+def checked_rows(rows: object) -> RowsArgument:
     """The argument `rows` of makers, or an error that says what it may be."""
     if isinstance(rows, (int, np.integer)) and not isinstance(rows, (bool, np.timedelta64)):
         if not 1 <= rows <= MOST_ASKED:
@@ -67,7 +69,7 @@ def checked_rows(rows: Any) -> RowsArgument:
     raise TypeError(f"rows must be 'smallest', 'proven' or an int, got {type(rows).__name__}")
 
 
-class Compared(Protocol):
+class Verdict(Protocol):
     """Whether a candidate decides as it must, exactly."""
 
     @property
@@ -78,7 +80,7 @@ class Compared(Protocol):
     def method(self) -> str: ...
 
 
-class Divisible(Parts, Protocol):
+class ProvableShares(RowShares, Protocol):
     """Shares of rows that can be rounded without a search as well."""
 
     def proven_rows(self) -> int:
@@ -88,10 +90,10 @@ class Divisible(Parts, Protocol):
         """Largest remainder; None where a class has too few rows for a count of 1 everywhere."""
 
 
-SharesT = TypeVar("SharesT", bound=Divisible)
+SharesT = TypeVar("SharesT", bound=ProvableShares)
 
 
-class Plan(Protocol[SharesT]):
+class RowPlan(Protocol[SharesT]):
     """What a maker wants of rows: the shares to try, one k after the other, and who may leave.
 
     Attributes
@@ -150,7 +152,7 @@ class Plan(Protocol[SharesT]):
     def proven_in(self, shares: SharesT, rows: int) -> Counted | None:
         """Counts that decide alike without a comparison; None where so many rows do not prove it."""
 
-    def compare(self, views: Viewset) -> Compared: ...
+    def compare(self, views: Viewset) -> Verdict: ...
 
     def safe(self, views: Viewset) -> bool:
         """Whether counts keep to the limit, exactly."""
@@ -161,10 +163,10 @@ class RowSearch(Generic[SharesT]):
 
     Parameters
     ----------
-    plan : Plan
+    plan : RowPlan
     """
 
-    def __init__(self, plan: Plan[SharesT]) -> None:
+    def __init__(self, plan: RowPlan[SharesT]) -> None:
         self.plan = plan
 
     def rounded(self, rows: RowsArgument, allow_differences: bool = False) -> Rounded:
@@ -215,23 +217,26 @@ class RowSearch(Generic[SharesT]):
             shares = plan.shares(k)
             most = shares.proven_rows()
             rows = max(least_rows(shares), round_up(most >> 14))
-            order_at = None
+            order_at = None  # the fewest rows that decide alike, whether they are safe or not
             while rows < most:
                 counted = shares.plain(rows)
                 if counted is not None:
                     views = self.viewset(counted)
+                    # Comparing takes far longer than Lambda. It is asked first only until the order was kept
+                    # once, as that is what says when this k has had rows enough.
                     comparison = plan.compare(views) if order_at is None or plan.safe(views) else None
                     if comparison is not None and comparison.equal:
                         if plan.safe(views):
                             return Rounded(views, _method(comparison))
                         order_at = order_at or rows
+                # Lambda alone is in the way: a flatter k costs less than ever more rows.
                 if order_at is not None and rows > tight * order_at and not plan.last:
                     break
                 rows = round_up(2 * rows)
             else:
-                views_or_none = self.proven_at(k)
-                if views_or_none is not None:
-                    return Rounded(views_or_none, plan.proof)
+                proven_views = self.proven_at(k)
+                if proven_views is not None:
+                    return Rounded(proven_views, plan.proof)
         # After the last k, which was given: Lambda may still do with the rows of the proof.
         return self.proven()
 
@@ -244,6 +249,7 @@ class RowSearch(Generic[SharesT]):
             shares = plan.shares(k)
             least = least_rows(shares)
             nearest = plan.nearest(shares, least)
+            # With fewer rows, comparisons could turn that lie outside of the band and are not watched.
             rows = max(least, math.ceil(shares.spread() / nearest.band) if nearest.band < math.inf else 1)
             most = min(2 * shares.proven_rows(), MOST_ROWS)
             order_at = None
@@ -262,19 +268,22 @@ class RowSearch(Generic[SharesT]):
                     return Rounded(views, plan.proof)
         raise unsafe(plan.limit)
 
-    def fewer(self, nearest: Nearest, shares: SharesT, found: Rounded, least: int) -> Rounded:
-        """Down from the first number of rows that does; a few that do not are passed over."""
-        rows, failures = found.views.n_rows, 0
+    def fewer(self, nearest: Nearest, shares: SharesT, fewest: Rounded, least: int) -> Rounded:
+        """Down from the first number of rows that does.
+
+        What does is not monotone in the rows: so no bisection, and a few that do not are passed over.
+        """
+        rows, failures = fewest.views.n_rows, 0
         for _ in range(DOWN):
             rows -= max(1, rows // 12)
             if rows < least or failures == PATIENCE:
                 break
             equal = self._equal(best_at(nearest, shares, rows, self._safe))
             if equal is not None and self.plan.safe(equal.views):
-                found, failures = equal, 0
+                fewest, failures = equal, 0
             else:
                 failures += 1
-        return found
+        return fewest
 
     def _viewset_of(self, candidate: Candidate) -> Viewset:
         return viewset(self.plan.views, candidate.of_class.tolist(), candidate.counts)
@@ -306,13 +315,13 @@ class RowSearch(Generic[SharesT]):
         for number, k in enumerate(plan.more_ks()):
             if number == KS or (best is not None and number > 3):
                 break
-            found = self._nearly(plan.shares(k), rows)
-            if found is None or not plan.safe(found.views):
+            nearly = self._nearly(plan.shares(k), rows)
+            if nearly is None or not plan.safe(nearly.views):
                 continue
-            if found.differing == 0:
-                return found
-            if best is None or _badness(found) < _badness(best):
-                best = found
+            if nearly.differing == 0:
+                return nearly
+            if best is None or _badness(nearly) < _badness(best):
+                best = nearly
         if best is None:
             raise Short(f"no {rows} rows were found with {plan.promise}", {"differing_tuples": None})
         if allow_differences:
@@ -346,7 +355,7 @@ class RowSearch(Generic[SharesT]):
         return Rounded(views, _method(comparison), 0 if comparison.equal else comparison.differing)
 
 
-def least_rows(shares: Parts) -> int:
+def least_rows(shares: RowShares) -> int:
     """With fewer some count would be 0."""
     return shares.least_rows * shares.n_classes
 
@@ -372,5 +381,5 @@ def _badness(rounded: Rounded) -> float:
     return math.inf if rounded.differing is None else rounded.differing
 
 
-def _method(comparison: Compared) -> str:
+def _method(comparison: Verdict) -> str:
     return comparison.method if comparison.method in PROOFS else "none"

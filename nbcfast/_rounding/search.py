@@ -1,6 +1,7 @@
 """Few rows: largest remainder, then moves of a few rows within a column until no tuple is out of order.
 
-Floats choose what to try; nothing leaves before it has been compared exactly.
+Floats choose what to try; nothing leaves before it has been compared exactly: docs/mathematics/safety.md,
+section f.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _STEPS = np.array(STEPS, np.float64)
 PULL = 1e-3  # what distance weighs against the number of wrong comparisons
 
 
-class Parts(Protocol):
+class RowShares(Protocol):
     """What each class and each value in it would have of the rows, if rows could be split."""
 
     n: int
@@ -39,7 +40,7 @@ class Parts(Protocol):
 
 
 @dataclass
-class Pair:
+class ClosePair:
     """The comparisons of two classes that rounding may turn, the nearest to a tie first."""
 
     c: int
@@ -77,25 +78,27 @@ class Nearest:
                 places = np.sort(places[np.argpartition(distance[places], MOST_CLOSE)[:MOST_CLOSE]])
                 self.band = min(self.band, float(distance[places].max()))
             kept.append((c, d, distance[places], places, above[places]))
-        self.pairs: list[Pair] = []
+        self.pairs: list[ClosePair] = []
         for c, d, distance, places, above in kept:
             order = np.argsort(distance, kind="stable")
             order = order[: int(np.searchsorted(distance[order], self.band, side="right"))]
-            self.pairs.append(Pair(c, d, distance[order], rows_of(places[order]), above[order]))
+            self.pairs.append(ClosePair(c, d, distance[order], rows_of(places[order]), above[order]))
 
-    def within(self, band: float) -> list[Pair]:
+    def within(self, band: float) -> list[ClosePair]:
         """The comparisons below a narrower band."""
         result = []
         for pair in self.pairs:
             stop = int(np.searchsorted(pair.distance, band, side="right"))
-            result.append(Pair(pair.c, pair.d, pair.distance[:stop], pair.rows[:stop], pair.above[:stop]))
+            result.append(
+                ClosePair(pair.c, pair.d, pair.distance[:stop], pair.rows[:stop], pair.above[:stop])
+            )
         return result
 
 
 class Candidate:
     """Counts for some number of rows, with how wrong they are."""
 
-    def __init__(self, pairs: list[Pair], shares: Parts, of_class: Longs, counts: Longs) -> None:
+    def __init__(self, pairs: list[ClosePair], shares: RowShares, of_class: Longs, counts: Longs) -> None:
         self.pairs, self.shares, self.of_class, self.counts = pairs, shares, of_class, counts
         with np.errstate(divide="ignore"):
             self.logs = np.log(counts.astype(np.float64))
@@ -127,12 +130,13 @@ class Candidate:
                     wrong[place] = self._above(pair, place) != pair.above[place]
                 if len(places) > MOST_EXACT and self.of_class[pair.c] == self.of_class[pair.d]:
                     # Equal columns tie for certain; of other near ties so many are taken to be wrong.
-                    rest = places[MOST_EXACT:]
-                    wrong[rest] = ~(same[pair.rows[rest]].all(axis=1) & ~pair.above[rest])
+                    unsure = places[MOST_EXACT:]
+                    wrong[unsure] = ~(same[pair.rows[unsure]].all(axis=1) & ~pair.above[unsure])
             self.wrong += int(wrong.sum())
+            # A tie that is wrong lies at distance 0, and has to count all the same.
             self.hinge += float(np.abs(ratios[wrong]).sum()) + 1e-15 * int(wrong.sum())
 
-    def _above(self, pair: Pair, place: int) -> bool:
+    def _above(self, pair: ClosePair, place: int) -> bool:
         """X_c > X_d, by integers."""
         left = right = 1
         for row in pair.rows[place].tolist():
@@ -178,12 +182,13 @@ class Candidate:
 
     def _best_move(self) -> tuple[int, int, int, int] | None:
         """(class, value that gains, value that loses, rows) of the most comparisons put right."""
-        best, best_move = -1e-13, None
+        best, best_move = -1e-13, None  # what gains less may be a rounding error, and go to and fro for ever
         if not len(self.counts):
             return None
         for c in range(self.shares.n_classes):
             column = self.counts[:, c].astype(np.float64)
             up = np.log1p(_STEPS[:, np.newaxis] / column)
+            # Below 1, so that the logarithm is finite; steps that would leave no row are `impossible`.
             down = np.log1p(-np.minimum(_STEPS[:, np.newaxis] / column, 0.999))
             moves = np.concatenate([up, down])  # (up and down by each step, rows)
             impossible = column <= _STEPS[:, np.newaxis]
@@ -217,8 +222,8 @@ class Candidate:
         return best_move
 
     def _near(
-        self, pair: Pair, ratios: Floats, c: int, farthest: float
-    ) -> tuple[float, Any, Any, Any, Longs]:
+        self, pair: ClosePair, ratios: Floats, c: int, farthest: float
+    ) -> tuple[float, Floats, Bools, Floats, Longs]:
         """The comparisons of a pair that a move can turn, and what those cost that are wrong now."""
         wrong = (ratios > 0) != pair.above
         near = np.flatnonzero((np.abs(ratios) <= farthest) | wrong)
@@ -227,7 +232,7 @@ class Candidate:
         return 1.0 if c == pair.c else -1.0, ratios, above, bad * (1 + PULL * np.abs(ratios)), pair.rows[near]
 
 
-def candidates(shares: Parts, rows: int) -> Iterator[tuple[Longs, Longs]]:
+def candidates(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
     """Class counts and counts by largest remainder, with and without a tilt for ties."""
     seen = set()
     error = shares.spread() / rows
@@ -243,23 +248,27 @@ def candidates(shares: Parts, rows: int) -> Iterator[tuple[Longs, Longs]]:
 
 
 def _apportioned(shares: Floats, totals: Longs) -> Longs:
-    """Columns of integers that add up to the totals, at least 1 each, by largest remainder."""
-    exact = shares * totals
-    counts = np.floor(exact)
-    rest = np.round(exact - counts, 9)  # near ties are decided alike in all classes
+    """Columns of integers that add up to the totals, at least 1 each, by largest remainder.
+
+    In floats, unlike `apportion.apportioned`: thousands of these are tried, and what is chosen is compared
+    exactly.
+    """
+    unrounded = shares * totals
+    counts = np.floor(unrounded)
+    fractions = np.round(unrounded - counts, 9)  # near ties are decided alike in all classes
     low = counts < 1
-    counts[low], rest[low] = 1, -1
+    counts[low], fractions[low] = 1, -1
     result = counts.astype(np.int64)
     missing = totals - result.sum(axis=0)
     for c in range(result.shape[1]):
         if missing[c] > 0:
-            order = np.argsort(-rest[:, c], kind="stable")
+            order = np.argsort(-fractions[:, c], kind="stable")
             lots, some = divmod(int(missing[c]), len(order))
             result[:, c] += lots
             result[order[:some], c] += 1
         left = -int(missing[c])
         while left > 0:
-            order = np.argsort(np.where(result[:, c] > 1, rest[:, c], np.inf), kind="stable")
+            order = np.argsort(np.where(result[:, c] > 1, fractions[:, c], np.inf), kind="stable")
             order = order[result[order, c] > 1][:left]
             result[order, c] -= 1
             left -= len(order)
@@ -267,7 +276,7 @@ def _apportioned(shares: Floats, totals: Longs) -> Longs:
 
 
 def best_at(
-    close: Nearest, shares: Parts, rows: int, safe: Callable[[Candidate], bool], anything: bool = False
+    close: Nearest, shares: RowShares, rows: int, safe: Callable[[Candidate], bool], anything: bool = False
 ) -> Candidate | None:
     """The candidate of so many rows with the fewest wrong comparisons; None where rows are too few.
 
@@ -278,12 +287,12 @@ def best_at(
     pairs = close.within(2 * shares.spread() / rows)
     for of_class, counts in candidates(shares, rows):
         candidate = Candidate(pairs, shares, of_class, counts)
-        found = [candidate]
+        variants = [candidate]
         if 0 < candidate.wrong <= WORTH:
             improved = candidate.copy()
             improved.improve()
-            found.append(improved)
-        for each in reversed(found):
+            variants.append(improved)
+        for each in reversed(variants):
             unsafe = (anything or not each.wrong) and not safe(each)
             key = (
                 (unsafe, each.wrong, each.hinge)

@@ -14,7 +14,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import as_limit, exact
 from nbcfast._core.validation import choice
 from nbcfast._rounding.apportion import Counted
-from nbcfast._rounding.request import Request, checked_options
+from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
 from nbcfast._rounding.search import Nearest
 from nbcfast.closeness.program import solved
@@ -115,7 +115,7 @@ def est(
     demanded, limit = limits(r, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     numbers = integers(of)
-    claims = {"method": "est", "r": demanded, "prior": of}
+    claims = Claims(method="est", r=demanded, prior=of)
     amplification = demanded * max(numbers) / min(numbers)
     request = Request(views, amplification, attacker, preserve, gauge, table, class_name, claims)
     identity = (

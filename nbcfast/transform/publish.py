@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import as_limit, exact
-from nbcfast._rounding.request import Request, checked_options
+from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
 from nbcfast.transform.margin_bound import margin_of
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
@@ -156,7 +156,7 @@ def safety_transform(
         and rows in ("smallest", "proven", views.n_rows)
         and safety.at_most(views, limit)
     )
-    claims = {"method": "safetytransform"}
+    claims = Claims(method="safetytransform")
     request = Request(views, demanded, attacker, preserve, gauge, table, class_name, claims)
     if identity:
         return request.release(Rounded(views, "identity"), identity=True)
