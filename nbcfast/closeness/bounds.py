@@ -14,7 +14,7 @@ from nbcfast._core.validation import choice
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, Pair, Scores
 from nbcfast.safety.allowed import root_below
-from nbcfast.safety.prior import integers, prior_of
+from nbcfast.safety.prior import prior_in_integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views.flat import UNIT, Flat
 
@@ -76,7 +76,7 @@ def lower_bound(
     of = prior_of(views, prior)
     choice(attacker, ("row", "worlds"), "attacker")
     filled = fill_zeros(views, preserve=preserve)
-    found = _inversions(filled, integers(of))
+    found = _inversions(filled, prior_in_integers(of))
     strict = attacker == "worlds"
     times = 2 if strict else 1  # by how much odds may be above X_c / X_d
     one = Fraction(1)

@@ -20,7 +20,7 @@ import gmpy2
 
 from nbcfast.closeness.results import Best
 from nbcfast.closeness.scores import ONE, Pair, Scores
-from nbcfast.safety.prior import integers, prior_of
+from nbcfast.safety.prior import prior_in_integers, prior_of
 from nbcfast.transform.zeros import Preserve, fill_zeros
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def best(
     Best(r = 3, infimum, not attained, at x, y -> 0)
     """
     of = prior_of(views, prior)
-    scores = Scores(fill_zeros(views, preserve=preserve, guard=guard), integers(of), progress)
+    scores = Scores(fill_zeros(views, preserve=preserve, guard=guard), prior_in_integers(of), progress)
     return solved(scores)
 
 

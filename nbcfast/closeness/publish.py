@@ -22,7 +22,7 @@ from nbcfast.closeness.region import Region, chosen
 from nbcfast.closeness.scores import Scores
 from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
-from nbcfast.safety.prior import integers, prior_of, within
+from nbcfast.safety.prior import prior_in_integers, prior_of, within
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, margin_of
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
@@ -114,7 +114,7 @@ def est(
     table, rows = checked_options(rows, table, gauge, allow_differences)
     demanded, limit = limits(r, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
-    numbers = integers(of)
+    numbers = prior_in_integers(of)
     claims = Claims(method="est", r=demanded, prior=of)
     amplification = demanded * max(numbers) / min(numbers)
     request = Request(views, amplification, attacker, preserve, gauge, table, class_name, claims)

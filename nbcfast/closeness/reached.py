@@ -15,7 +15,7 @@ from nbcfast._core.dtypes import Floats, Longs
 from nbcfast.closeness.bounds import retraced
 from nbcfast.closeness.results import Achieved, Reached
 from nbcfast.safety.amplification import amplification
-from nbcfast.safety.prior import prior_of, weighted
+from nbcfast.safety.prior import over_prior, prior_of
 from nbcfast.safety.ratios import MOST_BITS, MOST_FACTOR_BITS, Ratios, check_realistic
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
@@ -79,7 +79,7 @@ def achieved(views: Viewset, prior: Mapping[Any, Any], *, progress: Progress | N
 
 
 def statement11(views: Viewset, prior: tuple[Fraction, ...]) -> Reached:
-    found = amplification(weighted(views, prior))
+    found = amplification(over_prior(views, prior))
     where = {name: found.tuple[name] for name in views.attributes}
     return Reached(found.log, found.value, True, found.log, where, found.classes, "up")
 

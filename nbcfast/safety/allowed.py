@@ -1,17 +1,19 @@
-"""Which Lambda keeps to a demand."""
+"""Which Lambda keeps to a demand: docs/mathematics/safety.md, section k."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from nbcfast._core.numbers import exact, exact_share, number_text, ratio_text
 from nbcfast._core.validation import choice, whole
 
+Number = int | Fraction | float | str  # as an argument; a float means its shortest decimal text
+
 
 def limit(
-    l1: Any, l2: Any, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
+    l1: Number, l2: Number, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
 ) -> Fraction:
     """The amplification that prevents an L1-to-L2 breach: a class set of probability at most L1 before the
     release and above L2 after it.
@@ -68,6 +70,7 @@ def allowed_amplification(demanded: Fraction, attacker: str) -> Fraction:
         raise ValueError(f"amplification must be above 1, got {ratio_text(demanded, math.nan)}")
     if attacker == "row":
         return demanded
+    # Averaged over worlds, odds are within a factor of 2 of X_c / X_d, and may come near to it: section j.
     if demanded <= 2:
         raise ValueError(
             "amplification must be above 2 for attacker='worlds', whose odds can be twice X_c / X_d; "

@@ -3,7 +3,8 @@
 Lambda(V) = max over tuples and classes of X_c / X_d
           = max over c, d of (P_d / P_c)^(n-1) prod_i max_t N^i_{t,c} / N^i_{t,d}.
 
-Floats only sort out what cannot be the maximum, within a proven bound; integers decide.
+Floats only sort out what cannot be the maximum, within a proven bound; integers decide. That no other odds
+move by more is proved in docs/mathematics/safety.md#safety-lambda.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import exact, log_of, plain_ratio, ratio_text
-from nbcfast.safety.ratios import Pair, Ratios
+from nbcfast._core.untyped import Document
+from nbcfast.safety.allowed import Number
+from nbcfast.safety.ratios import LabelPair, Ratios
 from nbcfast.safety.text import tuple_text
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 
@@ -41,10 +44,10 @@ class Amplification:
     log: float
     value: Fraction | None
     infinite: bool
-    tuple: dict[str, Any]
-    classes: Pair
+    tuple: dict[str, Value]
+    classes: LabelPair
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; the exact value as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "log": self.log,
@@ -99,9 +102,9 @@ def amplification(views: Viewset) -> Amplification:
 
 def amplification_of(views: Viewset) -> Amplification:
     ratios = Ratios(views)
-    found = ratios.infinite()
-    if found is not None:
-        c, d, rows = found
+    infinite = ratios.infinite()
+    if infinite is not None:
+        c, d, rows = infinite
         return Amplification(math.inf, None, True, ratios.tuple_of(rows), ratios.labels(c, d))
     if ratios.n_classes == 1:
         rows = ratios.most_frequent(0)
@@ -112,7 +115,7 @@ def amplification_of(views: Viewset) -> Amplification:
     return Amplification(log, value, False, ratios.tuple_of(product.rows), ratios.labels(c, d))
 
 
-def at_most(views: Viewset, limit: Any) -> bool:
+def at_most(views: Viewset, limit: Number) -> bool:
     """Whether Lambda(V) <= limit, exactly.
 
     Faster than `amplification`, which has to find where Lambda is attained: an interval decides, and the

@@ -1,37 +1,66 @@
-"""Condition (10) of the paper, and why it does not decide."""
+"""Condition (10) of the paper, and why it does not decide: docs/mathematics/safety.md, sections d and j.
+
+It is shown beside the verdict because readers of the paper ask for it, and is never part of the verdict.
+"""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from nbcfast._core.numbers import log_of, ratio_text
 from nbcfast.safety.amplification import Amplification
 from nbcfast.safety.ratios import EXACT_QUOTIENTS, RATIO_ERROR, Quotient
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 
-def condition10_of(views: Viewset, demanded: Fraction) -> dict[str, Any]:
+class RatioPlace(TypedDict):
+    """Where a ratio of two counts is: of one value, or with no attribute of the classes themselves."""
+
+    attribute: str | None
+    value: Value
+    classes: list[Value]
+
+
+class Condition10(TypedDict):
+    """What condition (10) would have said; see `Report`."""
+
+    safe: bool
+    ratio: Fraction | None
+    amplification: Fraction | None
+    where: RatioPlace
+    log_reachable: float
+    why: NotRequired[str]
+
+
+def condition10_of(views: Viewset, demanded: Fraction) -> Condition10:
     """Condition (10) of the paper: all ratios of class counts and of counts of a value <= limit^(1/n)."""
     n = max(len(views.attributes), 1)
     ratio, where = largest_ratio(views)
-    reachable = (2 - 1 / n) * log_of(demanded)
-    result: dict[str, Any] = {"safe": False, "ratio": ratio, "amplification": None, "where": where}
+    safe, least_limit = False, None
     if ratio is not None:
+        # ratio^n against the limit, not ratio against its n-th root, which is irrational.
         power = Quotient([], [], ratio.numerator, ratio.denominator, n, np.zeros(0, np.int64))
-        result["safe"] = power.compare(demanded.numerator, demanded.denominator) <= 0
-        result["amplification"] = power.value()
-    return {**result, "log_reachable": reachable}
+        safe = power.compare(demanded.numerator, demanded.denominator) <= 0
+        least_limit = power.value()
+    return {
+        "safe": safe,
+        "ratio": ratio,
+        "amplification": least_limit,
+        "where": where,
+        "log_reachable": (2 - 1 / n) * log_of(demanded),
+    }
 
 
-def largest_ratio(views: Viewset) -> tuple[Fraction | None, dict[str, Any]]:
+def largest_ratio(views: Viewset) -> tuple[Fraction | None, RatioPlace]:
     """The largest ratio of two class counts, or of two counts of one value, and where; None if infinite."""
     labels, of_class = views.classes, views.class_counts.tolist()
 
-    def place(name: str | None, value: Any, c: int, d: int) -> dict[str, Any]:
+    def place(name: str | None, value: Value, c: int, d: int) -> RatioPlace:
         return {"attribute": name, "value": value, "classes": [labels[c], labels[d]]}
 
     c, d = of_class.index(max(of_class)), of_class.index(min(of_class))
@@ -78,7 +107,12 @@ def largest_ratio(views: Viewset) -> tuple[Fraction | None, dict[str, Any]]:
 
 
 def why_undecided(
-    condition10: dict[str, Any], demanded: Fraction, attacker: str, n: int, safe: bool, found: Amplification
+    condition10: Condition10,
+    demanded: Fraction,
+    attacker: str,
+    n: int,
+    safe: bool,
+    amplification: Amplification,
 ) -> str:
     """Why condition (10) does not decide."""
     shown = ratio_text(demanded, math.inf)
@@ -94,7 +128,7 @@ def why_undecided(
         )
     if attacker == "worlds":
         reason += "; averaged over worlds the odds can be up to twice X_c / X_d on small tables"
-    outcome = f"(10) {verdict} these views at {shown}, where the odds move by {found.text}"
+    outcome = f"(10) {verdict} these views at {shown}, where the odds move by {amplification.text}"
     if condition10["safe"] == safe:
         return f"{outcome}; {reason}"
     if safe:

@@ -1,21 +1,25 @@
-"""A prior over the classes, exactly."""
+"""A prior over the classes, exactly: docs/mathematics/safety.md, section h."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import as_limit, exact, exact_share, number_text
+from nbcfast.safety.allowed import Number
 from nbcfast.safety.amplification import at_most
 from nbcfast.table.domain import Domain
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 
+LabelT = TypeVar("LabelT", bound=Hashable)  # of a mapping's keys: a type of labels, or several
 
-def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
+
+def prior_of(views: Viewset, prior: Mapping[LabelT, Number]) -> tuple[Fraction, ...]:
     """F_c of every class, in the order of the classes.
 
     Raises
@@ -30,23 +34,23 @@ def prior_of(views: Viewset, prior: Mapping[Any, Any]) -> tuple[Fraction, ...]:
         raise TypeError(f"prior must be a mapping of class to number, got {type(prior).__name__}")
     classes = views.classes
     known = {_key(label): place for place, label in enumerate(classes)}
-    found: dict[int, Fraction] = {}
+    shares: dict[int, Fraction] = {}
     for label, number in prior.items():
         place = known.get(_key(label))
         if place is None:
             raise ValueError(f"prior: expected classes of {_listed(classes)}; got {label!r}")
         where = f"prior of class {label!r}"
-        found[place] = as_limit(exact_share(number, where), where)
+        shares[place] = as_limit(exact_share(number, where), where)
     for place, label in enumerate(classes):
-        if place not in found:
+        if place not in shares:
             raise ValueError(
                 f"prior: class {label!r} is missing; expected a number for each of {_listed(classes)}"
             )
-    return checked((found[place] for place in range(len(classes))), classes)
+    return checked_prior((shares[place] for place in range(len(classes))), classes)
 
 
-def checked(numbers: Iterable[Fraction], classes: tuple[Any, ...]) -> tuple[Fraction, ...]:
-    """The same numbers, which must be above 0 and add up to 1."""
+def checked_prior(numbers: Iterable[Fraction], classes: tuple[Value, ...]) -> tuple[Fraction, ...]:
+    """The shares of all classes, or ValueError where one is not above 0 or they do not add up to 1."""
     result = tuple(numbers)
     for label, number in zip(classes, result, strict=True):
         if number <= 0:
@@ -59,7 +63,7 @@ def checked(numbers: Iterable[Fraction], classes: tuple[Any, ...]) -> tuple[Frac
     return result
 
 
-def integers(prior: tuple[Fraction, ...]) -> tuple[int, ...]:
+def prior_in_integers(prior: tuple[Fraction, ...]) -> tuple[int, ...]:
     """The prior as integers in the same proportions, without a common factor."""
     common = math.lcm(*(number.denominator for number in prior))
     whole = [number.numerator * (common // number.denominator) for number in prior]
@@ -67,7 +71,7 @@ def integers(prior: tuple[Fraction, ...]) -> tuple[int, ...]:
     return tuple(number // shared for number in whole)
 
 
-def _key(label: Any) -> Any:
+def _key(label: Hashable) -> tuple[bool, Hashable]:
     # 1 and True are different classes, as in domains.
     return type(label) is bool, label
 
@@ -76,16 +80,16 @@ def _text(number: Fraction) -> str:
     return number_text(exact(number, "number"))
 
 
-def _listed(classes: tuple[Any, ...]) -> str:
+def _listed(classes: tuple[Value, ...]) -> str:
     return ", ".join(map(repr, classes))
 
 
-def weighted(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
+def over_prior(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
     """Views with X_c / F_c for X_c up to a common factor: one more attribute, of a single value.
 
     They are not realistic, but Lambda of them is the r of Statement 11.
     """
-    whole = integers(prior)
+    whole = prior_in_integers(prior)
     common = math.lcm(*whole)
     name = "prior"
     while name in views.counts:
@@ -100,6 +104,6 @@ def weighted(views: Viewset, prior: tuple[Fraction, ...]) -> Viewset:
     )
 
 
-def within(views: Viewset, prior: tuple[Fraction, ...], r: Any) -> bool:
+def within(views: Viewset, prior: tuple[Fraction, ...], r: Fraction) -> bool:
     """Whether the r of Statement 11 is at most this, exactly."""
-    return at_most(weighted(views, prior), r)
+    return at_most(over_prior(views, prior), r)

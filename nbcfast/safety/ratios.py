@@ -1,16 +1,20 @@
-"""Ratios of two scores: floats find the largest, integers decide."""
+"""Ratios of two scores: floats find the largest, integers decide.
+
+That they are the ones to look at is proved in docs/mathematics/safety.md#safety-lambda.
+"""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
 import numpy as np
 
-from nbcfast._core.dtypes import Bools, Floats, Longs
+from nbcfast._core.dtypes import Bools, Counts, Floats, Longs
 from nbcfast._core.products import product
+from nbcfast._core.untyped import Exact
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 from nbcfast.views.integers import column_sums
 
@@ -24,7 +28,7 @@ RATIO_ERROR = 8 * ROUND_OFF
 # Quotients of counts below this differ by more than a unit in the last place unless they are equal.
 EXACT_QUOTIENTS = 1 << 26
 
-Pair = tuple[Any, Any]
+LabelPair = tuple[Value, Value]
 
 
 class Quotient:
@@ -39,14 +43,14 @@ class Quotient:
         self.bits = sum(map(int.bit_length, tops)) + sum(map(int.bit_length, bottoms))
         self.bits += power * (top.bit_length() + bottom.bit_length())
 
-    def exactly(self) -> tuple[Any, Any]:
+    def exactly(self) -> tuple[Exact, Exact]:
         """Numerator and denominator, not reduced."""
         return (
             product(self.tops) * gmpy2.mpz(self.top) ** self.power,
             product(self.bottoms) * gmpy2.mpz(self.bottom) ** self.power,
         )
 
-    def approximately(self, precision: int) -> tuple[Any, Any]:
+    def approximately(self, precision: int) -> tuple[Exact, Exact]:
         """An mpfr number and a bound of its relative error."""
         with gmpy2.context(precision=precision):
             result = gmpy2.mpfr(1)
@@ -71,7 +75,7 @@ class Quotient:
         with gmpy2.context(precision=192):
             return max(0.0, float(gmpy2.log(number)))
 
-    def compare(self, top: Any, bottom: Any, other: Quotient | None = None) -> int:
+    def compare(self, top: int, bottom: int, other: Quotient | None = None) -> int:
         """-1, 0 or 1 as this is below, at or above top / bottom times the other product."""
         size = self.bits + (0 if other is None else other.bits)
         precision = 128
@@ -118,10 +122,10 @@ class Ratios:
                 "views: no tuple has a positive score in any class, so there are no odds to compare"
             )
 
-    def labels(self, c: int, d: int) -> Pair:
+    def labels(self, c: int, d: int) -> LabelPair:
         return self.views.classes[c], self.views.classes[d]
 
-    def tuple_of(self, rows: Longs) -> dict[str, Any]:
+    def tuple_of(self, rows: Longs) -> dict[str, Value]:
         """The values at these rows, one of each attribute."""
         places = (rows - self.starts).tolist()
         return {
@@ -174,7 +178,7 @@ class Ratios:
         quotients[exponents < best[self.attribute]] = 0
         return np.maximum.reduceat(quotients, self.starts, axis=0), best
 
-    def _quotients(self, c: Any, d: int) -> tuple[Any, Any]:
+    def _quotients(self, c: int | slice, d: int) -> tuple[Floats, Longs | None]:
         # Not infinite: where the lower count is 0 the upper one is, or its class is no numerator.
         below = self.mantissas[:, d]
         below = np.where(below > 0, below, 1.0) if self.positive is not None else below
@@ -201,19 +205,21 @@ class Ratios:
                 mantissas[:, d], exponents[:, d] = _product(*self.largest_quotients(d))
         else:
             mantissas[:] = 1.0
-        own, own_exponents = _split(np.array(self.of_class, dtype=object))
-        quotients, shifts = np.frexp(own / np.maximum(own, 1)[:, np.newaxis])  # [c, d] is P_d / P_c
-        moved = shifts.astype(np.int64)
-        if own_exponents is not None:
-            moved += own_exponents - own_exponents[:, np.newaxis]
+        sizes, size_exponents = _split(np.array(self.of_class, dtype=object))
+        quotients, shifts = np.frexp(sizes / np.maximum(sizes, 1)[:, np.newaxis])  # [c, d] is P_d / P_c
+        quotient_exponents = shifts.astype(np.int64)
+        if size_exponents is not None:
+            quotient_exponents += size_exponents - size_exponents[:, np.newaxis]
         if self.n == 0:
-            quotients, moved = quotients.T, moved.T
+            quotients, quotient_exponents = quotients.T, quotient_exponents.T
         power, powers = max(self.n - 1, 1 if self.n == 0 else 0), (mantissas, exponents)
         while power:  # square and multiply
             if power & 1:
-                powers = _times(*powers, quotients, moved)
+                powers = _times(*powers, quotients, quotient_exponents)
             power >>= 1
-            quotients, moved = _times(quotients, moved, quotients, moved)
+            quotients, quotient_exponents = _times(
+                quotients, quotient_exponents, quotients, quotient_exponents
+            )
         mantissas, exponents = powers
         mantissas[~self.supported] = 0
         mantissas[np.arange(size), np.arange(size)] = 0
@@ -296,7 +302,7 @@ class Ratios:
         return np.array(result, np.int64)
 
 
-def _split(counts: Any) -> tuple[Floats, Longs | None]:
+def _split(counts: Counts) -> tuple[Floats, Longs | None]:
     """Counts as mantissa * 2^exponent; without exponents where doubles are wide enough."""
     if counts.dtype.kind != "O":
         return counts.astype(np.float64), None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nbcfast._wire.messages import printable
+from nbcfast.table.values import Value
 
 
-def tuple_text(values: dict[str, Any]) -> str:
+def tuple_text(values: dict[str, Value]) -> str:
     shown = [f"{printable(name)}={value!r}" for name, value in list(values.items())[:8]]
     if len(values) > len(shown):
         shown.append(f".. {len(values)} in all")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import exact, number_text, plain_ratio, ratio_text
-from nbcfast.safety.allowed import allowed_amplification
+from nbcfast._core.untyped import Document
+from nbcfast.safety.allowed import Number, allowed_amplification
 from nbcfast.safety.amplification import Amplification, amplification_of, at_most
-from nbcfast.safety.condition10 import condition10_of, why_undecided
-from nbcfast.safety.ratios import Pair, check_realistic
+from nbcfast.safety.condition10 import Condition10, condition10_of, why_undecided
+from nbcfast.safety.ratios import LabelPair, check_realistic
 from nbcfast.safety.text import tuple_text
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 
@@ -50,14 +52,14 @@ class Report:
     limit: Fraction
     allowed: Fraction
     attacker: str
-    witness: dict[str, Any]
-    classes: Pair
-    condition10: dict[str, Any]
+    witness: dict[str, Value]
+    classes: LabelPair
+    condition10: Condition10
     smallest_class: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
-        result: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        result: Document = {field.name: getattr(self, field.name) for field in fields(self)}
         result["amplification"] = self.amplification.to_dict()
         result["limit"], result["allowed"] = plain_ratio(self.limit), plain_ratio(self.allowed)
         result["witness"], result["classes"] = dict(self.witness), list(self.classes)
@@ -79,7 +81,7 @@ class Report:
         )
 
 
-def check(views: Viewset, amplification: Any, attacker: Literal["row", "worlds"] = "row") -> Report:
+def check(views: Viewset, amplification: Number, attacker: Literal["row", "worlds"] = "row") -> Report:
     """Whether these views, published as they are, keep to an amplification.
 
     Parameters
@@ -118,18 +120,19 @@ def check(views: Viewset, amplification: Any, attacker: Literal["row", "worlds"]
     demanded = Fraction(exact(amplification, "amplification"))
     allowed = allowed_amplification(demanded, attacker)
     check_realistic(views)
-    found = amplification_of(views)
-    safe = not found.infinite and (found.value <= allowed if found.value else at_most(views, allowed))
+    largest = amplification_of(views)
+    # A Lambda too long to write out has no value, and is compared without one.
+    safe = not largest.infinite and (largest.value <= allowed if largest.value else at_most(views, allowed))
     condition10 = condition10_of(views, demanded)
-    condition10["why"] = why_undecided(condition10, demanded, attacker, len(views.attributes), safe, found)
+    condition10["why"] = why_undecided(condition10, demanded, attacker, len(views.attributes), safe, largest)
     return Report(
         safe=safe,
-        amplification=found,
+        amplification=largest,
         limit=demanded,
         allowed=allowed,
         attacker=attacker,
-        witness=found.tuple,
-        classes=found.classes,
+        witness=largest.tuple,
+        classes=largest.classes,
         condition10=condition10,
         smallest_class=min(views.class_counts.tolist()),
     )

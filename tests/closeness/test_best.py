@@ -16,7 +16,7 @@ from nbcfast.closeness import scores as margins_module
 from nbcfast.closeness.scores import Scores
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
-from nbcfast.safety.prior import integers, prior_of
+from nbcfast.safety.prior import prior_in_integers, prior_of
 from nbcfast.transform import fill_zeros
 
 
@@ -113,7 +113,7 @@ def test_the_envelope_is_walked_to_its_least():
 
 def test_margins_of_one_side_equal_those_of_all_tuples():
     for _, views, prior in cases(12, 200):
-        scores = Scores(fill_zeros(views), integers(prior_of(views, prior)))
+        scores = Scores(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
         _, score = steps.scores_of(views)
         for c, d in scores.pairs:
             ratios = [x[c] / x[d] for x in map(score, steps.tuples(steps.lists(views)[1])) if x[c] and x[d]]
@@ -133,7 +133,7 @@ def test_margins_of_long_halves_and_blocks(monkeypatch):
     blocks = 0
     for number in range(80):
         views = drawn(rng, n=3)
-        prior = integers(prior_of(views, drawn_prior(rng, views)))
+        prior = prior_in_integers(prior_of(views, drawn_prior(rng, views)))
         scores = Scores(fill_zeros(views), prior)
         monkeypatch.setattr(margins_module, "split", real)
         expected = {pair: scores.side(pair) for pair in scores.pairs}

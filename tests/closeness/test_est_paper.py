@@ -15,7 +15,7 @@ from nbcfast.closeness import achieved, best, est, lower_bound
 from nbcfast.closeness.scores import Scores
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
-from nbcfast.safety.prior import integers, prior_of
+from nbcfast.safety.prior import prior_in_integers, prior_of
 from nbcfast.transform import fill_zeros
 
 
@@ -119,7 +119,7 @@ def test_adult_3(data):
     assert best(views, prior).r == 3
     with pytest.raises(Infeasible, match=r"r = 1\.3 cannot be kept"):
         est(views, prior, "1.3")
-    scored = Scores(filled, integers(prior_of(views, prior)))
+    scored = Scores(filled, prior_in_integers(prior_of(views, prior)))
     least = scored.side((0, 1)).above
     s_m = Fraction(int(least.up), int(least.down))
     assert math.log1p(s_m - 1) == pytest.approx(1.9513960496864301e-4, rel=1e-15)
