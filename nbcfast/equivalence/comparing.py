@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import table_from
-from nbcfast.equivalence.margins import n_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, Preserve, Work
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.equivalence.margins import refuse_no_rows
+from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison, Preserve
 from nbcfast.equivalence.results import Comparison
-from nbcfast.views import Viewset as Views
+from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.views import Viewset
 
 
 def compare(
@@ -26,7 +25,7 @@ def compare(
     b: Viewset,
     preserve: Preserve = "order",
     *,
-    on: Any = None,
+    on: AnyTable | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -81,7 +80,7 @@ def compared(
     b: Viewset,
     preserve: Preserve,
     *,
-    on: Any = None,
+    on: AnyTable | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     limits: Limits = LIMITS,
@@ -89,11 +88,11 @@ def compared(
     """`compare` with its limits as an argument."""
     used = n_threads(threads, ONE_THREAD_BYTES)
     check_preserve(preserve)
-    n_rows(a)
-    n_rows(b)
+    refuse_no_rows(a)
+    refuse_no_rows(b)
     b = arranged(b, a)
     rows = None if on is None else differing_rows(a, b, on, preserve, threads)
-    answer = Work(a, b, preserve, limits, progress, threads=used).answer()
+    answer = PairwiseComparison(a, b, preserve, limits, progress, threads=used).answer()
     return answer if rows is None else replace(answer, rows=rows)
 
 
@@ -116,21 +115,21 @@ def arranged(b: Viewset, a: Viewset) -> Viewset:
     for name in a.attributes:
         places = a.domains[name].positions_in(b.domains[name])
         if (places < 0).any() or len(places) != len(b.domains[name]):
-            mine, theirs = a.domain(name), b.domain(name)
-            back = b.domains[name].positions_in(a.domains[name])
-            odd_one = mine[int(np.argmin(places))] if (places < 0).any() else theirs[int(np.argmin(back))]
-            raise ValueError(f"attribute {name!r}: value {odd_one!r} is in the domain of one viewset only")
+            if (places < 0).any():
+                odd_value = a.domain(name)[int(np.argmin(places))]
+            else:
+                places_in_a = b.domains[name].positions_in(a.domains[name])
+                odd_value = b.domain(name)[int(np.argmin(places_in_a))]
+            raise ValueError(f"attribute {name!r}: value {odd_value!r} is in the domain of one viewset only")
         counts[name] = b.counts[name][places]
-    return Views.from_parts(b.class_counts, counts, a.class_domain, a.domains)
+    return Viewset.from_parts(b.class_counts, counts, a.class_domain, a.domains)
 
 
-def differing_rows(a: Viewset, b: Viewset, table: Any, preserve: Preserve, threads: int | None) -> Longs:
+def differing_rows(a: Viewset, b: Viewset, table: AnyTable, preserve: Preserve, threads: int | None) -> Longs:
     """The rows of a table that the two order, or label, differently."""
-    table = table_from(table, "on")
+    rows = table_from(table, "on")
     if preserve == "order":
-        differ = (a.order(table, threads=threads) != b.order(table, threads=threads)).any(axis=1)
+        differ = (a.order(rows, threads=threads) != b.order(rows, threads=threads)).any(axis=1)
     else:
-        differ = a.predict(table, codes=True, threads=threads) != b.predict(
-            table, codes=True, threads=threads
-        )
+        differ = a.predict(rows, codes=True, threads=threads) != b.predict(rows, codes=True, threads=threads)
     return np.flatnonzero(differ)

@@ -17,8 +17,8 @@ from nbcfast._halves.lines import Line
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.equivalence.comparing import arranged, check_preserve
-from nbcfast.equivalence.margins import n_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, Preserve, Work
+from nbcfast.equivalence.margins import refuse_no_rows
+from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison, Preserve
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Comparer:
 
     def __init__(self, a: Viewset, preserve: Preserve = "order", *, limits: Limits = LIMITS) -> None:
         check_preserve(preserve)
-        n_rows(a)
+        refuse_no_rows(a)
         self.views = a
         self.preserve = preserve
         self._limits = limits
@@ -53,9 +53,11 @@ class Comparer:
 
     def compare(self, b: Viewset, *, progress: Progress | None = None) -> Comparison:
         """Whether b is the same classifier, exactly as `compare` says it."""
-        n_rows(b)
+        refuse_no_rows(b)
         b = arranged(b, self.views)
-        work = Work(self.views, b, self.preserve, self._limits, progress, plain=self._plain, logs=self._logs)
+        work = PairwiseComparison(
+            self.views, b, self.preserve, self._limits, progress, plain=self._plain, logs=self._logs
+        )
         return work.answer()
 
 
@@ -90,12 +92,9 @@ class Enumerated:
     2
     """
 
-    truth: Bools | None
-    labels: UInt16s | None
-
     def __init__(self, a: Viewset, preserve: Preserve = "order") -> None:
         check_preserve(preserve)
-        n_rows(a)
+        refuse_no_rows(a)
         self.views = a
         self.preserve = preserve
         self.sizes = tuple(len(array) for array in a.counts.values())
@@ -107,14 +106,33 @@ class Enumerated:
         many = len(self.sizes) > MOST_AXES
         self.shape = tuple(size for size in self.sizes if size > 1 or not many)
         self._by_label = preserve == "label" and self.n_classes > 2
-        self.truth = self.labels = None
+        plain = Plain.of(a)
+        # Of the two only the one that is compared is made: with many classes either is large.
         if self._by_label:
-            self.labels = self._labels(Plain.of(a), exactly=True)
+            self._best_class = self._labels(plain, exactly=True)
+            self._above_of_pair = np.zeros((0, *self.shape), bool)
         else:
-            self.truth = np.zeros((len(self.pairs), *self.shape), bool)
-            logs, plain = Logs(), Plain.of(a)
+            self._best_class = np.zeros(0, np.uint16)
+            self._above_of_pair = np.zeros((len(self.pairs), *self.shape), bool)
+            logs = Logs()
             for number, pair in enumerate(self.pairs):
-                self.truth[number] = self._exactly(plain, pair, logs)
+                self._above_of_pair[number] = self._exactly(plain, pair, logs)
+
+    @property
+    def truth(self) -> Bools | None:
+        return None if self._by_label else self._above_of_pair
+
+    @property
+    def labels(self) -> UInt16s | None:
+        return self._best_class if self._by_label else None
+
+    def asked(self, number: int) -> tuple[Bools, Bools | None]:
+        """Of a pair, at each tuple, whether X_c > X_d has to hold, and where that matters (None: all)."""
+        if not self._by_label:
+            return self._above_of_pair[number].reshape(-1), None
+        c, d = self.pairs[number]
+        labels = self._best_class.reshape(-1)
+        return labels == c, (labels == c) | (labels == d)
 
     def violations(self, b: Viewset | tuple[Sequence[int], Sequence[npt.ArrayLike]]) -> int:
         """How many tuples b orders, or labels, differently: exactly.
@@ -131,13 +149,12 @@ class Enumerated:
         plain = Plain.of(b)
         if tuple(map(len, plain.rows)) != self.sizes or len(plain.of_class) != self.n_classes:
             raise ValueError(f"expected counts of {self.n_classes} classes and {self.sizes} values")
-        if self.labels is not None:
-            return np.asarray(self._labels(plain) != self.labels)
-        assert self.truth is not None
-        result = np.zeros(self.shape, bool)
+        if self._by_label:
+            return np.asarray(self._labels(plain) != self._best_class)
+        differ = np.zeros(self.shape, bool)
         for number, pair in enumerate(self.pairs):
-            result |= self._above(plain, pair) != self.truth[number]
-        return result
+            differ |= self._above(plain, pair) != self._above_of_pair[number]
+        return differ
 
     def _labels(self, plain: Plain, exactly: bool = False) -> UInt16s:
         """The best class of every tuple."""

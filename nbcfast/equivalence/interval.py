@@ -21,7 +21,7 @@ MOST_MEMORY = 1 << 31  # bits of all logarithms
 MOST_SECONDS = 30.0  # for all logarithms
 
 
-class Flat(NamedTuple):
+class FlatCounts(NamedTuple):
     """The counts of all values, attribute after attribute."""
 
     of_class: list[int]
@@ -30,7 +30,7 @@ class Flat(NamedTuple):
     starts: Places  # the first value of each attribute
 
     @classmethod
-    def of(cls, plain: Plain) -> Flat:
+    def of(cls, plain: Plain) -> FlatCounts:
         rows = [row for of_attribute in plain.rows for row in of_attribute]
         counts = as_array(rows, len(plain.of_class))
         starts = np.cumsum([0, *map(len, plain.rows)])[:-1]
@@ -60,7 +60,7 @@ class Logarithms(NamedTuple):
         return self.of_counts[:, c] - self.of_counts[:, d], self.of_class[c] - self.of_class[d]
 
 
-def proved(a: Plain, b: Plain, *, labels: bool, step: Callable[[], object] = lambda: None) -> bool:
+def proved_equivalent(a: Plain, b: Plain, *, labels: bool, step: Callable[[], object] = lambda: None) -> bool:
     """Whether b is seen to be equivalent to a; False says nothing.
 
     f' of b is x f of a, shifted so that ties fall on the right side, up to an error that adds up over the
@@ -70,34 +70,35 @@ def proved(a: Plain, b: Plain, *, labels: bool, step: Callable[[], object] = lam
 
     With `labels`, tuples where both are zero matter for the last class only. `step` is called for each pair.
     """
-    first, second = Flat.of(a), Flat.of(b)
+    first, second = FlatCounts.of(a), FlatCounts.of(b)
     n_classes = len(a.of_class)
     if 0 in second.of_class or second.zero.any():
         return False
     pairs = list(combinations(range(n_classes), 2))
     least = [_least(first, c, d) for c, d in pairs]
     longest = max((number.bit_length() for number in second.counts.ravel().tolist()), default=1)
-    # The tilt that puts ties right may be as small as the last digit of the published counts.
+    # Logarithms have to show the margin of the first viewset, and the tilt that puts ties right, which may be
+    # as small as the last digit of the published counts.
     bits = max(longest, *(of_pair or 0 for of_pair in least)) + 64 + len(first.starts).bit_length()
     if bits > MOST_BITS or _too_long(first, second, bits):
         return False
     for precision in (ROUGH_BITS, bits):
         if precision > bits // 4 and precision != bits:
-            continue
+            continue  # a first look that costs nearly as much as the proof
         before, after = first.logs(precision), second.logs(precision)
         for (c, d), of_pair in zip(pairs, least, strict=True):
-            pair = _Pair(first, before, after, c, d, of_pair, precision)
+            pair = _PairProof(first, before, after, c, d, of_pair, precision)
             if precision < bits:
                 if pair.hopeless():
                     return False
                 continue
-            if not pair.proved(judged=labels and d != n_classes - 1):
+            if not pair.proved(skip_zeros=labels and d != n_classes - 1):
                 return False
             step()
     return True
 
 
-def _too_long(first: Flat, second: Flat, bits: int) -> bool:
+def _too_long(first: FlatCounts, second: FlatCounts, bits: int) -> bool:
     """Whether so many logarithms would take too much time or memory."""
     known = len(set(first.counts.ravel().tolist())) + len(set(second.counts.ravel().tolist()))
     # 0.2 ms for one of 2^14 bits; the difference of two columns at a time.
@@ -105,7 +106,7 @@ def _too_long(first: Flat, second: Flat, bits: int) -> bool:
     return seconds > MOST_SECONDS or (known + 8 * len(first.counts)) * bits > MOST_MEMORY
 
 
-def _least(flat: Flat, c: int, d: int) -> int | None:
+def _least(flat: FlatCounts, c: int, d: int) -> int | None:
     """|f| >= 2^-least where both classes are positive and f is not zero; None where they never both are."""
     p, q = flat.of_class[c], flat.of_class[d]
     if p == 0 or q == 0:
@@ -127,11 +128,18 @@ def _least(flat: Flat, c: int, d: int) -> int | None:
     return int((min(up, down) + 1).bit_length())
 
 
-class _Pair:
+class _PairProof:
     """Two classes, with logarithms of so many bits."""
 
     def __init__(
-        self, flat: Flat, before: Logarithms, after: Logarithms, c: int, d: int, least: int | None, bits: int
+        self,
+        flat: FlatCounts,
+        before: Logarithms,
+        after: Logarithms,
+        c: int,
+        d: int,
+        least: int | None,
+        bits: int,
     ) -> None:
         self._flat, self._c, self._d, self._least, self._bits = flat, c, d, least, bits
         self._f, self._base = before.of_pair(c, d)
@@ -140,9 +148,9 @@ class _Pair:
         self._positive = ~(flat.zero[:, c] | flat.zero[:, d])
         self._error = 4 * len(flat.starts) + 2
 
-    def proved(self, judged: bool) -> bool:
-        """Whether all tuples are seen to be ordered alike; `judged`: but for those where both are zero."""
-        if not self._zeros_proved(judged):
+    def proved(self, skip_zeros: bool) -> bool:
+        """Whether all tuples are seen to be ordered alike; `skip_zeros`: but those where both are zero."""
+        if not self._zeros_proved(skip_zeros):
             return False
         if self._least is None:
             return True
@@ -176,11 +184,11 @@ class _Pair:
             high += sum(self._extremes(np.maximum, rest, self._positive))
         return low, high
 
-    def _extremes(self, of: np.ufunc, numbers: Numbers, counted: Bools) -> list[int]:
+    def _extremes(self, extreme: np.ufunc, numbers: Numbers, counted: Bools) -> list[int]:
         """The least or greatest number of each attribute, of those that are counted; there must be one."""
         far = 1 << 8 * self._bits  # beyond all numbers times p or q
-        numbers = np.where(counted, numbers, far if of is np.minimum else -far)
-        extremes: list[int] = of.reduceat(numbers, self._starts).tolist()
+        numbers = np.where(counted, numbers, far if extreme is np.minimum else -far)
+        extremes: list[int] = extreme.reduceat(numbers, self._starts).tolist()
         return extremes
 
     def _scales(self) -> Iterator[Fraction]:
@@ -193,14 +201,14 @@ class _Pair:
             widest = max(range(len(widths)), key=widths.__getitem__)
             ends = [*self._starts.tolist(), len(self._f)]
             of_attribute = slice(ends[widest], ends[widest + 1])
-            known = list(
+            ends_of_both = list(
                 zip(
                     self._f[of_attribute][self._positive[of_attribute]].tolist(),
                     self._g[of_attribute][self._positive[of_attribute]].tolist(),
                     strict=True,
                 )
             )
-            best = widths[widest], max(known)[1] - min(known)[1]
+            best = widths[widest], max(ends_of_both)[1] - min(ends_of_both)[1]
         if best is None or best[0] <= 0 or best[1] <= 0:
             yield Fraction(1)
             return
@@ -210,9 +218,9 @@ class _Pair:
             yield Fraction(1, max(1, round(k)))
         yield 1 / k
 
-    def _zeros_proved(self, judged: bool) -> bool:
+    def _zeros_proved(self, skip_zeros: bool) -> bool:
         """Whether f' < 0 wherever X_c = 0 in a, and f' > 0 where X_c > 0 = X_d."""
-        worst = self._most(self._c, self._d if judged else None, 1)
+        worst = self._most(self._c, self._d if skip_zeros else None, 1)
         if worst is not None and worst + self._base_after + self._error >= 0:
             return False
         worst = self._most(self._d, self._c, -1)

@@ -1,11 +1,14 @@
-"""`margin`, the smallest non-zero |ln X_c - ln X_d|, and `bound`, what it cannot be below."""
+"""`margin`, the smallest non-zero |ln X_c - ln X_d|, and `bound`, what it cannot be below.
+
+Both are proved in docs/mathematics/safety.md, sections c and g.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
@@ -71,21 +74,21 @@ def margin_of(
 ) -> Margin:
     """`margin` with its limits as arguments."""
     used = n_threads(threads, ONE_THREAD_BYTES)
-    n_rows(views)
+    refuse_no_rows(views)
     plain, logs = Plain.of(views), Logs()
     tuples = math.prod(map(len, plain.rows))
     pairs = list(combinations(range(len(plain.of_class)), 2))
-    kinds = []
+    halves = []
     for c, d in pairs:
-        kind = Kinds.of(plain, c, d)
-        if kind is None:  # never are both positive
+        ratios = DistinctRatios.of(plain, c, d)
+        if ratios is None:  # never are both positive
             continue
-        parts = split(kind.sizes, most, work // len(pairs))
+        parts = split(ratios.sizes, most, work // len(pairs))
         if parts is None:
             return bound(views)
-        # What they are is found again when their turn comes: all at once may be many.
-        kinds.append((c, d, parts))
-    total = sum(1 + parts.blocks for _, _, parts in kinds)
+        # The ratios are found again when their turn comes: those of all pairs at once may be many.
+        halves.append((c, d, parts))
+    total = sum(1 + parts.blocks for _, _, parts in halves)
     done = 0
 
     def step() -> None:
@@ -96,15 +99,17 @@ def margin_of(
 
     best: tuple[Term, list[int], tuple[int, int]] | None = None
     middle = False
-    for c, d, parts in kinds:
-        kind = Kinds.of(plain, c, d)
-        assert kind is not None
+    for c, d, parts in halves:
+        ratios = DistinctRatios.of(plain, c, d)
         all_pairs = parts.blocks * parts.n * parts.m <= enumerate_up_to
         middle |= not all_pairs
-        found = kind.nearest(plain.base(c, d), parts, logs, all_pairs, used, step)
-        if found is not None:
-            term, codes = found
+        nearest = (
+            None if ratios is None else ratios.nearest(plain.base(c, d), parts, logs, all_pairs, used, step)
+        )
+        if nearest is not None:
+            term, codes = nearest
             classes = (c, d) if term.up > term.down else (d, c)
+            # Integers decide which of two pairs is nearer: the logarithms may agree in all bits of a float.
             term = Term(0, max(term.up, term.down), min(term.up, term.down))
             if best is None or term.up * best[0].down < best[0].up * term.down:
                 best = term, codes, classes
@@ -123,29 +128,29 @@ def margin_of(
     )
 
 
-class Kinds(NamedTuple):
+class DistinctRatios(NamedTuple):
     """The distinct N_c / N_d of each attribute for two classes, and the first value that has each."""
 
     terms: list[list[Term]]
     values: list[list[int]]
 
     @classmethod
-    def of(cls, plain: Plain, c: int, d: int) -> Kinds | None:
+    def of(cls, plain: Plain, c: int, d: int) -> DistinctRatios | None:
         """None where no tuple has both classes positive."""
         if plain.of_class[c] == 0 or plain.of_class[d] == 0:
             return None
         terms: list[list[Term]] = []
         values: list[list[int]] = []
         for rows in plain.rows:
-            found: dict[Term, int] = {}
+            first_value: dict[Term, int] = {}
             for value, row in enumerate(rows):
                 term = Term.of(row[c], row[d])
                 if not term.mark:
-                    found.setdefault(term, value)
-            if not found:
+                    first_value.setdefault(term, value)
+            if not first_value:
                 return None
-            terms.append(list(found))
-            values.append(list(found.values()))
+            terms.append(list(first_value))
+            values.append(list(first_value.values()))
         return cls(terms, values)
 
     @property
@@ -188,9 +193,9 @@ def nearer(a: Term, b: Term) -> bool:
 
 def logs_of(term: Term) -> tuple[float, float]:
     """ln(up / down) and its log2, of a term above 1: of the exact ratio, never of a rounded one."""
-    rest = gmpy2.mpq(term.up - term.down, term.down)
+    above_1 = gmpy2.mpq(term.up - term.down, term.down)
     with gmpy2.context(precision=160):
-        log = gmpy2.log1p(gmpy2.mpfr(rest))
+        log = gmpy2.log1p(gmpy2.mpfr(above_1))
         return float(log), float(gmpy2.log2(log))
 
 
@@ -212,7 +217,7 @@ def bound(views: Viewset) -> Margin:
     >>> round(bound(nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]]})).log, 6)  # ln(1 + 1/3)
     0.287682
     """
-    n_rows(views)
+    refuse_no_rows(views)
     of_class = [int(count) for count in views.class_counts.tolist()]
     arrays = list(views.counts.values())
     tuples = math.prod(map(len, arrays))
@@ -245,7 +250,7 @@ def bound(views: Viewset) -> Margin:
     return Margin(log * (1 - 2.0**-50), log2 - 1e-9, None, None, False, "bound", tuples)
 
 
-def n_rows(views: Any) -> None:
+def refuse_no_rows(views: Viewset) -> None:
     """Refuse views of no rows."""
     if not any(views.class_counts.tolist()):
         raise ValueError("views: no rows")

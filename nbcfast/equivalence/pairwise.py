@@ -1,11 +1,14 @@
-"""Two classifiers compared pair of classes by pair, by meeting in the middle."""
+"""Two classifiers compared pair of classes by pair, by meeting in the middle.
+
+That this is exact is proved in docs/mathematics/safety.md, section g.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,14 +18,15 @@ from nbcfast._halves.lines import LARGE, Line, both
 from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
 from nbcfast._halves.terms import Logs, Plain, Term, common_factor
 from nbcfast._margin import Lists, dominance, enumerated
-from nbcfast.equivalence.interval import proportional, proved
+from nbcfast.equivalence.interval import proportional, proved_equivalent
 from nbcfast.equivalence.margins import bound
-from nbcfast.equivalence.ranks import Part, Ranks, inverse, merged, suffix_sums
-from nbcfast.equivalence.results import Comparison
-from nbcfast.equivalence.witness import Found, Search, differing_classes
+from nbcfast.equivalence.ranks import Ranks, RowsOfHalf, inverse, merged, suffix_sums
+from nbcfast.equivalence.results import ClassPair, Comparison, Method
+from nbcfast.equivalence.witness import DifferingTuple, WitnessSearch, differing_classes
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+    from nbcfast.table.values import Value
     from nbcfast.views import Viewset
 
 
@@ -46,7 +50,7 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-class Places(NamedTuple):
+class HalfPlaces(NamedTuple):
     """Two classes: half b in the order of either viewset. What has index j has place a[j] in the one."""
 
     a: Int32s
@@ -67,7 +71,7 @@ class Places(NamedTuple):
         return first, second
 
 
-class Work:
+class PairwiseComparison:
     """One comparison of two viewsets with equal domains."""
 
     def __init__(
@@ -95,22 +99,25 @@ class Work:
         self.pairs = list(combinations(range(self.n_classes), 2))
         self.tuples = math.prod(map(len, self.a.rows))
         self.countable = self.tuples < MOST_COUNTED
-        self._kept: dict[tuple[int, int], Places] = {}
+        self._kept: dict[ClassPair, HalfPlaces] = {}
         self._done = self._total = 0  # steps, for `progress`
         self._group()
 
     def _group(self) -> None:
-        """Values whose counts have the same proportions in both viewsets are looked at once."""
+        """Values whose counts have the same proportions in both viewsets are looked at once.
+
+        Multiplying all counts of a value multiplies the scores of all classes alike, so they decide alike.
+        """
         self.members: list[list[int]] = []  # the first value of each group
         weights: list[list[int]] = []
         for rows, rows_too in zip(self.a.rows, self.b.rows, strict=True):
-            found: dict[tuple[int, ...], int] = {}
+            groups: dict[tuple[int, ...], int] = {}
             members: list[int] = []
             sizes: list[int] = []
             for value, (row, row_too) in enumerate(zip(rows, rows_too, strict=True)):
                 common, common_too = common_factor(*row) or 1, common_factor(*row_too) or 1
                 key = (*(count // common for count in row), *(count // common_too for count in row_too))
-                group = found.setdefault(key, len(members))
+                group = groups.setdefault(key, len(members))
                 if group == len(members):
                     members.append(value)
                     sizes.append(0)
@@ -127,12 +134,12 @@ class Work:
             return self._equal("enumeration")
         parts = split(self.sizes, self.limits.most, self.limits.work // len(self.pairs))
         if parts is None:
-            return self._of_large()
+            return self._of_large_domain()
         self.parts = parts
         pairs_of_sums = parts.blocks * parts.n * parts.m
         if pairs_of_sums <= self.limits.enumerate:
             return self._enumerated("enumeration")
-        self._plan(len(self.pairs) * (1 + parts.blocks))
+        self._expect_steps(len(self.pairs) * (1 + parts.blocks))
         hit = None
         for pair in self.pairs:
             hit = self._decided(pair)
@@ -153,10 +160,10 @@ class Work:
         if enough:
             return self._enumerated("enumeration")
         if answer.equal is None:
-            return self._looked_for(Search(self.a, self.b, labels=True))
+            return self._looked_for(WitnessSearch(self.a, self.b, labels=True))
         return answer
 
-    def _plan(self, steps: int) -> None:
+    def _expect_steps(self, steps: int) -> None:
         """There is more to do."""
         self._total += steps
 
@@ -170,11 +177,11 @@ class Work:
         if self._done < self._total:
             self._step(self._total - self._done)
 
-    def _equal(self, method: Any) -> Comparison:
+    def _equal(self, method: Method) -> Comparison:
         return Comparison(True, 0, self.tuples, None, None, self.preserve, method)
 
     def _differs(
-        self, differing: int | None, codes: list[int], classes: tuple[int, int], method: Any
+        self, differing: int | None, codes: list[int], classes: ClassPair, method: Method
     ) -> Comparison:
         witness = {
             name: self.views.domain(name)[members[code]]
@@ -183,45 +190,46 @@ class Work:
         return self._differing(differing, witness, classes, method)
 
     def _differing(
-        self, differing: int | None, witness: dict[str, Any], classes: tuple[int, int], method: Any
+        self, differing: int | None, witness: dict[str, Value], classes: ClassPair, method: Method
     ) -> Comparison:
-        of = (self.views.classes[classes[0]], self.views.classes[classes[1]])
-        return Comparison(False, differing, self.tuples, witness, of, self.preserve, method)
+        labels = (self.views.classes[classes[0]], self.views.classes[classes[1]])
+        return Comparison(False, differing, self.tuples, witness, labels, self.preserve, method)
 
-    def _of_large(self) -> Comparison:
+    def _of_large_domain(self) -> Comparison:
         """A domain that is too large: equal if proven so, different if a tuple shows it, else undecided."""
         if proportional(self.a, self.b):
             return self._equal("interval")
-        search = Search(self.a, self.b, labels=self.labels)
-        found = search.at_random()
-        if found is not None:
-            return self._met(found)
-        self._plan(2 * len(self.pairs))
+        # A witness among some tuples costs little, where a proof may cost minutes: so it is looked for first.
+        search = WitnessSearch(self.a, self.b, labels=self.labels)
+        witness = search.at_random()
+        if witness is not None:
+            return self._differs_at(witness)
+        self._expect_steps(2 * len(self.pairs))
         # The one may be a transform of the other, or the other of the one.
         for first, second in ((self.a, self.b), (self.b, self.a)):
-            if proved(first, second, labels=self.labels, step=self._step):
+            if proved_equivalent(first, second, labels=self.labels, step=self._step):
                 self._finished()
                 return self._equal("interval")
         return self._looked_for(search)
 
-    def _looked_for(self, search: Search) -> Comparison:
+    def _looked_for(self, search: WitnessSearch) -> Comparison:
         """Different if a tuple is found that is, else undecided."""
-        self._plan(len(self.pairs))
-        found = None
+        self._expect_steps(len(self.pairs))
+        witness = None
         for pair in self.pairs:
-            found = search.of_pair(*pair)
-            if found is not None:
+            witness = search.of_pair(*pair)
+            if witness is not None:
                 break
             self._step()
         self._finished()
-        return self._undecided() if found is None else self._met(found)
+        return self._undecided() if witness is None else self._differs_at(witness)
 
-    def _met(self, found: Found) -> Comparison:
+    def _differs_at(self, differing: DifferingTuple) -> Comparison:
         witness = {
             name: self.views.domain(name)[code]
-            for name, code in zip(self.views.attributes, found.codes, strict=True)
+            for name, code in zip(self.views.attributes, differing.codes, strict=True)
         }
-        return self._differing(None, witness, found.classes, "sample")
+        return self._differing(None, witness, differing.classes, "sample")
 
     def _undecided(self) -> Comparison:
         return Comparison(None, None, self.tuples, None, None, self.preserve, "undecided", bound(self.views))
@@ -235,25 +243,25 @@ class Work:
         ]
         return Line(plain.base(c, d), terms, self.parts, self.logs)
 
-    def places(self, pair: tuple[int, int]) -> Places:
-        found = self._kept.get(pair)
-        if found is not None:
-            return found
+    def places(self, pair: ClassPair) -> HalfPlaces:
+        kept = self._kept.get(pair)
+        if kept is not None:
+            return kept
         if 40 * (self.parts.n + self.parts.m) * len(self.pairs) > self.limits.memory:
             self._kept.clear()  # room for the one that was looked at last
         lines = self._line(self.a, *pair), self._line(self.b, *pair)
 
-        def made(line: Line) -> tuple[Lists, Int32s, Int32s]:
+        def half_sums(line: Line) -> tuple[Lists, Int32s, Int32s]:
             u, order = line.list_b()
             return line.lists_of(*line.list_a(), u, order), order, inverse(order)
 
         threads = self.threads if self.parts.n + self.parts.m >= LARGE else 1
-        first, second = both(lambda: made(lines[0]), lambda: made(lines[1]), threads)
-        found = Places(first[2], second[2], first[1], lines, (first[0], second[0]), threads)
-        self._kept[pair] = found
-        return found
+        first, second = both(lambda: half_sums(lines[0]), lambda: half_sums(lines[1]), threads)
+        places = HalfPlaces(first[2], second[2], first[1], lines, (first[0], second[0]), threads)
+        self._kept[pair] = places
+        return places
 
-    def _judged(self, pair: tuple[int, int]) -> bool:
+    def _zeros_do_not_matter(self, pair: ClassPair) -> bool:
         """Whether tuples where both classes are zero in the first viewset do not matter.
 
         For the best class alone only the last class is ever best with X = 0.
@@ -265,7 +273,7 @@ class Work:
         """The codes outside, block after block."""
         return product(*(range(self.sizes[position]) for position in self.parts.outside))
 
-    def _flags(self, pair: tuple[int, int], positions: tuple[int, ...]) -> Bytes:
+    def _flags(self, pair: ClassPair, positions: tuple[int, ...]) -> Bytes:
         """For each index of a half: 1 if class c is zero, 2 if d is, 3 if both are."""
         flags = np.zeros(1, np.uint8)
         for position in positions:
@@ -280,8 +288,8 @@ class Work:
             flags = np.bitwise_or.outer(flags, of_attribute).ravel()
         return flags
 
-    def _flag_of(self, pair: tuple[int, int], outside: tuple[int, ...]) -> int:
-        """The same for what is in no half."""
+    def _flag_of(self, pair: ClassPair, outside: tuple[int, ...]) -> int:
+        """1 if class c is zero through what is in no half, 2 if d is, 3 if both are."""
         flag = sum((self.a.of_class[c] == 0) << bit for bit, c in enumerate(pair))
         codes = dict(zip(self.parts.outside, outside, strict=True))
         for position, members in enumerate(self.members):
@@ -290,12 +298,12 @@ class Work:
                 flag |= sum((row[c] == 0) << bit for bit, c in enumerate(pair))
         return flag
 
-    def _parts_of(self, pair: tuple[int, int], places: Places) -> Iterator[Part]:
+    def _parts_of(self, pair: ClassPair, places: HalfPlaces) -> Iterator[RowsOfHalf]:
         """What there is to look through, each with rows of half a (None: all) and ranks of half b."""
         self._step()
-        judged = self._judged(pair)
+        skip_zeros = self._zeros_do_not_matter(pair)
         flags_a = flags_b = None
-        if judged:
+        if skip_zeros:
             flags_a, flags_b = self._flags(pair, self.parts.a), self._flags(pair, self.parts.b)[places.order]
         ranks = places.b[places.order]
         known: dict[int, Ranks] = {}
@@ -304,19 +312,19 @@ class Work:
             if flags_a is None or flags_b is None:
                 if not known:
                     known[0] = Ranks.of(ranks, None)
-                yield Part(outside, None, above, above_too, known[0])
+                yield RowsOfHalf(outside, None, above, above_too, known[0])
                 self._step()
                 continue
-            own = flags_a | np.uint8(self._flag_of(pair, outside))
-            for flag in range(3):
-                rows = np.flatnonzero(own == flag)
+            flags = flags_a | np.uint8(self._flag_of(pair, outside))
+            for flag in range(3):  # rows of flag 3 are zero in both classes whatever half b is: not looked at
+                rows = np.flatnonzero(flags == flag)
                 if len(rows):
                     if flag not in known:
                         known[flag] = Ranks.of(ranks, (flags_b | flag) != 3)
-                    yield Part(outside, rows, above[rows], above_too[rows], known[flag])
+                    yield RowsOfHalf(outside, rows, above[rows], above_too[rows], known[flag])
             self._step()
 
-    def _decided(self, pair: tuple[int, int]) -> list[int] | None:
+    def _decided(self, pair: ClassPair) -> list[int] | None:
         """Codes of a tuple on which the comparison of these classes differs, or None."""
         places = self.places(pair)
         for part in self._parts_of(pair, places):
@@ -339,7 +347,7 @@ class Work:
         codes = zip(self.parts.outside, outside, strict=True)
         return self.times * math.prod(self.weights[position][code] for position, code in codes)
 
-    def _counted(self, pair: tuple[int, int]) -> int:
+    def _counted(self, pair: ClassPair) -> int:
         """How many tuples differ in the comparison of these two classes: dominance counting."""
         places = self.places(pair)
         weights, weights_b = self._weights_of(self.parts.a), self._weights_of(self.parts.b)
@@ -350,7 +358,7 @@ class Work:
         in_order_too[places.b] = weights_b
         from_place_too = suffix_sums(in_order_too)
         total = 0
-        self._plan(self.parts.blocks)
+        self._expect_steps(self.parts.blocks)
         for outside in self._blocks():
             above, above_too = places.thresholds(outside)
             by_above = np.argsort(-above).astype(np.int32)
@@ -363,7 +371,7 @@ class Work:
 
     # --- all pairs of classes -----------------------------------------------------------------------------
 
-    def _enumerated(self, method: Any) -> Comparison:
+    def _enumerated(self, method: Method) -> Comparison:
         """Look at every pair of sums, with all comparisons of classes at once."""
         parts = self.parts
         weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)
@@ -376,7 +384,7 @@ class Work:
         step = max(1, 500_000_000 // (parts.m * len(places)))
         differing = 0
         codes: list[int] | None = None
-        self._plan(parts.blocks * parts.n)
+        self._expect_steps(parts.blocks * parts.n)
         for outside in self._blocks():
             for p, one in enumerate(places):
                 above[p], above_too[p] = one.thresholds(outside)
@@ -405,7 +413,7 @@ class Work:
             return self._equal(method)
         return self._differs(differing if self.countable else None, codes, self._classes_at(codes), method)
 
-    def _classes_at(self, codes: list[int]) -> tuple[int, int]:
+    def _classes_at(self, codes: list[int]) -> ClassPair:
         """Two classes that differ at a tuple: the first comparison, or both labels."""
         rows, rows_too = (
             [
@@ -416,15 +424,20 @@ class Work:
         )
         classes = differing_classes(rows, rows_too, self.a.of_class, self.b.of_class, labels=self.labels)
         if classes is None:
-            raise AssertionError("the tuple does not differ")
+            # Sums in fixed point and integers cannot disagree, as sums are decided with a proven error
+            # (docs/mathematics/safety.md, section g). If they ever did, either might be wrong: no verdict.
+            raise RuntimeError(
+                "compare: a tuple differs by sums of logarithms and not by integers, which is a fault of "
+                "nbcfast; please report it with both viewsets"
+            )
         return classes
 
-    def _listed(self, pairs: list[tuple[int, int]]) -> Comparison:
+    def _listed(self, pairs: list[ClassPair]) -> Comparison:
         """List the differing tuples of each of these comparisons of classes, and look at their union.
 
         In the first of them some tuple differs.
         """
-        self._plan(len(pairs) * (1 + self.parts.blocks))
+        self._expect_steps(len(pairs) * (1 + self.parts.blocks))
         most = self.limits.list
         parts = self.parts
         blocks = {outside: number for number, outside in enumerate(self._blocks())}

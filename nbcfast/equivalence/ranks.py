@@ -36,7 +36,7 @@ class Ranks(NamedTuple):
         return cls(low, high, lowest, highest)
 
 
-class Part(NamedTuple):
+class RowsOfHalf(NamedTuple):
     """Some rows of half a against half b."""
 
     outside: tuple[int, ...]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.numbers import amount_text
+from nbcfast._core.untyped import Document
+from nbcfast.table.values import Value
+
+ClassPair = tuple[int, int]  # positions of two classes
+Method = Literal["enumeration", "meet in the middle", "interval", "sample", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,13 @@ class Margin:
 
     log: float
     log2: float
-    witness: dict[str, Any] | None
-    classes: tuple[Any, Any] | None
+    witness: dict[str, Value] | None
+    classes: tuple[Value, Value] | None
     exact: bool
     method: Literal["enumeration", "meet in the middle", "bound"]
     tuples: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain Python values."""
         return {
             "log": self.log,
@@ -96,14 +101,14 @@ class Comparison:
     equal: bool | None
     differing: int | None
     tuples: int
-    witness: dict[str, Any] | None
-    classes: tuple[Any, Any] | None
+    witness: dict[str, Value] | None
+    classes: tuple[Value, Value] | None
     preserve: Literal["order", "label"]
-    method: Literal["enumeration", "meet in the middle", "interval", "sample", "undecided"]
+    method: Method
     bound: Margin | None = None
     rows: Longs | None = field(default=None, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain Python values."""
         return {
             "equal": self.equal,

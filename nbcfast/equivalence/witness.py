@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Floats, Places
 from nbcfast._core.products import product
+from nbcfast._core.untyped import Exact
 from nbcfast._halves.codes import codes_of
 from nbcfast._halves.terms import Plain
 from nbcfast.equivalence.interval import as_array
+from nbcfast.equivalence.results import ClassPair
 from nbcfast.views.integers import logarithms
 
-Pair = tuple[int, int]
 Walk = tuple[Places, Places]  # from one tuple to another
 Choices = list[tuple[int, Places]]  # attributes, and the values each may have
 
@@ -37,14 +38,14 @@ TINY = 1e-300
 SURE_BITS = 192
 
 
-class Found(NamedTuple):
+class DifferingTuple(NamedTuple):
     """A tuple that differs: the code of each attribute, and two classes as in Comparison.classes."""
 
     codes: list[int]
-    classes: Pair
+    classes: ClassPair
 
 
-class Points(NamedTuple):
+class ScoredTuples(NamedTuple):
     """Scores of some tuples in either viewset: logarithms without the zero factors, and whether X is 0."""
 
     logs: tuple[Floats, Floats]  # (tuples, classes)
@@ -57,25 +58,25 @@ class Points(NamedTuple):
         above: Bools = ~zero[:, c] & (zero[:, d] | (logs[:, c] - logs[:, d] > self.noise[view]))
         return above
 
-    def depth(self, view: int, c: Any, d: Any) -> Floats:
+    def depth(self, view: int, c: int | Places, d: int | Places) -> Floats:
         """How far apart two classes are, which may differ from tuple to tuple."""
         logs, zero = self.logs[view], self.zero[view]
         each = np.arange(len(logs))
         size: Floats = np.abs(logs[each, c] - logs[each, d])
         return np.where(zero[each, c] | zero[each, d], np.inf, size)
 
-    def deepest(self, pair: Pair | None) -> tuple[float, int]:
+    def deepest(self, pair: ClassPair | None) -> tuple[float, int]:
         """Of the tuples whose two classes, or with None whose labels, differ: the one surest to, and how far.
 
         Minus infinity where there is none.
         """
         if pair is not None:
-            c: Any = pair[0]
-            d: Any = pair[1]
-            differs = self.above(0, c, d) != self.above(1, c, d)
+            c: int | Places = pair[0]
+            d: int | Places = pair[1]
+            differs = self.above(0, *pair) != self.above(1, *pair)
         else:
-            c, d = self._best(0), self._best(1)
-            differs = c != d
+            c, d = best, best_too = self._best(0), self._best(1)
+            differs = best != best_too
         if not differs.any():
             return -math.inf, -1
         depths = np.minimum(self.depth(0, c, d), self.depth(1, c, d))
@@ -89,7 +90,7 @@ class Points(NamedTuple):
         return best
 
 
-class Search:
+class WitnessSearch:
     """For tuples that differ in one comparison of classes, or with `labels` in the best class."""
 
     def __init__(self, a: Plain, b: Plain, *, labels: bool) -> None:
@@ -121,7 +122,7 @@ class Search:
 
     def _walks(
         self, walks: list[Walk], order: Places, classes: list[int]
-    ) -> Iterator[tuple[list[Walk], Points]]:
+    ) -> Iterator[tuple[list[Walk], ScoredTuples]]:
         """All tuples met on the way, attribute after attribute in this order; several walks at a time."""
         n = len(order)
         columns = np.array(classes, np.intp)
@@ -131,16 +132,16 @@ class Search:
             start, stop = (np.array([walk[k] for walk in some])[:, order, np.newaxis] for k in range(2))
             logs, zero = [], []
             for view in range(2):
-                of, is_zero = self._logs[view], self._zero[view]
+                terms, is_zero = self._logs[view], self._zero[view]
                 steps = np.empty((len(some), n + 1, len(classes)))
-                steps[:, 0] = self._base[view][classes] + of[start, columns].sum(axis=1)
-                steps[:, 1:] = of[stop, columns] - of[start, columns]
+                steps[:, 0] = self._base[view][classes] + terms[start, columns].sum(axis=1)
+                steps[:, 1:] = terms[stop, columns] - terms[start, columns]
                 logs.append(np.cumsum(steps, axis=1).reshape(-1, len(classes)))
                 zeros = np.empty(steps.shape, np.intp)
                 zeros[:, 0] = self._base_zero[view][classes] + is_zero[start, columns].sum(axis=1)
                 zeros[:, 1:] = is_zero[stop, columns].astype(np.intp) - is_zero[start, columns]
                 zero.append((np.cumsum(zeros, axis=1) > 0).reshape(-1, len(classes)))
-            yield some, Points((logs[0], logs[1]), (zero[0], zero[1]), self._noise)
+            yield some, ScoredTuples((logs[0], logs[1]), (zero[0], zero[1]), self._noise)
 
     def _met(self, walks: list[Walk], order: Places, place: int) -> Places:
         """The tuple at a place of some walks."""
@@ -150,7 +151,7 @@ class Search:
         values[order[:steps]] = stop[order[:steps]]
         return values
 
-    def _around(self, values: Places, choices: Choices, classes: list[int]) -> Points:
+    def _around(self, values: Places, choices: Choices, classes: list[int]) -> ScoredTuples:
         """Of all tuples with these values, or with any choice for some attributes, the last the fastest."""
         logs, zero = [], []
         columns = np.array(classes, np.intp)
@@ -158,13 +159,13 @@ class Search:
         for view in range(2):
             sums = (self._base[view][classes] + self._logs[view][fixed].sum(axis=0))[np.newaxis]
             zeros = (self._base_zero[view][classes] | self._zero[view][fixed].any(axis=0))[np.newaxis]
-            for _, own in choices:
-                chosen = np.ix_(own, columns)
+            for _, allowed in choices:
+                chosen = np.ix_(allowed, columns)
                 sums = (sums[:, np.newaxis] + self._logs[view][chosen]).reshape(-1, len(classes))
                 zeros = (zeros[:, np.newaxis] | self._zero[view][chosen]).reshape(-1, len(classes))
             logs.append(sums)
             zero.append(zeros)
-        return Points((logs[0], logs[1]), (zero[0], zero[1]), self._noise)
+        return ScoredTuples((logs[0], logs[1]), (zero[0], zero[1]), self._noise)
 
     def _highest(self, scores: Floats) -> Places:
         """For each attribute the first value of largest score."""
@@ -177,59 +178,62 @@ class Search:
 
     # --- the search ---------------------------------------------------------------------------------------
 
-    def at_random(self) -> Found | None:
+    def at_random(self) -> DifferingTuple | None:
         """Along walks between random tuples."""
         n = len(self._sizes)
         order = self._rng.permutation(n)
-        best = Best()
+        best = DeepestTuple()
         n_walks = max(8, min(MOST_WALKS, RANDOM_POINTS // (n + 1)))
         tuples = self._starts + self._rng.integers(self._sizes, size=(n_walks + 1, n))
         for walks, points in self._walks(list(pairwise(tuples)), order, list(range(self._n_classes))):
             for pair in [None] if self._labels else self._pairs:
                 depth, place = points.deepest(pair)
                 if depth > best.depth:
-                    best = Best(depth, self._met(walks, order, place))
+                    best = DeepestTuple(depth, self._met(walks, order, place))
         return self._proven(best)
 
-    def of_pair(self, c: int, d: int) -> Found | None:
+    def of_pair(self, c: int, d: int) -> DifferingTuple | None:
         """Along walks between the tuples where two classes are farthest apart, in either viewset or both."""
         classes = list(range(self._n_classes)) if self._labels else [c, d]
         pair = None if self._labels else (0, 1)
         first, second = (c, d) if self._labels else (0, 1)
-        best = Best()
+        best = DeepestTuple()
         for values in (*self._of_zeros(c, d), *self._of_zeros(d, c)):
             depth, _ = self._around(values, [], classes).deepest(pair)
             if depth > best.depth:
-                best = Best(depth, values)
+                best = DeepestTuple(depth, values)
         candidates = [best]
         lines = self._lines(c, d)
         if lines is None:
             return self._proven(*candidates)
         order = self._rng.permutation(len(self._sizes))
-        best = Best()
-        unsure: list[Best] = []  # as good as ties in both
-        near = [Best(), Best()]  # to f = 0, seen from where f' would be; f' below and above x f
+        best = DeepestTuple()
+        unsure: list[DeepestTuple] = []  # as good as ties in both
+        near = [
+            DeepestTuple(),
+            DeepestTuple(),
+        ]  # to f = 0, seen from where f' would be; f' below and above x f
         for walks, points in self._walks(self._corners(lines, c, d), order, classes):
             depth, place = points.deepest(pair)
             if depth > best.depth:
-                best = Best(depth, self._met(walks, order, place))
+                best = DeepestTuple(depth, self._met(walks, order, place))
             f, g = (logs[:, first] - logs[:, second] for logs in points.logs)
             unsure += [
-                Best(-math.inf, self._met(walks, order, place))
+                DeepestTuple(-math.inf, self._met(walks, order, place))
                 for place in np.flatnonzero(
                     (np.abs(f) <= self._noise[0]) & (np.abs(g) <= self._noise[1])
                 ).tolist()[:TRIES]
             ]
             rest = g - lines.x * f
             nearness = np.abs(rest) / (np.abs(f) + TINY)
-            for sign, mine in enumerate((rest < 0, rest > 0)):
-                place = int(np.argmax(np.where(mine, nearness, -1.0)))
-                if mine[place] and nearness[place] > near[sign].depth:
-                    near[sign] = Best(float(nearness[place]), self._met(walks, order, place))
+            for sign, on_this_side in enumerate((rest < 0, rest > 0)):
+                place = int(np.argmax(np.where(on_this_side, nearness, -1.0)))
+                if on_this_side[place] and nearness[place] > near[sign].depth:
+                    near[sign] = DeepestTuple(float(nearness[place]), self._met(walks, order, place))
         candidates.append(best)
-        found = self._proven(*candidates, *unsure[:TRIES])
-        if found is not None:
-            return found
+        differing = self._proven(*candidates, *unsure[:TRIES])
+        if differing is not None:
+            return differing
         halves = self._halves(lines)
         return self._proven(
             *(
@@ -246,8 +250,8 @@ class Search:
         classes: list[int],
         first: int,
         second: int,
-        pair: Pair | None,
-    ) -> Best:
+        pair: ClassPair | None,
+    ) -> DeepestTuple:
         """Of all choices around a tuple those that bring f nearest to 0: the halves meet in the middle."""
         a, b = (self._around(values, choices, classes) for choices in halves)
         here = self._around(values, [], classes)
@@ -255,13 +259,13 @@ class Search:
         u = b.logs[0][:, first] - b.logs[0][:, second]
         of_x = np.argsort(x)
         k = np.searchsorted(x[of_x], here.logs[0][0, first] - here.logs[0][0, second] - u, side="right")
-        best = Best()
+        best = DeepestTuple()
         for beside in (-2, -1, 0, 1):
             j = np.flatnonzero((k + beside >= 0) & (k + beside < len(x)))
             if len(j) == 0:
                 continue
             i = of_x[k[j] + beside]
-            points = Points(
+            points = ScoredTuples(
                 tuple(p[i] + q[j] - r for p, q, r in zip(a.logs, b.logs, here.logs, strict=True)),
                 tuple(p[i] | q[j] for p, q in zip(a.zero, b.zero, strict=True)),
                 self._noise,
@@ -270,10 +274,10 @@ class Search:
             if depth > best.depth:
                 met = values.copy()
                 for choices, index in zip(halves, (i[place], j[place]), strict=True):
-                    codes = codes_of(int(index), [len(own) for _, own in choices])
-                    for (attribute, own), code in zip(choices, codes, strict=True):
-                        met[attribute] = own[code]
-                best = Best(depth, met)
+                    codes = codes_of(int(index), [len(allowed) for _, allowed in choices])
+                    for (attribute, allowed), code in zip(choices, codes, strict=True):
+                        met[attribute] = allowed[code]
+                best = DeepestTuple(depth, met)
         return best
 
     def _of_zeros(self, zero: int, other: int) -> Iterator[Places]:
@@ -295,7 +299,7 @@ class Search:
                 values[cheapest] = self._highest(of_zero)[cheapest]
                 yield values
 
-    def _lines(self, c: int, d: int) -> Lines | None:
+    def _lines(self, c: int, d: int) -> PairTerms | None:
         """Of f = ln X_c / X_d and f' - x f over the values where all four counts are positive."""
         if len(self._sizes) == 0 or any(base[c] or base[d] for base in self._base_zero):
             return None
@@ -310,9 +314,9 @@ class Search:
         )
         size = float(np.dot(centred, centred))
         x = float(np.dot(centred, centred_too)) / size if size > 0 else 1.0
-        return Lines(positive, f, g - x * f, x)
+        return PairTerms(positive, f, g - x * f, x)
 
-    def _corners(self, lines: Lines, c: int, d: int) -> list[Walk]:
+    def _corners(self, lines: PairTerms, c: int, d: int) -> list[Walk]:
         """From corner to corner of what (f, f' - x f) can be."""
         spans = [float(self._spans(lines, line).sum()) or 1.0 for line in (lines.f, lines.rest)]
         n_corners = max(8, min(16 if self._labels else 64, WALKED_VALUES // len(lines.f)))
@@ -331,14 +335,14 @@ class Search:
             walks += [walk for walk in pairwise(corners) if (walk[0] != walk[1]).any()] or [(corners[0],) * 2]
         return walks
 
-    def _spans(self, lines: Lines, line: Floats) -> Floats:
+    def _spans(self, lines: PairTerms, line: Floats) -> Floats:
         """For each attribute how far its values lie apart."""
         most = np.maximum.reduceat(np.where(lines.positive, line, -np.inf), self._starts)
         least = np.minimum.reduceat(np.where(lines.positive, line, np.inf), self._starts)
         spans: Floats = most - least
         return spans
 
-    def _halves(self, lines: Lines) -> tuple[Choices, Choices]:
+    def _halves(self, lines: PairTerms) -> tuple[Choices, Choices]:
         """Attributes, each with its values, that change f but hardly f' - x f."""
         spans, moves = self._spans(lines, lines.rest), self._spans(lines, lines.f)
         halves: tuple[Choices, Choices] = [], []
@@ -347,23 +351,23 @@ class Search:
             if moves[attribute] <= 0:
                 continue
             start = int(self._starts[attribute])
-            own = start + np.flatnonzero(lines.positive[start : start + int(self._sizes[attribute])])
+            allowed = start + np.flatnonzero(lines.positive[start : start + int(self._sizes[attribute])])
             half = int(sizes[1] < sizes[0])
-            if sizes[half] * len(own) > HALF_BOX:
+            if sizes[half] * len(allowed) > HALF_BOX:
                 break
-            sizes[half] *= len(own)
-            halves[half].append((attribute, own))
+            sizes[half] *= len(allowed)
+            halves[half].append((attribute, allowed))
         return halves
 
-    def _proven(self, *candidates: Best) -> Found | None:
+    def _proven(self, *candidates: DeepestTuple) -> DifferingTuple | None:
         """The first of these tuples, the deepest first, that differs indeed."""
         for candidate in sorted(candidates, key=lambda one: -one.depth):
-            found = None if candidate.values is None else self._compared(candidate.values)
-            if found is not None:
-                return found
+            differing = None if candidate.values is None else self._compared(candidate.values)
+            if differing is not None:
+                return differing
         return None
 
-    def _compared(self, values: Places) -> Found | None:
+    def _compared(self, values: Places) -> DifferingTuple | None:
         """The tuple, if it differs: exactly."""
         codes: list[int] = (values - self._starts).tolist()
         a, b = self._plain
@@ -372,17 +376,17 @@ class Search:
             for plain in self._plain
         )
         classes = differing_classes(rows, rows_too, a.of_class, b.of_class, labels=self._labels)
-        return None if classes is None else Found(codes, classes)
+        return None if classes is None else DifferingTuple(codes, classes)
 
 
-class Best(NamedTuple):
+class DeepestTuple(NamedTuple):
     """A candidate, and how deep in the one or the other order it lies."""
 
     depth: float = -math.inf
     values: Places | None = None
 
 
-class Lines(NamedTuple):
+class PairTerms(NamedTuple):
     """Two classes: terms of f and of f' - x f, one a value, where all counts are positive."""
 
     positive: Bools
@@ -398,12 +402,12 @@ def differing_classes(
     of_class_too: list[int],
     *,
     labels: bool,
-) -> Pair | None:
+) -> ClassPair | None:
     """The first comparison of two classes that differs, or both labels; None where they are alike: exactly.
 
     `rows` are the counts of the tuple's values in either viewset.
     """
-    scores = Scores(rows, of_class), Scores(rows_too, of_class_too)
+    scores = TupleScores(rows, of_class), TupleScores(rows_too, of_class_too)
     if labels:
         best = scores[0].best(), scores[1].best()
         return None if best[0] == best[1] else best
@@ -413,14 +417,14 @@ def differing_classes(
     return None
 
 
-class Scores:
+class TupleScores:
     """X_c = P_c^(1-n) prod N_c of one tuple, compared exactly: by logarithms where these are sure."""
 
     def __init__(self, rows: list[list[int]], of_class: list[int]) -> None:
         self._rows, self._of_class = rows, of_class
         self._n = len(rows)
-        self._logs: list[Any] = []  # None where X is 0
-        self._error: Any = 0
+        self._logs: list[Exact | None] = []  # None where X is 0
+        self._error: Exact = 0
         with gmpy2.context(precision=SURE_BITS):
             for c, count in enumerate(of_class):
                 if count == 0 or any(row[c] == 0 for row in rows):

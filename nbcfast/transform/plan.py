@@ -70,21 +70,11 @@ class Decisions:
             difference = logs[:, c] - logs[:, d]
             for start, stop in pairwise(starts):
                 ratios = (ratios[:, np.newaxis] + difference[start:stop]).reshape(-1)
-            above, matters = self._asked(number)
+            above, matters = self._enumerated.asked(number)
             distance = np.abs(ratios)
             if matters is not None:
                 distance[~matters] = np.inf
             yield c, d, distance, above
-
-    def _asked(self, number: int) -> tuple[Bools, Bools | None]:
-        """Whether X_c > X_d has to hold, and for which tuples a pair matters (None: all)."""
-        enumerated = self._enumerated
-        if enumerated.truth is not None:
-            return enumerated.truth[number].reshape(-1), None
-        assert enumerated.labels is not None
-        c, d = enumerated.pairs[number]
-        labels = enumerated.labels.reshape(-1)
-        return labels == c, (labels == c) | (labels == d)
 
 
 class LadderPlan:

@@ -15,6 +15,7 @@ from nbcfast._halves.lines import Line
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Term
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
+from nbcfast.equivalence import pairwise as pairwise_module
 from nbcfast.reference import equivalence as reference
 
 
@@ -30,6 +31,14 @@ def test_safety_note_cases():
     tilted = Viewset([200_000, 200_000], [[[10_009, 40_010]], [[160_009, 40_010]]])
     assert reference.compare(delta, tilted) == (1, 1)
     assert compare(delta, tilted).differing == 1
+
+
+def test_no_verdict_where_sums_and_integers_disagree(monkeypatch):
+    """That cannot be; if it were, either could be wrong."""
+    monkeypatch.setattr(pairwise_module, "differing_classes", lambda *rows, labels: None)
+    a = Viewset([5, 5], {"job": [[2, 3], [3, 2]]})
+    with pytest.raises(RuntimeError, match="by sums of logarithms and not by integers, which is a fault"):
+        compare(a, Viewset([5, 5], {"job": [[3, 2], [2, 3]]}))
 
 
 def test_attributes_and_values_are_found_by_name():
