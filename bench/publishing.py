@@ -9,7 +9,7 @@ import nbcfast
 from nbcfast import Viewset
 from nbcfast._rounding.apportion import viewset
 from nbcfast.transform import adjust, fill_zeros, scale
-from nbcfast.transform.shares import Shares, proven
+from nbcfast.transform.shares import ScaledShares, proven_counts
 
 BITS = 256
 
@@ -39,7 +39,7 @@ def four_steps(views: Viewset, limit: int = 4) -> tuple[object, Viewset]:
     """The four public steps, at 256 bits and with the rows of the proof."""
     scaled = scale(fill_zeros(views), limit, bits=BITS)
     adjusted = adjust(scaled)
-    found = proven(Shares(scaled))
+    found = proven_counts(ScaledShares(scaled))
     assert found is not None
     return adjusted, viewset(views, found.of_class, found.rows)
 

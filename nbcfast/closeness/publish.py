@@ -24,10 +24,10 @@ from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import prior_in_integers, prior_of, within
 from nbcfast.transform.gauge import Weighting
-from nbcfast.transform.margin_bound import MARGIN_DOMAIN, margin_of
+from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
 from nbcfast.transform.scaled import scaled_by
-from nbcfast.transform.shares import Shares, proven, proven_in
+from nbcfast.transform.shares import ScaledShares, proven_counts, proven_counts_in
 from nbcfast.transform.zeros import Preserve, fill_zeros
 from nbcfast.views import Viewset
 
@@ -127,7 +127,7 @@ def est(
     if identity:
         return request.release(Rounded(views, "identity"), identity=True)
     scores = Scores(filled, numbers, progress, MARGIN_DOMAIN)
-    margin = margin_of(filled, gauge, progress)
+    margin = deciding_margin(filled, gauge, progress)
     region = chosen(scores, limit)
     if region is None:
         raise _infeasible(solved(scores), demanded, limit)
@@ -176,7 +176,7 @@ class RegionPlan:
     ----------
     region : Region
     margin : Fraction or None
-        See `margin_of`.
+        See `deciding_margin`.
     prior : tuple of Fraction
     limit : Fraction
         R, as the odds of the counts must keep to it.
@@ -234,19 +234,19 @@ class RegionPlan:
     def between(self, low: Fraction, high: Fraction) -> Fraction | None:
         return None  # each k has a y of its own
 
-    def shares(self, k: Fraction) -> Shares:
+    def shares(self, k: Fraction) -> ScaledShares:
         y, margin = self._powers[k]
         weighting = Weighting(self.region.scores.numbers, y)
-        return Shares(scaled_by(self.filled, self.limit, k, self.gauge, margin, None, SPARE, weighting))
+        return ScaledShares(scaled_by(self.filled, self.limit, k, self.gauge, margin, None, SPARE, weighting))
 
-    def nearest(self, shares: Shares, rows: int) -> Nearest:
+    def nearest(self, shares: ScaledShares, rows: int) -> Nearest:
         return self.decisions.nearest(shares, rows)
 
-    def proven(self, shares: Shares) -> Counted:
-        return proven(shares)
+    def proven(self, shares: ScaledShares) -> Counted:
+        return proven_counts(shares)
 
-    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
-        return proven_in(shares, rows)
+    def proven_in(self, shares: ScaledShares, rows: int) -> Counted | None:
+        return proven_counts_in(shares, rows)
 
     def compare(self, views: Viewset) -> Comparison:
         return self.decisions.compare(views)

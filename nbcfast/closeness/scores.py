@@ -17,7 +17,7 @@ from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
 from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.equivalence.margins import bound
 from nbcfast.transform.powers import Power
-from nbcfast.transform.zeros import Filled, largest_ratio
+from nbcfast.transform.zeros import Filled, largest_score_ratio
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -61,7 +61,7 @@ class Scores:
     @cached_property
     def largest(self) -> dict[Pair, Power]:
         """The largest X_c / X_d of every ordered pair, zeros replaced."""
-        return {pair: largest_ratio(self.filled, *pair) for pair in self.pairs}
+        return {pair: largest_score_ratio(self.filled, *pair) for pair in self.pairs}
 
     def inverted(self, pair: Pair) -> bool:
         """Whether the first class has the smaller prior, and a larger score somewhere."""

@@ -1,4 +1,4 @@
-"""Step 3: counts that add up again."""
+"""Step 3: counts that add up again: docs/mathematics/safety.md, section e."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import mul
-from typing import Any
 
 import gmpy2
 
 from nbcfast._core.errors import expect
+from nbcfast._core.untyped import Document, Exact
+from nbcfast.table.values import Value
 from nbcfast.transform.scaled import Scaled, dyadic
 
 
@@ -26,10 +27,10 @@ class Adjusted:
     """
 
     scaled: Scaled
-    class_counts: tuple[Any, ...]
+    class_counts: tuple[Exact, ...]
 
     @cached_property
-    def counts(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
+    def counts(self) -> Mapping[str, tuple[tuple[Exact, ...], ...]]:
         """For each attribute a row a value, one mpq a class."""
         scaled, result = self.scaled, {}
         starts = scaled.filled.flat.starts.tolist()
@@ -43,7 +44,7 @@ class Adjusted:
         return result
 
     @property
-    def classes(self) -> tuple[Any, ...]:
+    def classes(self) -> tuple[Value, ...]:
         return self.scaled.views.classes
 
     @property
@@ -58,7 +59,7 @@ class Adjusted:
             for column, count in zip(zip(*array, strict=True), self.class_counts, strict=True)
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "classes": list(self.classes),
             "class_counts": list(self.class_counts),
@@ -93,8 +94,8 @@ def adjust(scaled: Scaled) -> Adjusted:
     return Adjusted(scaled, tuple(counts))
 
 
-def column_sums(scaled: Scaled) -> list[list[Any]]:
-    """S^i_c, without the common power of two."""
+def column_sums(scaled: Scaled) -> list[list[Exact]]:
+    """S^i_c of each attribute, times 2^-exponent as the numbers are, so that they stay integers."""
     starts = scaled.filled.flat.starts.tolist()
     return [
         [sum(column) for column in zip(*scaled.integers.numbers[start:stop], strict=True)]

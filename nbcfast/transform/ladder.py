@@ -1,13 +1,13 @@
-"""Candidates for k, in rising order."""
+"""Candidates for k, in rising order: docs/mathematics/safety.md, section d."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
 
+from nbcfast._core.untyped import Exact
 from nbcfast.transform.zeros import Filled, log_amplification
 
 GRID = 64  # k is a multiple of 1/64 below 64 and an integer from there on
@@ -25,7 +25,9 @@ class Ladder:
         precision = 128 + longest
         log = log_amplification(filled, precision)
         with gmpy2.context(precision=precision):
-            quotient = log / log_of(limit)
+            quotient = log / log_of_limit(limit)
+            # Down by more than its error: a k that is too small fails its test and costs one step, one that
+            # is too large would stay, and make posteriors flatter without need.
             quotient -= abs(quotient) * gmpy2.exp2(-100 - longest)
             self.quotient = quotient
             a = int(gmpy2.ceil(quotient * GRID))
@@ -68,9 +70,9 @@ def paper_k(filled: Filled, limit: Fraction) -> Fraction:
                 unit = int(flat.unit[flat.zero[:, c]].min())
                 least = min(least, gmpy2.log(gmpy2.mpz(unit)) - exponent * gmpy2.const_log2())
         log = gmpy2.log(gmpy2.mpz(most)) - least
-        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_of(limit)))))
+        return Fraction(max(1, int(gmpy2.ceil(n * (2 * n + 3) * log / log_of_limit(limit)))))
 
 
-def log_of(limit: Fraction) -> Any:
+def log_of_limit(limit: Fraction) -> Exact:
     """Ln of a number above 1, to the precision of the context however near to 1 it is."""
     return gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1)))

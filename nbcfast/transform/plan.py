@@ -1,4 +1,7 @@
-"""What SafetyTransform wants of rows: roots on a ladder, decisions that stay, Lambda within its limit."""
+"""What SafetyTransform wants of rows: roots on a ladder, decisions that stay, Lambda within its limit.
+
+See docs/mathematics/safety.md, sections d and f.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from nbcfast._rounding.search import Nearest
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.transform.ladder import Ladder, between
 from nbcfast.transform.scaled import scaled_by
-from nbcfast.transform.shares import Shares, proven, proven_in
+from nbcfast.transform.shares import ScaledShares, proven_counts, proven_counts_in
 from nbcfast.transform.zeros import Filled
 from nbcfast.views import Viewset
 
@@ -29,7 +32,7 @@ MOST_LIMIT = Fraction(1 << 256)  # of Lambda: beyond, shares of rows would leave
 
 
 class Decisions:
-    """What views without zeros decide, for candidates to be compared with.
+    """What views decide once their zeros are replaced, for candidates to be compared with.
 
     Parameters
     ----------
@@ -50,19 +53,20 @@ class Decisions:
     def compare(self, views: Viewset) -> Comparison:
         return self._comparer.compare(views)
 
-    def nearest(self, shares: Shares, rows: int) -> Nearest:
+    def nearest(self, shares: ScaledShares, rows: int) -> Nearest:
         """The comparisons that rounding to so many rows may turn."""
         flat = self.filled.flat
         starts, sizes = flat.starts[:-1], np.diff(flat.starts).tolist()
 
         def rows_of(places: Longs) -> Longs:
-            found: Longs = unravelled(places, sizes) + starts
-            return found
+            rows_of_tuples: Longs = unravelled(places, sizes) + starts
+            return rows_of_tuples
 
         return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
 
-    def _compared(self, shares: Shares) -> Iterable[tuple[int, int, Floats, Bools]]:
-        # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios.
+    def _compared(self, shares: ScaledShares) -> Iterable[tuple[int, int, Floats, Bools]]:
+        # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios
+        # (docs/mathematics/safety.md, section m): the private counts say no more than what has to hold.
         logs, of_class = shares.scaled.logs()
         starts = self.filled.flat.starts.tolist()
         for number, (c, d) in enumerate(self._enumerated.pairs):
@@ -87,7 +91,7 @@ class LadderPlan:
         Of Lambda.
     gauge : bool
     margin : Fraction or None
-        See `margin_of`.
+        See `deciding_margin`.
     k : Fraction, optional
     """
 
@@ -124,17 +128,17 @@ class LadderPlan:
     def between(self, low: Fraction, high: Fraction) -> Fraction | None:
         return between(low, high)
 
-    def shares(self, k: Fraction) -> Shares:
-        return Shares(scaled_by(self.filled, self.limit, k, self.gauge, self.margin, None, SPARE))
+    def shares(self, k: Fraction) -> ScaledShares:
+        return ScaledShares(scaled_by(self.filled, self.limit, k, self.gauge, self.margin, None, SPARE))
 
-    def nearest(self, shares: Shares, rows: int) -> Nearest:
+    def nearest(self, shares: ScaledShares, rows: int) -> Nearest:
         return self.decisions.nearest(shares, rows)
 
-    def proven(self, shares: Shares) -> Counted:
-        return proven(shares)
+    def proven(self, shares: ScaledShares) -> Counted:
+        return proven_counts(shares)
 
-    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
-        return proven_in(shares, rows)
+    def proven_in(self, shares: ScaledShares, rows: int) -> Counted | None:
+        return proven_counts_in(shares, rows)
 
     def compare(self, views: Viewset) -> Comparison:
         return self.decisions.compare(views)

@@ -1,19 +1,20 @@
-"""Positive rationals times powers of two too large to write out."""
+"""Positive rationals times powers of two too large to write out: ratios with replaced zeros."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gmpy2
 
-from nbcfast._core.products import product as integer_product
+from nbcfast._core.products import product
+from nbcfast._core.untyped import Exact
 
 
 class Power(NamedTuple):
     """mantissa * 2^exponent with 1 <= mantissa < 2, so that tuples compare as the numbers do."""
 
     exponent: int
-    mantissa: Any  # mpq
+    mantissa: Exact  # mpq
 
     def __mul__(self, other: Power) -> Power:  # type: ignore[override]
         return power(self.mantissa * other.mantissa, self.exponent + other.exponent)
@@ -28,7 +29,7 @@ class Power(NamedTuple):
         return self.exponent + bool(self.mantissa > 1)
 
 
-def power(number: Any, exponent: int = 0) -> Power:
+def power(number: Exact, exponent: int = 0) -> Power:
     """Number * 2^exponent for a positive int or mpq."""
     quotient = gmpy2.mpq(number)
     shift = quotient.numerator.bit_length() - quotient.denominator.bit_length()
@@ -38,10 +39,10 @@ def power(number: Any, exponent: int = 0) -> Power:
     return Power(exponent + shift, quotient)
 
 
-def product(factors: list[Power]) -> Power:
+def product_of_powers(factors: list[Power]) -> Power:
     """The product, by halves so that numbers of like size meet."""
     if not factors:
         return Power(0, gmpy2.mpq(1))
-    tops = integer_product([factor.mantissa.numerator for factor in factors])
-    bottoms = integer_product([factor.mantissa.denominator for factor in factors])
+    tops = product([factor.mantissa.numerator for factor in factors])
+    bottoms = product([factor.mantissa.denominator for factor in factors])
     return power(gmpy2.mpq(tops, bottoms), sum(factor.exponent for factor in factors))

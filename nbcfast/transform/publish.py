@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import as_limit, exact
+from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
-from nbcfast.transform.margin_bound import margin_of
+from nbcfast.safety.allowed import Number
+from nbcfast.transform.margin_bound import deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
 from nbcfast.transform.scaled import Scaled
 from nbcfast.transform.zeros import Preserve, fill_zeros
@@ -79,14 +81,14 @@ def to_rows(
 
 def safety_transform(
     views: Viewset,
-    amplification: Any,
+    amplification: Number,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
     gauge: bool = True,
     attacker: Literal["row", "worlds"] = "row",
     allow_differences: bool = False,
-    table: Any = None,
+    table: AnyTable | None = None,
     class_name: str | None = None,
     guard: int = 1,
     progress: Progress | None = None,
@@ -160,5 +162,5 @@ def safety_transform(
     request = Request(views, demanded, attacker, preserve, gauge, table, class_name, claims)
     if identity:
         return request.release(Rounded(views, "identity"), identity=True)
-    plan = LadderPlan(filled, limit, gauge, margin_of(filled, gauge, progress))
+    plan = LadderPlan(filled, limit, gauge, deciding_margin(filled, gauge, progress))
     return request.answered(RowSearch(plan), rows, allow_differences)

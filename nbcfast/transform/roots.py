@@ -1,16 +1,21 @@
-"""Correctly rounded roots N^(1/k), k rational, in batch."""
+"""Correctly rounded roots N^(1/k), k rational, in batch.
+
+Why there is one answer, and why more bits always find it: docs/mathematics/safety.md, section c.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
 import numpy as np
 
 from nbcfast import _roots
 from nbcfast._core.dtypes import Longs, Words
+from nbcfast._core.untyped import Exact
+
+Dyadic = tuple[Exact, int]  # mantissa and exponent of m * 2^e
 
 _from_bytes = gmpy2.mpz.from_bytes
 FEW = 8  # numbers that a kernel call does not pay for
@@ -27,7 +32,7 @@ class Roots:
 
     __slots__ = ("exponents", "mantissas")
 
-    def __init__(self, mantissas: list[Any], exponents: list[int]) -> None:
+    def __init__(self, mantissas: list[Exact], exponents: list[int]) -> None:
         self.mantissas = mantissas
         self.exponents = exponents
 
@@ -38,28 +43,28 @@ def roots(numbers: Sequence[int], k: Fraction, bits: int) -> Roots:
     The result does not depend on how it is found: whether a root is a rational is decided exactly, and
     a root that is not one is never half way between two numbers of `bits` bits.
     """
-    found = _by_kernel(numbers, k, bits)
-    if found is None:
+    by_kernel = _by_kernel(numbers, k, bits)
+    if by_kernel is None:
         pairs = [root(int(number), k.denominator, k.numerator, bits) for number in numbers]
         return Roots([mantissa for mantissa, _ in pairs], [exponent for _, exponent in pairs])
-    packed, powers, undecided = found
-    mantissas, exponents = integers(packed), powers.tolist()
+    limbs, powers_of_two, undecided = by_kernel
+    mantissas, exponents = from_limbs(limbs), powers_of_two.tolist()
     for i in undecided:
         mantissas[i], exponents[i] = root(int(numbers[i]), k.denominator, k.numerator, bits)
     return Roots(mantissas, exponents)
 
 
-def packed_roots(numbers: Sequence[int], k: Fraction, limbs: int) -> tuple[Words, Longs]:
-    """The same as fractions of so many limbs, the top bit set, and exponents."""
+def roots_in_limbs(numbers: Sequence[int], k: Fraction, limbs: int) -> tuple[Words, Longs]:
+    """N^(1/k) of each positive integer as a fraction of so many limbs, the top bit set, and its exponent."""
     bits = 64 * limbs
-    found = _by_kernel(numbers, k, bits)
-    if found is None:
+    by_kernel = _by_kernel(numbers, k, bits)
+    if by_kernel is None:
         result = roots(numbers, k, bits)
-        return packed(result.mantissas, limbs), np.array(result.exponents, np.int64) + bits
-    mantissas, exponents, undecided = found
+        return in_limbs(result.mantissas, limbs), np.array(result.exponents, np.int64) + bits
+    mantissas, exponents, undecided = by_kernel
     for i in undecided:
         mantissa, exponents[i] = root(int(numbers[i]), k.denominator, k.numerator, bits)
-        mantissas[i] = packed([mantissa], limbs)[0]
+        mantissas[i] = in_limbs([mantissa], limbs)[0]
     return mantissas, exponents + bits
 
 
@@ -77,20 +82,20 @@ def _by_kernel(numbers: Sequence[int], k: Fraction, bits: int) -> tuple[Words, L
     return mantissas, exponents, np.flatnonzero(sure == 0).tolist()
 
 
-def integers(limbs: Words) -> list[Any]:
+def from_limbs(limbs: Words) -> list[Exact]:
     """Rows of limbs as mpz."""
     step = 8 * limbs.shape[-1]
     data = limbs.astype("<u8", copy=False).tobytes()
     return [_from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
 
 
-def packed(numbers: list[Any], limbs: int) -> Words:
+def in_limbs(numbers: list[Exact], limbs: int) -> Words:
     """Integers of any kind as rows of limbs."""
     data = b"".join(int(number).to_bytes(8 * limbs, "little") for number in numbers)
     return np.frombuffer(data, "<u8").astype(np.uint64).reshape(-1, limbs)
 
 
-def root(number: Any, top: int, bottom: int, bits: int, twos: int = 0) -> tuple[Any, int]:
+def root(number: Exact, top: int, bottom: int, bits: int, twos: int = 0) -> Dyadic:
     """N^(top / bottom) 2^(twos / bottom), correctly rounded: m and e with m of exactly `bits` bits.
 
     Top and bottom have no common factor; top and twos may be negative.
@@ -103,14 +108,15 @@ def root(number: Any, top: int, bottom: int, bits: int, twos: int = 0) -> tuple[
     return _root(number, top, bottom, bits, 0)
 
 
-def _root(number: Any, top: int, bottom: int, bits: int, twos: int) -> tuple[Any, int]:
-    """The same for 0 <= twos < bottom, and an odd number where there are any twos."""
+def _root(number: Exact, top: int, bottom: int, bits: int, twos: int) -> Dyadic:
+    """`root` for 0 <= twos < bottom, and an odd number where there are any twos."""
     # An odd number times so many twos is no power of this degree, so the root is not a rational.
     whole = None if twos else perfect_root(number, bottom)
     if whole is not None:
         power = gmpy2.mpz(whole) ** abs(top)
         return rounded(power, 1, bits) if top > 0 else rounded(1, power, bits)
     precision = bits + 64
+    # An irrational root is never half way between two numbers of `bits` bits, so this ends.
     while True:
         # A few units of error: of the logarithm and its product, which the exponential multiplies.
         size = (number.bit_length() * abs(top)).bit_length() + 8
@@ -134,7 +140,7 @@ def _root(number: Any, top: int, bottom: int, bits: int, twos: int) -> tuple[Any
         precision += precision - bits
 
 
-def perfect_root(number: Any, degree: int) -> Any:
+def perfect_root(number: Exact, degree: int) -> Exact | None:
     """The integer whose `degree`-th power the number is, or None."""
     if number == 1 or degree == 1:
         return number
@@ -144,7 +150,7 @@ def perfect_root(number: Any, degree: int) -> Any:
     return whole if exact else None
 
 
-def rounded(top: Any, bottom: Any, bits: int) -> tuple[Any, int]:
+def rounded(top: Exact, bottom: Exact, bits: int) -> Dyadic:
     """Top / bottom at `bits` bits, to nearest with ties to even: mantissa and exponent."""
     top, bottom = gmpy2.mpz(top), gmpy2.mpz(bottom)
     shift = bits + 2 - top.bit_length() + bottom.bit_length()
@@ -153,7 +159,7 @@ def rounded(top: Any, bottom: Any, bits: int) -> tuple[Any, int]:
     return to_bits((quotient << 1) | (rest != 0), -shift - 1, bits)
 
 
-def to_bits(mantissa: Any, exponent: int, bits: int) -> tuple[Any, int]:
+def to_bits(mantissa: Exact, exponent: int, bits: int) -> Dyadic:
     """The number at `bits` bits, to nearest with ties to even."""
     spare = mantissa.bit_length() - bits
     if spare <= 0:

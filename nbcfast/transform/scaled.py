@@ -1,4 +1,7 @@
-"""Step 2: k-th roots of all counts, at as many bits as keep the order of classes."""
+"""Step 2: k-th roots of all counts, at as many bits as keep the order of classes.
+
+How many are enough is the theorem of precision in docs/mathematics/safety.md, section c.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import gmpy2
 import numpy as np
 
 from nbcfast import safety
-from nbcfast._core.dtypes import Floats
+from nbcfast._core.dtypes import Counts, Floats
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import exact, number_text
+from nbcfast._core.untyped import Document, Exact
 from nbcfast._core.validation import type_name, whole
-from nbcfast.transform.gauge import Numbers, Weighting, gauged_numbers, plain_numbers
-from nbcfast.transform.ladder import GRID, Ladder, log_of, paper_k
-from nbcfast.transform.margin_bound import margin_of
+from nbcfast.safety.allowed import Number
+from nbcfast.transform.gauge import RootedNumbers, Weighting, gauged_numbers, plain_numbers
+from nbcfast.transform.ladder import GRID, Ladder, log_of_limit, paper_k
+from nbcfast.transform.margin_bound import deciding_margin
 from nbcfast.transform.zeros import Filled
 from nbcfast.views import Viewset
 
@@ -61,14 +66,14 @@ class Scaled:
     margin: Fraction | None
     error: Fraction
     tilt: Fraction
-    integers: Numbers = field(repr=False, compare=False)
+    integers: RootedNumbers = field(repr=False, compare=False)
 
     @property
     def views(self) -> Viewset:
         return self.filled.views
 
     @cached_property
-    def weights(self) -> tuple[Any, ...]:
+    def weights(self) -> tuple[Exact, ...]:
         """w_c as mpq, one a class."""
         return tuple(
             dyadic(weight, self.integers.weight_exponent) * (1 + c * gmpy2.mpq(self.tilt))
@@ -76,7 +81,7 @@ class Scaled:
         )
 
     @cached_property
-    def factors(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
+    def factors(self) -> Mapping[str, tuple[tuple[Exact, ...], ...]]:
         """q^i_{t,c} as mpq: for each attribute a row a value, one number a class."""
         starts = self.filled.flat.starts.tolist()
         return {
@@ -87,18 +92,19 @@ class Scaled:
             for name, start, stop in zip(self.views.attributes, starts, starts[1:], strict=False)
         }
 
-    def at_most(self, limit: Any) -> bool:
+    def at_most(self, limit: Number) -> bool:
         """Whether Lambda of the scaled views is at most this, exactly."""
-        found = self._log_amplification()
-        if found is not None:
+        estimated = self._log_amplification()
+        if estimated is not None:
+            lambda_log, error = estimated
             bound = Fraction(exact(limit, "limit"))
             if bound < 1:
                 return False
             log = math.log(bound.numerator) - math.log(bound.denominator)
             log_error = 1e-14 * (math.log(bound.numerator) + math.log(bound.denominator) + 1)
-            if found[0] + found[1] < log - log_error:
+            if lambda_log + error < log - log_error:
                 return True
-            if found[0] - found[1] > log + log_error:
+            if lambda_log - error > log + log_error:
                 return False
         return safety.at_most(self._as_views(), limit)
 
@@ -150,7 +156,7 @@ class Scaled:
             f"gauge {self.gauge}; Lambda <= {number_text(exact(self.amplification, 'limit'))})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "amplification": self.amplification,
             "k": self.k,
@@ -164,9 +170,9 @@ class Scaled:
 
 def scale(
     filled: Filled,
-    amplification: Any,
+    amplification: Number,
     *,
-    k: Literal["paper"] | int | Fraction | str | float | None = None,
+    k: Literal["paper"] | Number | None = None,
     gauge: bool = True,
     bits: int | None = None,
     progress: Progress | None = None,
@@ -211,7 +217,7 @@ def scale(
     limit = limit_of(amplification)
     if type(gauge) is not bool:
         raise TypeError(f"gauge must be a bool, got {gauge!r}")
-    margin = margin_of(filled, gauge, progress)
+    margin = deciding_margin(filled, gauge, progress)
     bits = None if bits is None else whole(bits, "bits", got=type_name)
     if bits is not None and bits > MOST_BITS:
         raise ValueError(f"bits must be at most {MOST_BITS:,}, got {number_text(bits)}")
@@ -231,7 +237,7 @@ def scale(
     return scaled_by(filled, limit, chosen, gauge, margin, bits)
 
 
-def limit_of(amplification: Any) -> Fraction:
+def limit_of(amplification: Number) -> Fraction:
     limit = Fraction(exact(amplification, "amplification"))
     if limit <= 1:
         raise ValueError(f"amplification must be above 1, got {number_text(exact(limit, 'amplification'))}")
@@ -243,13 +249,13 @@ def precision_for(
 ) -> tuple[int, Fraction, Fraction]:
     """The least b with (C-1) eta + 2E < margin / k and 4CE <= 1/10, and its E and eta.
 
-    Why they do: docs/mathematics/safety.md, section c.
-
-    The same also has to be below ln(limit) / (64 k), or few bits could lift Lambda beyond the limit at every
-    k where scores differ by much or all of them tie; with it they cost k about one step of the grid.
+    (C-1) eta + 2E also has to be below ln(limit) / (64 k), or few bits could lift Lambda beyond the limit at
+    every k where scores differ by much or all of them tie; with it they cost k about one step of the grid.
+    Both are proved in docs/mathematics/safety.md, section c. With fewer bits the order may change; with more
+    bits an adversary reads more out of every number (section m).
     """
     with gmpy2.context(precision=128, round=gmpy2.RoundDown):
-        log = log_of(limit).as_integer_ratio()
+        log = log_of_limit(limit).as_integer_ratio()
     room = Fraction(int(log[0]), int(log[1])) / GRID
     if margin is not None:
         room = min(room, margin)
@@ -271,7 +277,11 @@ def errors_at(n: int, n_classes: int, bits: int) -> tuple[Fraction, Fraction]:
 
 
 def tilt_for(error: Fraction, n_classes: int) -> Fraction:
-    """The tilt eta that decides every tie in favour of the later class, for errors up to this."""
+    """The tilt eta that decides every tie in favour of the later class, for errors up to this.
+
+    Class weights are tilted, as rounded roots of scores that tie may come out in either order; to add to
+    counts instead, as the paper does, lets the wrong class win (docs/mathematics/safety.md, section c).
+    """
     return 2 * error * (1 + 4 * n_classes * error)
 
 
@@ -306,11 +316,11 @@ def scaled_by(
     return Scaled(filled, limit, k, bits, gauge, margin, error, tilt, numbers)
 
 
-def dyadic(number: Any, exponent: int) -> Any:
+def dyadic(number: Exact, exponent: int) -> Exact:
     return gmpy2.mpq(number << exponent) if exponent >= 0 else gmpy2.mpq(number, gmpy2.mpz(1) << -exponent)
 
 
-def _objects(rows: list[list[int]]) -> Any:
+def _objects(rows: list[list[int]]) -> Counts:
     array = np.empty((len(rows), len(rows[0])), object)
     array[:] = rows
     return array

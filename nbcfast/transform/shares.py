@@ -1,4 +1,7 @@
-"""Step 4: integers in R rows by largest remainder, and the proof of their order in linear time."""
+"""Step 4: integers in R rows by largest remainder, and the proof of their order in linear time.
+
+Proved in docs/mathematics/safety.md, section f.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from nbcfast.transform.adjusted import column_sums
 from nbcfast.transform.scaled import Scaled, tilt_for
 
 
-class Shares:
+class ScaledShares:
     """What each class and each value in it would have of the rows, if rows could be split."""
 
     def __init__(self, scaled: Scaled) -> None:
@@ -79,7 +82,7 @@ class Shares:
         return Counted(of_class, rows, excess)
 
     def proven_rows(self) -> int:
-        """R from 2C (sum_i 1/p + 1/pi) k / delta, three digits: docs/mathematics/safety.md, section f."""
+        """About as many rows as a proof needs: 2C (sum_i 1/p + 1/pi) k / delta, up to three digits."""
         scaled = self.scaled
         margin = scaled.margin if scaled.margin is not None else Fraction(1)
         spread = Fraction(self.spread()) * Fraction(65, 64)
@@ -96,7 +99,7 @@ class Shares:
         return self.rounded(self.classes_at(rows, tilt))
 
 
-def proves_order(shares: Shares, counted: Counted) -> bool:
+def proves_order(shares: ScaledShares, counted: Counted) -> bool:
     """Whether no tuple can have changed: what ties has gone down, and nothing else has moved by the margin.
 
     ln X'_c = ln P_c + sum_i ln (N^i_{t,c} / P_c), and each of these quotients is what it should be up to a
@@ -111,8 +114,8 @@ def proves_order(shares: Shares, counted: Counted) -> bool:
     for start, stop, values in zip(shares.starts, shares.starts[1:], shares.values, strict=False):
         moved[start:stop] /= values
     class_moved = [
-        float(gmpy2.mpq(of * whole - share * total, share))
-        for of, share in zip(counted.of_class, shares.of_class, strict=True)
+        float(gmpy2.mpq(count * whole - share * total, share))
+        for count, share in zip(counted.of_class, shares.of_class, strict=True)
     ]
     sizes = np.abs(moved)
     if max(float(sizes.max(initial=0)), *map(abs, class_moved)) > rows / 2:
@@ -146,23 +149,23 @@ def _float(number: Fraction) -> float:
         return math.inf
 
 
-def tilt_at(shares: Shares, rows: int) -> Fraction:
+def tilt_at(shares: ScaledShares, rows: int) -> Fraction:
     """The tilt that puts ties right whatever the rounding to so many rows does."""
     error = shares.scaled.error + Fraction(shares.spread()) * Fraction(65, 64) / rows
     return tilt_for(error, shares.n_classes)
 
 
-def proven(shares: Shares) -> Counted:
+def proven_counts(shares: ScaledShares) -> Counted:
     """Counts whose order is proven, in as many rows as that takes."""
     rows = shares.proven_rows()
     while True:
-        counted = proven_in(shares, rows)
+        counted = proven_counts_in(shares, rows)
         if counted is not None:
             return counted
         rows = round_up(rows + rows // 8)
 
 
-def proven_in(shares: Shares, rows: int) -> Counted | None:
+def proven_counts_in(shares: ScaledShares, rows: int) -> Counted | None:
     """Counts of so many rows whose order is proven; None if this number of rows does not do."""
     tilt = tilt_at(shares, rows) if shares.n_classes > 1 else Fraction(0)
     counted = shares.rounded(shares.classes_at(rows, tilt))

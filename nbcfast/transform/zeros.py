@@ -1,4 +1,8 @@
-"""Step 1: zero counts become powers of two so small that no comparison of classes changes."""
+"""Step 1: zero counts become powers of two so small that no comparison of classes changes.
+
+The rule, its proof and the counterexample to the paper's are in docs/mathematics/safety.md, section a; what
+the whole order costs, in section b.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import gmpy2
 import numpy as np
@@ -15,8 +19,10 @@ from nbcfast import _zeros
 from nbcfast._core.dtypes import Array, Bools, Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import Document, Exact
 from nbcfast._core.validation import choice, type_name, whole
-from nbcfast.transform.powers import Power, power, product
+from nbcfast.table.values import Value
+from nbcfast.transform.powers import Power, power, product_of_powers
 from nbcfast.views import Viewset
 from nbcfast.views.flat import UNIT, Flat, usable
 
@@ -57,7 +63,7 @@ class Filled:
     def flat(self) -> Flat:
         return Flat(self.views)
 
-    def value(self, name: str, value: Any, label: Any) -> Fraction:
+    def value(self, name: str, value: Value, label: Value) -> Fraction:
         """The count of one value in one class after Step 1, exactly.
 
         Raises
@@ -92,7 +98,7 @@ class Filled:
         except OverflowError:
             return float("inf")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "preserve": self.preserve,
             "guard": self.guard,
@@ -149,6 +155,8 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
     flat = Flat(views)
     exponents = [0] * flat.n_classes
     lacking: list[bool] = np.asarray(flat.zero.any(axis=0)).tolist()
+    # From the last class down: where two are zero the earlier has to fall below the later, whose exponent is
+    # known by then. The proof rests on this order.
     for c in range(flat.n_classes - 1, -1, -1):
         if not lacking[c]:
             continue
@@ -159,7 +167,7 @@ def fill_zeros(views: Viewset, *, preserve: Preserve = "order", guard: int = 1) 
             both = d > c if preserve == "order" else d == flat.n_classes - 1
             exponents[c] = max(exponents[c], _exponent(flat, c, d, exponents[d], both, guard))
     filled = Filled(views, preserve, guard, tuple(exponents))
-    filled.__dict__["flat"] = flat
+    filled.__dict__["flat"] = flat  # what the cached property would make again
     return filled
 
 
@@ -187,11 +195,12 @@ def _exponent(flat: Flat, c: int, d: int, shift: int, both: bool, guard: int) ->
     return max(least, _exact_exponent(flat, c, d, shift, both, guard, open_.tolist()))
 
 
-def _ceil(sums: Any, n_zeros: Longs) -> Any:
-    return -(-sums // (n_zeros.astype(sums.dtype) * (1 << UNIT)))
+def _ceil(sums: Array, n_zeros: Longs) -> Array:
+    rounded_up: Array = -(-sums // (n_zeros.astype(sums.dtype) * (1 << UNIT)))
+    return rounded_up
 
 
-def _gains(flat: Flat, c: int, d: int, shift: int, both: bool) -> tuple[Any, Any]:
+def _gains(flat: Flat, c: int, d: int, shift: int, both: bool) -> tuple[Array, Array]:
     """`_zeros.gains`, of Python ints where 64 bits might not hold the sums."""
     without, with_zero = np.empty(flat.n, np.int64), np.empty(flat.n, np.int64)
     zero = flat.zero.view(np.uint8)
@@ -224,7 +233,7 @@ def _gains(flat: Flat, c: int, d: int, shift: int, both: bool) -> tuple[Any, Any
     return result[0], result[1]
 
 
-def _as_objects(numbers: Any) -> Array:
+def _as_objects(numbers: list[int] | Longs) -> Array:
     listed = numbers if isinstance(numbers, list) else numbers.tolist()
     array = np.empty(len(listed), object)
     array[:] = listed
@@ -234,9 +243,9 @@ def _as_objects(numbers: Any) -> Array:
 def _exact_exponent(flat: Flat, c: int, d: int, shift: int, both: bool, guard: int, open_: list[int]) -> int:
     """`_exponent` for tuples with these numbers of zeros, by rationals."""
     allowed = np.ones(len(flat.counts), bool) if both else ~flat.zero[:, d]
-    own = flat.zero[:, c]
-    without = _best_ratios(flat, c, d, 0, shift, allowed & ~own)
-    with_zero = _best_ratios(flat, c, d, 0, shift, allowed & own)
+    zero_of_c = flat.zero[:, c]
+    without = _best_ratios(flat, c, d, 0, shift, allowed & ~zero_of_c)
+    with_zero = _best_ratios(flat, c, d, 0, shift, allowed & zero_of_c)
     fixed, more, n_forced = [power(gmpy2.mpq(flat.of_class[d], flat.of_class[c])) ** (flat.n - 1)], [], 0
     for i in range(flat.n):
         if i in without:
@@ -247,10 +256,10 @@ def _exact_exponent(flat: Flat, c: int, d: int, shift: int, both: bool, guard: i
             n_forced += 1
             fixed.append(with_zero[i])
     more.sort(reverse=True)
-    least, taken, so_far = 0, 0, product(fixed)
+    least, taken, so_far = 0, 0, product_of_powers(fixed)
     for n_zeros in sorted(open_):
         wanted = n_zeros - n_forced
-        so_far = so_far * product(more[taken:wanted])
+        so_far = so_far * product_of_powers(more[taken:wanted])
         taken = wanted
         least = max(least, -(-(so_far.log2_ceil() + guard) // n_zeros))
     return least
@@ -261,7 +270,7 @@ def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed
     zero, rows = flat.zero, np.flatnonzero(allowed)
     if not len(rows):
         return {}
-    logs: Any = flat.logs[rows, c] - flat.logs[rows, d]
+    logs: Array = flat.logs[rows, c] - flat.logs[rows, d]
     if max(c_shift, d_shift) >> (60 - UNIT):
         logs = logs.astype(object)
     logs[zero[rows, d]] += d_shift << UNIT
@@ -271,7 +280,7 @@ def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed
     best = np.repeat(np.maximum.reduceat(logs, first), np.diff(np.append(first, len(rows))))
     # A logarithm is within a unit, a difference within two: no other value can have the largest ratio.
     near = logs >= best - 8
-    found: dict[int, Power] = {}
+    best_ratios: dict[int, Power] = {}
     seen: set[tuple[int, int, int, int]] = set()
     for t, i in zip(rows[near].tolist(), attribute[near].tolist(), strict=True):
         x, y, exponent = int(flat.counts[t, c]), int(flat.counts[t, d]), 0
@@ -285,17 +294,17 @@ def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed
             continue
         seen.add(key)
         ratio = power(gmpy2.mpq(x, y), exponent)
-        if i not in found or ratio > found[i]:
-            found[i] = ratio
-    return found
+        if i not in best_ratios or ratio > best_ratios[i]:
+            best_ratios[i] = ratio
+    return best_ratios
 
 
-def log_amplification(filled: Filled, precision: int) -> Any:
+def log_amplification(filled: Filled, precision: int) -> Exact:
     """The logarithm of Lambda after Step 1, as an mpfr of about `precision` good bits."""
     flat, exponents = filled.flat, filled.exponents
     if flat.n_classes == 1:
         return gmpy2.mpfr(0)
-    best: Any = None
+    best: Exact | None = None
     candidates = [
         (_largest_log(flat, exponents, c, d), c, d)
         for c in range(flat.n_classes)
@@ -310,7 +319,7 @@ def log_amplification(filled: Filled, precision: int) -> Any:
         for log, c, d in candidates:
             if log < top - 2 * error:
                 continue
-            ratio = largest_ratio(filled, c, d)
+            ratio = largest_score_ratio(filled, c, d)
             value = gmpy2.log(gmpy2.mpfr(ratio.mantissa.numerator)) - gmpy2.log(
                 gmpy2.mpfr(ratio.mantissa.denominator)
             )
@@ -327,7 +336,7 @@ def _largest_log(flat: Flat, exponents: tuple[int, ...], c: int, d: int) -> int:
     logs, zero = flat.logs, flat.zero
     total = flat.class_log_ratio(c, d)
     difference = logs[:, c] - logs[:, d]
-    best: list[Any] | None = None
+    best: list[float] = [-math.inf] * flat.n  # integers of any length, where an attribute has a value
     for mine in (False, True):
         for theirs in (False, True):
             here = (zero[:, c] == mine) & (zero[:, d] == theirs)
@@ -335,19 +344,16 @@ def _largest_log(flat: Flat, exponents: tuple[int, ...], c: int, d: int) -> int:
                 continue
             largest = np.maximum.reduceat(np.where(here, difference, NONE), flat.starts[:-1]).tolist()
             shift = ((exponents[d] if theirs else 0) - (exponents[c] if mine else 0)) << UNIT
-            moved = [number + shift if number > NONE // 2 else None for number in largest]
-            best = moved if best is None else [_larger(a, b) for a, b in zip(best, moved, strict=True)]
-    assert best is not None
+            moved = [number + shift if number > NONE // 2 else -math.inf for number in largest]
+            best = list(map(max, best, moved))
     return total + int(sum(best))
 
 
-def _larger(a: Any, b: Any) -> Any:
-    return b if a is None or (b is not None and b > a) else a
-
-
-def largest_ratio(filled: Filled, c: int, d: int) -> Power:
+def largest_score_ratio(filled: Filled, c: int, d: int) -> Power:
     """The largest X_c / X_d after Step 1, exactly."""
     flat, exponents = filled.flat, filled.exponents
     everywhere = np.ones(len(flat.counts), bool)
     best = _best_ratios(flat, c, d, exponents[c], exponents[d], everywhere)
-    return product([power(gmpy2.mpq(flat.of_class[d], flat.of_class[c])) ** (flat.n - 1), *best.values()])
+    return product_of_powers(
+        [power(gmpy2.mpq(flat.of_class[d], flat.of_class[c])) ** (flat.n - 1), *best.values()]
+    )

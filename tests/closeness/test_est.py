@@ -120,7 +120,7 @@ def test_powers_are_inside_their_region():
         r = Fraction(found.r).limit_denominator(10**9) * Fraction(rng.choice(["1.01", "1.3", "5"]))
         scores = Scores(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
         region = region_module.chosen(scores, r)
-        margin = publish_module.margin_of(fill_zeros(views), True)
+        margin = publish_module.deciding_margin(fill_zeros(views), True)
         k, y = region.powers(region.log - (region.log - region.floor) / 8)
         assert 0 <= y < 1
         between, above = region.room(k, y, margin)

@@ -57,8 +57,8 @@ def test_roots_beyond_the_kernel():
     for number, mantissa, exponent in zip(numbers, found.mantissas, found.exponents, strict=True):
         value = Fraction(int(mantissa)) * Fraction(2) ** exponent
         assert value == reference.root(Fraction(number), Fraction(7, 2), 100)
-    mantissas, exponents = roots_module.packed_roots(numbers, Fraction(7, 2), 2)
-    assert roots_module.integers(mantissas) == roots_module.roots(numbers, Fraction(7, 2), 128).mantissas
+    mantissas, exponents = roots_module.roots_in_limbs(numbers, Fraction(7, 2), 2)
+    assert roots_module.from_limbs(mantissas) == roots_module.roots(numbers, Fraction(7, 2), 128).mantissas
     assert exponents.tolist() == [e + 128 for e in roots_module.roots(numbers, Fraction(7, 2), 128).exponents]
 
 

@@ -19,7 +19,7 @@ from nbcfast.reference import transform as reference
 from nbcfast.transform import fill_zeros, safety_transform, scale, to_rows
 from nbcfast.transform import plan as plan_module
 from nbcfast.transform import shares as rounding_module
-from nbcfast.transform.margin_bound import margin_of
+from nbcfast.transform.margin_bound import deciding_margin
 from nbcfast.transform.scaled import scaled_by
 
 
@@ -56,9 +56,11 @@ def test_the_proof_of_order_sees_what_is_wrong():
     for _ in range(60):
         views = drawn(rng, n=2, n_classes=rng.randint(2, 3), kind="more")
         filled = fill_zeros(views)
-        margin = margin_of(filled, True)
-        shares = rounding_module.Shares(scaled_by(filled, Fraction(4), Fraction(3), True, margin, None, 16))
-        counted = rounding_module.proven(shares)
+        margin = deciding_margin(filled, True)
+        shares = rounding_module.ScaledShares(
+            scaled_by(filled, Fraction(4), Fraction(3), True, margin, None, 16)
+        )
+        counted = rounding_module.proven_counts(shares)
         t = rng.randrange(len(counted.rows) - 1)
         size = max(1, counted.rows[t][0] // rng.choice([3, 30, 1000, 10**5]))
         rows, excess = [list(row) for row in counted.rows], counted.excess.copy()

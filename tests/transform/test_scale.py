@@ -15,7 +15,7 @@ from nbcfast.transform import gauge as gauge_module
 from nbcfast.transform import ladder as ladder_module
 from nbcfast.transform import margin_bound as margin_module
 from nbcfast.transform.ladder import paper_k
-from nbcfast.transform.margin_bound import LN2_BELOW, least_ratio, margin_of
+from nbcfast.transform.margin_bound import LN2_BELOW, deciding_margin, least_ratio
 from nbcfast.transform.scaled import precision_for
 
 
@@ -126,8 +126,8 @@ def test_precision_of_adult_3():
 def test_margin_and_bound():
     filled = fill_zeros(SEVEN_SIX)
     exact = reference.least_margin(SEVEN_SIX)
-    assert float(margin_of(filled, True)) == pytest.approx(math.log(exact), rel=1e-12)
-    assert margin_of(filled, True) <= math.log(exact)
+    assert float(deciding_margin(filled, True)) == pytest.approx(math.log(exact), rel=1e-12)
+    assert deciding_margin(filled, True) <= math.log(exact)
     rng = random.Random(15)
     for _ in range(60):
         views = drawn(rng, n=rng.randint(1, 3))
@@ -137,17 +137,17 @@ def test_margin_and_bound():
 
 
 def test_margin_without_comparisons():
-    assert margin_of(fill_zeros(Viewset([3], [[[3]]])), True) is None
-    assert margin_of(fill_zeros(Viewset([3, 3], [[[3, 3]]])), True) is None
-    assert margin_of(fill_zeros(Viewset([3, 3], [[[3, 0], [0, 3]]]), guard=2), True) == 2 * LN2_BELOW
+    assert deciding_margin(fill_zeros(Viewset([3], [[[3]]])), True) is None
+    assert deciding_margin(fill_zeros(Viewset([3, 3], [[[3, 3]]])), True) is None
+    assert deciding_margin(fill_zeros(Viewset([3, 3], [[[3, 0], [0, 3]]]), guard=2), True) == 2 * LN2_BELOW
     assert least_ratio(fill_zeros(Viewset([3, 3], [[[3, 0], [0, 3]]]))) is None
 
 
 def test_large_domains_take_the_bound(monkeypatch):
     monkeypatch.setattr(margin_module, "MARGIN_DOMAIN", 1)
     filled = fill_zeros(SEVEN_SIX)
-    assert margin_of(filled, False) == Fraction(1, int(least_ratio(filled)) + 1)
-    assert margin_of(filled, True) == Fraction(1, int(margin_module.least_of_ratios(filled)) + 1)
+    assert deciding_margin(filled, False) == Fraction(1, int(least_ratio(filled)) + 1)
+    assert deciding_margin(filled, True) == Fraction(1, int(margin_module.least_of_ratios(filled)) + 1)
     release = safety_transform(SEVEN_SIX, 4, rows="proven")
     assert verified(SEVEN_SIX, release.views, 4, "order")
 
