@@ -215,7 +215,7 @@ def test_domains_that_are_met_in_the_middle_or_only_proven():
     rng = np.random.default_rng(17)
     arrays = []
     for _ in range(24):
-        array = rng.prior_in_integers(1, 99, (2, 2))
+        array = rng.integers(1, 99, (2, 2))
         array[0] += 200 - array.sum(axis=0)
         arrays.append(array)
     prior = {0: "0.75", 1: "0.25"}
