@@ -1,20 +1,23 @@
-"""`lower_bound`: what r no classifier can stay below that decides as this one does."""
+"""`lower_bound`: what r no classifier can stay below that decides as this one does.
+
+Proved in docs/mathematics/safety.md, section i.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from nbcfast._core.dtypes import Floats
-from nbcfast._core.validation import choice
+from nbcfast._core.dtypes import Array, Floats
 from nbcfast.closeness.results import LowerBound
-from nbcfast.closeness.scores import ONE, Pair, Scores
-from nbcfast.safety.allowed import root_below
-from nbcfast.safety.prior import prior_in_integers, prior_of
+from nbcfast.closeness.scores import ONE, ScoreRatios
+from nbcfast.equivalence.results import ClassPair
+from nbcfast.safety.allowed import Number, root_below
+from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views.flat import UNIT, Flat
 
@@ -27,9 +30,16 @@ NARROW = 64  # partial tuples kept however much work that is
 SETS = 1_000  # of classes that can have score zero together
 
 
+class BeamStep(NamedTuple):
+    """A step of a search that extends partial tuples: which former one each continues, and by what."""
+
+    origin: Array
+    added: Array
+
+
 def lower_bound(
     views: Viewset,
-    prior: Mapping[Any, Any],
+    prior: Mapping[LabelT, Number],
     *,
     preserve: Preserve = "order",
     attacker: Literal["row", "worlds"] = "row",
@@ -73,19 +83,20 @@ def lower_bound(
     >>> found.definition5, found.statement11, found.inverted, found.witness
     (Fraction(2, 1), Fraction(3, 1), ('well', 'ill'), {'job': 1})
     """
-    of = prior_of(views, prior)
-    choice(attacker, ("row", "worlds"), "attacker")
+    shares = prior_of(views, prior)
+    if attacker not in ("row", "worlds"):
+        raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
     filled = fill_zeros(views, preserve=preserve)
-    found = _inversions(filled, prior_in_integers(of))
+    rows_of = _inversions(filled, prior_in_integers(shares))
     strict = attacker == "worlds"
     times = 2 if strict else 1  # by how much odds may be above X_c / X_d
     one = Fraction(1)
-    fifth = max([one, *(_definition5(of[c], of[d], times) for d, c in found)])
-    ratios = {(d, c): of[c] / (times * of[d]) for d, c in found}
+    fifth = max([one, *(_definition5(shares[c], shares[d], times) for d, c in rows_of)])
+    ratios = {(d, c): shares[c] / (times * shares[d]) for d, c in rows_of}
     if not ratios or max(ratios.values()) < 1:
         return LowerBound(fifth, one, strict, None, None)
     d, c = max(ratios, key=ratios.__getitem__)
-    rows = found[d, c]
+    rows = rows_of[d, c]
     starts = filled.flat.starts.tolist()
     where = {
         name: views.domain(name)[row - start]
@@ -99,18 +110,18 @@ def _definition5(large: Fraction, small: Fraction, times: int) -> Fraction:
     return max(root_below(large / (times * small)), 1 / (1 - large + times * small))
 
 
-def _inversions(filled: Filled, numbers: tuple[int, ...]) -> dict[Pair, list[int]]:
+def _inversions(filled: Filled, numbers: tuple[int, ...]) -> dict[ClassPair, list[int]]:
     """Pairs (d, c) where d has the smaller prior and somewhere the higher rank, each with rows of a tuple."""
     n_classes = filled.flat.n_classes
     if filled.preserve == "label" and n_classes > 2:
-        found: dict[Pair, list[int]] = {}
+        best_at: dict[ClassPair, list[int]] = {}
         for d in range(n_classes):
             below = [c for c in range(n_classes) if numbers[c] > numbers[d]]
             rows = _where_best(filled, d) if below else None
             if rows is not None:
-                found.update({(d, c): rows for c in below})
-        return found
-    scores = Scores(filled, numbers)
+                best_at.update({(d, c): rows for c in below})
+        return best_at
+    scores = ScoreRatios(filled, numbers)
     return {
         (d, c): _where_largest(filled, d, c)
         for d, c in scores.pairs
@@ -137,11 +148,11 @@ def _ratio(filled: Filled, row: int, c: int, d: int) -> tuple[int, Fraction]:
     """N_c / N_d after Step 1 as exponent and mantissa, which compare as the numbers do."""
     flat = filled.flat
     exponent, sides = 0, []
-    for of, sign in ((c, -1), (d, 1)):
-        count = int(flat.counts[row, of])
+    for class_, sign in ((c, -1), (d, 1)):
+        count = int(flat.counts[row, class_])
         if not count:
             count = int(flat.unit[row])
-            exponent += sign * filled.exponents[of]
+            exponent += sign * filled.exponents[class_]
         sides.append(count)
     shift = sides[0].bit_length() - sides[1].bit_length()
     mantissa = Fraction(sides[0], sides[1]) / Fraction(2) ** shift
@@ -154,7 +165,8 @@ def _where_best(filled: Filled, d: int) -> list[int] | None:
     """Rows of a tuple whose best class is d, or None if none was found.
 
     Attribute by attribute, keeping partial tuples from which d can still win; where these are too many, those
-    with the best prospects.
+    with the best prospects. A tuple may so be missed, which makes `lower_bound` smaller and never wrong; what
+    is found has been looked at by integers.
     """
     flat = filled.flat
     if d == flat.n_classes - 1:
@@ -174,34 +186,34 @@ def _where_best(filled: Filled, d: int) -> list[int] | None:
         moves[flat.zero[kept][:, others]] = 1e9
         blocks.append(moves)
         rows.append(kept)
-    rest = np.zeros((len(blocks) + 1, len(others)))
+    still = np.zeros((len(blocks) + 1, len(others)))  # the most that the attributes to come can add
     for step in range(len(blocks) - 1, -1, -1):
-        rest[step] = rest[step + 1] + blocks[step].max(axis=0)
+        still[step] = still[step + 1] + blocks[step].max(axis=0)
     sums = base[np.newaxis]
-    taken: list[tuple[Any, Any]] = []  # of each partial tuple: the one it continues, and the row it adds
-    slack = 2.0**-20
+    taken: list[BeamStep] = []
+    slack = 2.0**-20  # above the error of these sums of logarithms: ties are kept, and integers decide
     beam = max(NARROW, min(BEAM, WORK // (len(others) * sum(map(len, blocks)) or 1)))
     for step, moves in enumerate(blocks):
         size, origin = len(moves), np.arange(len(sums))
         room = max(1, 40 * beam // size)
         if len(sums) > room:
-            prospects = (sums + rest[step]).min(axis=1)
+            prospects = (sums + still[step]).min(axis=1)
             origin = np.argpartition(-prospects, room - 1)[:room]
             sums = sums[origin]
         sums = (sums[:, np.newaxis] + moves[np.newaxis]).reshape(-1, len(others))
-        prospects = (sums + rest[step + 1]).min(axis=1)
+        prospects = (sums + still[step + 1]).min(axis=1)
         left = np.flatnonzero(prospects >= -slack)
         if len(left) > beam:
             left = left[np.argpartition(-prospects[left], beam)[:beam]]
         if not len(left):
             return None
-        taken.append((origin[left // size], rows[step][left % size]))
+        taken.append(BeamStep(origin[left // size], rows[step][left % size]))
         sums = sums[left]
     worth: Floats = sums.min(axis=1)
     for place in np.argsort(-worth, kind="stable")[:1000].tolist():
-        found = _if_best(filled, retraced(taken, place), d)
-        if found is not None:
-            return found
+        rows_of_best = _if_best(filled, retraced(taken, place), d)
+        if rows_of_best is not None:
+            return rows_of_best
     return None
 
 
@@ -214,21 +226,21 @@ def _where_all_zero(flat: Flat) -> list[int] | None:
         for place, zeros in enumerate(flat.zero[start:stop].tolist()):
             sets.setdefault(sum(1 << c for c, zero in enumerate(zeros) if zero), start + place)
         joined: dict[int, list[int]] = {}
-        for mine, rows in lacking.items():
+        for before, rows in lacking.items():
             for more, row in sets.items():
-                joined.setdefault(mine | more, [*rows, row])
+                joined.setdefault(before | more, [*rows, row])
         largest = sorted(joined, key=int.bit_count, reverse=True)[:SETS]
         lacking = {key: joined[key] for key in largest}
     return lacking.get(every)
 
 
-def retraced(taken: list[tuple[Any, Any]], place: int) -> list[int]:
+def retraced(taken: list[BeamStep], place: int) -> list[int]:
     """What was added step by step on the way to this partial tuple."""
-    found = []
+    steps = []
     for origin, added in reversed(taken):
-        found.append(int(added[place]))
+        steps.append(int(added[place]))
         place = int(origin[place])
-    return found[::-1]
+    return steps[::-1]
 
 
 def _class_log(flat: Flat, d: int, c: int) -> float:
@@ -240,7 +252,7 @@ def _if_best(filled: Filled, rows: list[int], d: int) -> list[int] | None:
     """These rows, if d is the best class there by the private counts: of equal scores the later class."""
     flat = filled.flat
     scores = []
-    for c, of in enumerate(flat.of_class):
+    for c, size in enumerate(flat.of_class):
         product = math.prod(int(flat.counts[row, c]) for row in rows)
-        scores.append((Fraction(product) * Fraction(of) ** (1 - flat.n), c))
+        scores.append((Fraction(product) * Fraction(size) ** (1 - flat.n), c))
     return rows if max(scores)[1] == d else None

@@ -7,20 +7,25 @@ With z = ln r, D(c, d) = max ln X_c / X_d and g(c, d) = ln F_c / F_d the program
                                          S(c, d) = min {ln X_c / X_d > 0}; m = 0 where a tie allows no y.
 
 The constraints are homogeneous in (x, 1 - y), so that the optimum lies on y = m x, where the largest of the
-right sides is a convex function of y alone, piecewise linear: its corners are the active constraints.
+right sides is a convex function of y alone, piecewise linear: its corners are the active constraints. This is
+proved in docs/mathematics/safety.md, section h.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import gmpy2
 
+from nbcfast._core.untyped import Exact
 from nbcfast.closeness.results import Best
-from nbcfast.closeness.scores import ONE, Pair, Scores
-from nbcfast.safety.prior import prior_in_integers, prior_of
+from nbcfast.closeness.scores import ONE, LogBounds, ScoreRatios
+from nbcfast.equivalence.results import ClassPair
+from nbcfast.safety.allowed import Number
+from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
+from nbcfast.safety.ratios import LabelPair
 from nbcfast.transform.zeros import Preserve, fill_zeros
 
 if TYPE_CHECKING:
@@ -34,17 +39,17 @@ POWERS = 64  # X^p = F^q is looked for with p and q up to this
 class Ray(NamedTuple):
     """A + b t, a lower bound of z for t >= 0."""
 
-    a: Any
-    b: Any
-    pair: Pair
+    a: Exact
+    b: Exact
+    pair: ClassPair
 
-    def at(self, t: Any) -> Any:
+    def at(self, t: Exact) -> Exact:
         return self.a + self.b * t
 
 
 def best(
     views: Viewset,
-    prior: Mapping[Any, Any],
+    prior: Mapping[LabelT, Number],
     *,
     preserve: Preserve = "order",
     guard: int = 1,
@@ -86,13 +91,14 @@ def best(
     >>> best(views, {"ill": "0.75", "well": "0.25"})
     Best(r = 3, infimum, not attained, at x, y -> 0)
     """
-    of = prior_of(views, prior)
-    scores = Scores(fill_zeros(views, preserve=preserve, guard=guard), prior_in_integers(of), progress)
+    scores = ScoreRatios(
+        fill_zeros(views, preserve=preserve, guard=guard), prior_in_integers(prior_of(views, prior)), progress
+    )
     return solved(scores)
 
 
-def solved(scores: Scores) -> Best:
-    """The optimum."""
+def solved(scores: ScoreRatios) -> Best:
+    """The optimum: by a closed form where there is one, as its r is then exact, else by the corners."""
     numbers = scores.numbers
     widest = Fraction(max(numbers), min(numbers))
     extreme = [pair for pair in scores.pairs if Fraction(numbers[pair[1]], numbers[pair[0]]) == widest]
@@ -118,7 +124,7 @@ def solved(scores: Scores) -> Best:
         return Best(
             float(gmpy2.exp(log)),
             float(log),
-            (_fraction(low), _fraction(high)),
+            (fraction_of(low), fraction_of(high)),
             float(x),
             float(y),
             slope[1] == 0,
@@ -127,7 +133,7 @@ def solved(scores: Scores) -> Best:
         )
 
 
-def _exactly(scores: Scores, r: Fraction, active: list[Pair], attained: bool) -> Best:
+def _exactly(scores: ScoreRatios, r: Fraction, active: list[ClassPair], attained: bool) -> Best:
     """An optimum that is rational; x and y are 0 where it is a limit."""
     with gmpy2.context(precision=BITS):
         log = gmpy2.log(gmpy2.mpq(r))
@@ -144,7 +150,7 @@ def _exactly(scores: Scores, r: Fraction, active: list[Pair], attained: bool) ->
     return Best(
         r,
         float(log),
-        (_fraction(ends[0]), _fraction(ends[1])),
+        (fraction_of(ends[0]), fraction_of(ends[1])),
         x,
         y,
         attained,
@@ -153,7 +159,7 @@ def _exactly(scores: Scores, r: Fraction, active: list[Pair], attained: bool) ->
     )
 
 
-def _flattest(scores: Scores) -> Any:
+def _flattest(scores: ScoreRatios) -> Exact:
     """The largest x <= 1 with which y = 0 keeps to ln(F_max / F_min)."""
     numbers = scores.numbers
     with gmpy2.context(precision=BITS):
@@ -166,12 +172,12 @@ def _flattest(scores: Scores) -> Any:
         return x
 
 
-def _powers(scores: Scores) -> bool:
+def _powers(scores: ScoreRatios) -> bool:
     """Whether X_c / X_d is the same everywhere and some power of F_c / F_d: shown by integers, or False."""
     return _power(scores) is not None
 
 
-def _power(scores: Scores) -> Fraction | None:
+def _power(scores: ScoreRatios) -> Fraction | None:
     """Rho = p / q with (X_c / X_d)^p = (F_c / F_d)^q everywhere, for small p and q; 0 for any."""
     constant = all(scores.largest[c, d] * scores.largest[d, c] == ONE for c, d in scores.pairs if c < d)
     if not constant:
@@ -183,7 +189,7 @@ def _power(scores: Scores) -> Fraction | None:
         return Fraction(0)
     with gmpy2.context(precision=BITS):
         rho = gmpy2.mpq(scores.log_prior(first, BITS)[0] / scores.log_largest(first, BITS)[0])
-    near = _fraction(rho).limit_denominator(POWERS)
+    near = fraction_of(rho).limit_denominator(POWERS)
     if not 0 < near.numerator <= POWERS * POWERS:
         return None
     for c, d in scores.pairs:
@@ -196,44 +202,44 @@ def _power(scores: Scores) -> Fraction | None:
     return near
 
 
-def _on_the_prior(scores: Scores) -> tuple[float, float]:
+def _on_the_prior(scores: ScoreRatios) -> tuple[float, float]:
     """X and y with X^x F^y = F."""
     first = next(pair for pair in scores.pairs if scores.numbers[pair[0]] > scores.numbers[pair[1]])
     rho = float(scores.log_prior(first, BITS)[0] / scores.log_largest(first, BITS)[0])
     return (rho, 0.0) if rho <= 1 else (1.0, 1 - 1 / rho)
 
 
-def rays(scores: Scores, slope: tuple[Any, Any], bits: int, *, above: bool) -> list[Ray]:
+def rays(scores: ScoreRatios, slope: LogBounds, bits: int, *, above: bool) -> list[Ray]:
     """The constraints along y = m x, each as a lower bound of z that is too high or too low by a little.
 
     They are functions of y, or of x where m = 0.
     """
-    found = []
+    constraints = []
     end = 1 if above else 0
     for pair in scores.pairs:
         steep = scores.log_largest(pair, bits)[end]
         g = scores.log_prior(pair, bits)[1 - end]
         if slope[1] == 0:
-            found.append(Ray(-g, steep, pair))
+            constraints.append(Ray(-g, steep, pair))
             continue
         m = slope[0] if (steep > 0) == above else slope[1]
-        found.append(Ray(-g, steep / m + g, pair))
-    return found
+        constraints.append(Ray(-g, steep / m + g, pair))
+    return constraints
 
 
-def end_of(slope: tuple[Any, Any]) -> Any:
+def end_of(slope: LogBounds) -> Exact | None:
     """The largest t: y = 1, or none for x."""
     return None if slope[1] == 0 else gmpy2.mpq(1)
 
 
-def lowest(lines: list[Ray], end: Any) -> tuple[Any, Any, list[Pair]]:
+def lowest(lines: list[Ray], end: Exact | None) -> tuple[Exact, Exact, list[ClassPair]]:
     """The least of the upper envelope over 0 <= t <= end: value, place, and the pairs of the lines there.
 
     A line that falls and one that rises meet at a lower bound; whatever lies above them there takes the place
     of one of the two, until nothing does.
     """
 
-    def top(t: Any) -> tuple[Any, Ray, Ray]:
+    def top(t: Exact) -> tuple[Exact, Ray, Ray]:
         """The height, and the lines of least and greatest slope that reach it."""
         height = max(line.at(t) for line in lines)
         there = [line for line in lines if line.at(t) == height]
@@ -246,7 +252,7 @@ def lowest(lines: list[Ray], end: Any) -> tuple[Any, Any, list[Pair]]:
         # For large x the steepest line is the highest, and some line rises: D(c, d) + D(d, c) >= 0.
         rising = max(lines, key=lambda line: (line.b, line.a))
         if rising.b <= 0:
-            raise AssertionError("no line rises")
+            raise ValueError("lines must have one that rises where nothing ends them, got none that does")
     else:
         height, rising, _ = top(end)
         if rising.b <= 0:
@@ -262,14 +268,14 @@ def lowest(lines: list[Ray], end: Any) -> tuple[Any, Any, list[Pair]]:
             rising = left
 
 
-def _active(lines: list[Ray], t: Any, height: Any) -> list[Pair]:
+def _active(lines: list[Ray], t: Exact, height: Exact) -> list[ClassPair]:
     return [line.pair for line in lines if line.at(t) == height]
 
 
-def _labels(scores: Scores, pair: Pair) -> tuple[Any, Any]:
+def _labels(scores: ScoreRatios, pair: ClassPair) -> LabelPair:
     classes = scores.filled.views.classes
     return classes[pair[0]], classes[pair[1]]
 
 
-def _fraction(number: Any) -> Fraction:
+def fraction_of(number: Exact) -> Fraction:
     return Fraction(int(number.numerator), int(number.denominator))

@@ -1,4 +1,7 @@
-"""`est`: X' = X^x F^y, with everything that SafetyTransform does to make counts of it that may leave."""
+"""`est`: X' = X^x F^y, with everything that SafetyTransform does to make counts of it that may leave.
+
+Why the steps of the paper come to this, and what keeps the order: docs/mathematics/safety.md, section h.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,25 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import as_limit, exact
 from nbcfast._core.validation import choice
+from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
 from nbcfast._rounding.search import Nearest
 from nbcfast.closeness.program import solved
 from nbcfast.closeness.region import Region, chosen
-from nbcfast.closeness.scores import Scores
+from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
-from nbcfast.safety.prior import prior_in_integers, prior_of, within
+from nbcfast.safety.allowed import Number
+from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of, within
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
@@ -41,15 +46,15 @@ LADDER = 12  # candidates for a number of rows that was asked for
 
 def est(
     views: Viewset,
-    prior: Mapping[Any, Any],
-    r: Any,
+    prior: Mapping[LabelT, Number],
+    r: Number,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
     gauge: bool = True,
     attacker: Literal["row", "worlds"] = "row",
     allow_differences: bool = False,
-    table: Any = None,
+    table: AnyTable | None = None,
     class_name: str | None = None,
     guard: int = 1,
     progress: Progress | None = None,
@@ -110,32 +115,32 @@ def est(
     ...     print(error)
     r = 1.3 cannot be kept with the same order: no output of EST comes below 3, and none attains that
     """
-    of = prior_of(views, prior)
+    shares = prior_of(views, prior)
     table, rows = checked_options(rows, table, gauge, allow_differences)
     demanded, limit = limits(r, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
-    numbers = prior_in_integers(of)
-    claims = Claims(method="est", r=demanded, prior=of)
+    numbers = prior_in_integers(shares)
+    claims = Claims(method="est", r=demanded, prior=shares)
     amplification = demanded * max(numbers) / min(numbers)
     request = Request(views, amplification, attacker, preserve, gauge, table, class_name, claims)
     identity = (
         not gauge
         and not filled.n_zeros
         and rows in ("smallest", "proven", views.n_rows)
-        and within(views, of, limit)
+        and within(views, shares, limit)
     )
     if identity:
         return request.release(Rounded(views, "identity"), identity=True)
-    scores = Scores(filled, numbers, progress, MARGIN_DOMAIN)
+    scores = ScoreRatios(filled, numbers, progress, MARGIN_DOMAIN)
     margin = deciding_margin(filled, gauge, progress)
     region = chosen(scores, limit)
     if region is None:
         raise _infeasible(solved(scores), demanded, limit)
-    plan = RegionPlan(region, margin, of, limit, gauge)
+    plan = RegionPlan(region, margin, shares, limit, gauge)
     return request.answered(RowSearch(plan), rows, allow_differences)
 
 
-def limits(r: Any, attacker: str) -> tuple[Fraction, Fraction]:
+def limits(r: Number, attacker: str) -> tuple[Fraction, Fraction]:
     """R as demanded, and what the odds of the counts must keep to."""
     choice(attacker, ("row", "worlds"), "attacker")
     demanded = as_limit(exact(r, "r"), "r")
@@ -146,15 +151,15 @@ def limits(r: Any, attacker: str) -> tuple[Fraction, Fraction]:
     return demanded, demanded / times
 
 
-def _infeasible(found: Best, demanded: Fraction, limit: Fraction) -> Infeasible:
+def _infeasible(optimum: Best, demanded: Fraction, limit: Fraction) -> Infeasible:
     times = demanded / limit
-    r = found.r * times if isinstance(found.r, Fraction) else found.r * float(times)
+    r = optimum.r * times if isinstance(optimum.r, Fraction) else optimum.r * float(times)
     shown = limit_text(r) if isinstance(r, Fraction) else f"{r:.12g}"
     best: dict[str, object] = {
         "best_r": r,
-        "log_best_r": found.log_r + math.log(times),
-        "attained": found.attained,
-        "exact": found.exact,
+        "log_best_r": optimum.log_r + math.log(times),
+        "attained": optimum.attained,
+        "exact": optimum.exact,
     }
     if isinstance(r, Fraction) and demanded > r:
         why = (
@@ -164,7 +169,7 @@ def _infeasible(found: Best, demanded: Fraction, limit: Fraction) -> Infeasible:
     why = (
         f"r = {limit_text(demanded)} cannot be kept with the same order: no output of EST comes below {shown}"
     )
-    if found.attained:
+    if optimum.attained:
         return Infeasible(f"{why}, and only numbers that are not rounded attain that", best)
     return Infeasible(f"{why}, and none attains that", best)
 
@@ -211,6 +216,7 @@ class RegionPlan:
     def ks(self) -> Iterator[Fraction]:
         """Ever more room between the odds and r: at first about as much as between scores."""
         region = self.region
+        # Half of what is left above the least r: with more, powers would go on to where scores are flat.
         most = (region.log - region.floor) / 2
         room = most / 16
         k, y = region.powers(region.log - room)

@@ -1,4 +1,7 @@
-"""`achieved`: the r of Definition 5 and of Statement 11, with tuples that attain them."""
+"""`achieved`: the r of Definition 5 and of Statement 11, with tuples that attain them.
+
+That single classes at full tuples decide is proved in docs/mathematics/safety.md, section h.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,18 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import gmpy2
 import numpy as np
 
-from nbcfast._core.dtypes import Floats, Longs
-from nbcfast.closeness.bounds import retraced
+from nbcfast._core.dtypes import Counts, Floats, Longs
+from nbcfast._core.untyped import Exact
+from nbcfast.closeness.bounds import BeamStep, retraced
 from nbcfast.closeness.results import Achieved, Reached
+from nbcfast.safety.allowed import Number
 from nbcfast.safety.amplification import amplification
-from nbcfast.safety.prior import over_prior, prior_of
+from nbcfast.safety.prior import LabelT, over_prior, prior_of
 from nbcfast.safety.ratios import MOST_BITS, MOST_FACTOR_BITS, Ratios, check_realistic
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
@@ -33,7 +38,7 @@ NEAR = 2_000  # tuples that floats cannot tell from the best and that are compar
 PRECISION = 256  # bits where a number is too long to write out
 
 
-def achieved(views: Viewset, prior: Mapping[Any, Any], *, progress: Progress | None = None) -> Achieved:
+def achieved(views: Viewset, prior: Mapping[LabelT, Number], *, progress: Progress | None = None) -> Achieved:
     """The r that publishing these views as they are comes to, in both forms.
 
     Definition 5 asks of every property Q of the class (a set of classes) and everything that somebody may
@@ -72,16 +77,16 @@ def achieved(views: Viewset, prior: Mapping[Any, Any], *, progress: Progress | N
     >>> found.statement11
     Reached(6: 'well' over 'ill' up at job=1)
     """
-    of = prior_of(views, prior)
+    shares = prior_of(views, prior)
     check_realistic(views)
-    odds = statement11(views, of)
-    return Achieved(definition5(views, of, odds, progress), odds, of)
+    odds = statement11(views, shares)
+    return Achieved(definition5(views, shares, odds, progress), odds, shares)
 
 
 def statement11(views: Viewset, prior: tuple[Fraction, ...]) -> Reached:
-    found = amplification(over_prior(views, prior))
-    where = {name: found.tuple[name] for name in views.attributes}
-    return Reached(found.log, found.value, True, found.log, where, found.classes, "up")
+    odds = amplification(over_prior(views, prior))
+    where = {name: odds.tuple[name] for name in views.attributes}  # without the one that holds the prior
+    return Reached(odds.log, odds.value, True, odds.log, where, odds.classes, "up")
 
 
 def definition5(
@@ -89,14 +94,14 @@ def definition5(
 ) -> Reached:
     if odds.infinite:
         return Reached(math.inf, None, True, math.inf, odds.tuple, odds.classes[1:], "down")
-    search = _Search(views, prior)
+    search = PosteriorSearch(views, prior)
     if search.ratios.n_classes == 1:
         rows = search.ratios.most_frequent(0)
         return Reached(0.0, Fraction(1), True, 0.0, search.ratios.tuple_of(rows), views.classes, "up")
     return search.result(progress)
 
 
-class _Found(NamedTuple):
+class PosteriorAt(NamedTuple):
     """A posterior at a tuple, by how much it is off its prior, up to floats."""
 
     log: float
@@ -105,7 +110,7 @@ class _Found(NamedTuple):
     rows: Longs
 
 
-class _Search:
+class PosteriorSearch:
     """The largest F_c / p_c or p_c / F_c; 1 / p_c = 1 + sum_d X_d / X_c, positive wherever any class is."""
 
     def __init__(self, views: Viewset, prior: tuple[Fraction, ...]) -> None:
@@ -133,30 +138,32 @@ class _Search:
         self.error = 8 * (self.n + self.n_classes + 8) * 2.0**-53 * (most + max(map(abs, self.log_prior)) + 1)
 
     def result(self, progress: Progress | None) -> Reached:
-        found: list[_Found] = []
+        posteriors: list[PosteriorAt] = []
         for c in range(self.n_classes):
             for d in range(self.n_classes):
                 if c != d:
                     rows = self.ratios.largest_rows(c, d)
-                    found += [self.at(rows, c, "up"), self.at(rows, d, "down")]
+                    posteriors += [self.at(rows, c, "up"), self.at(rows, d, "down")]
         above = -math.inf  # what the search may have missed
         if self.n_classes > 2:
             for c in range(self.n_classes):
                 for direction in DIRECTIONS:
-                    best = max(one.log for one in found)
+                    best = max(one.log for one in posteriors)
                     more, missed = self.searched(c, direction, best - 4 * self.error)
-                    found += more
+                    posteriors += more
                     above = max(above, missed)
                 if progress is not None:
                     progress(c + 1, self.n_classes)
-        best = max(one.log for one in found)
+        best = max(one.log for one in posteriors)
         near = {
             (one.c, one.direction, one.rows.tobytes()): one
-            for one in found
+            for one in posteriors
             if one.log >= best - 2 * self.error
         }
+        # Exact only if nothing that was dropped could be as large, and all that floats cannot tell apart is
+        # compared. Otherwise `highest` is what is proven, and a witness only shows `least`.
         exact = above <= best - 2 * self.error and len(near) <= NEAR
-        listed = list(near.values()) if exact else [max(found, key=lambda one: one.log)]
+        listed = list(near.values()) if exact else [max(posteriors, key=lambda one: one.log)]
         winner, value, log = self.largest(listed)
         where, label = self.ratios.tuple_of(winner.rows), (self.views.classes[winner.c],)
         if exact:
@@ -164,13 +171,13 @@ class _Search:
         highest = max(above, best) + 2 * self.error
         return Reached(highest, None, False, log, where, label, winner.direction)
 
-    def at(self, rows: Longs, c: int, direction: Direction) -> _Found:
+    def at(self, rows: Longs, c: int, direction: Direction) -> PosteriorAt:
         scores = self.base + self.table[rows].sum(axis=0)
         top = float(scores.max())
         log = math.log(float(np.exp(scores - top).sum())) + top - float(scores[c]) + self.log_prior[c]
-        return _Found(-log if direction == "up" else log, c, direction, rows)
+        return PosteriorAt(-log if direction == "up" else log, c, direction, rows)
 
-    def searched(self, c: int, direction: Direction, floor: float) -> tuple[list[_Found], float]:
+    def searched(self, c: int, direction: Direction, floor: float) -> tuple[list[PosteriorAt], float]:
         """Tuples where the class may be above `floor`, and the most that a tuple left out may have.
 
         Attribute by attribute, the most telling first; partial tuples whose bound is below the best so far
@@ -182,9 +189,9 @@ class _Search:
         order = sorted(range(self.n), key=lambda i: -float(np.ptp(differences[i], axis=0).max(initial=0)))
         # What the attributes still to come can add, in the direction that counts.
         ends = [(sign * differences[i]).max(axis=0) * sign for i in order]
-        rest = np.zeros((self.n + 1, len(others)))
+        still = np.zeros((self.n + 1, len(others)))
         for step in range(self.n - 1, -1, -1):
-            rest[step] = rest[step + 1] + ends[step]
+            still[step] = still[step + 1] + ends[step]
 
         def bounds(sums: Floats, left: Floats) -> Floats:
             whole = sums + left
@@ -196,83 +203,84 @@ class _Search:
         sums = (self.base[others] - self.base[c])[np.newaxis]
         if not self.n:
             return [], -math.inf
-        taken: list[tuple[Any, Any]] = []
+        taken: list[BeamStep] = []
         missed = -math.inf
         for step, i in enumerate(order):
             size, origin = len(differences[i]), np.arange(len(sums))
             keep = max(1, 40 * self.beam // size)
             if len(sums) > keep:
-                bound = bounds(sums, rest[step])
+                bound = bounds(sums, still[step])
                 kept = np.argpartition(-bound, keep)
                 missed = max(missed, float(bound[kept[keep:]].max()))
                 origin = kept[:keep]
                 sums = sums[origin]
             sums = (sums[:, np.newaxis] + differences[i][np.newaxis]).reshape(-1, len(others))
-            bound = bounds(sums, rest[step + 1])
+            bound = bounds(sums, still[step + 1])
             left = np.flatnonzero(bound >= floor)
             if len(left) > self.beam:
                 left = left[np.argpartition(-bound[left], self.beam)]
                 missed = max(missed, float(bound[left[self.beam :]].max()))
                 left = left[: self.beam]
             sums = sums[left]
-            taken.append((origin[left // size], left % size))
+            taken.append(BeamStep(origin[left // size], left % size))
             if not len(left):
                 return [], missed
-        logs = bounds(sums, rest[self.n])
+        logs = bounds(sums, still[self.n])
         best = float(logs.max())
-        found = []
+        largest = []
         for place in np.flatnonzero(logs >= best - 4 * self.error)[: NEAR + 1].tolist():
             rows = np.empty(self.n, np.int64)
             for i, code in zip(order, retraced(taken, place), strict=True):
                 rows[i] = self.places[i][code]
-            found.append(_Found(float(logs[place]), c, direction, rows))
-        return found, missed
+            largest.append(PosteriorAt(float(logs[place]), c, direction, rows))
+        return largest, missed
 
-    def largest(self, found: list[_Found]) -> tuple[_Found, Fraction | None, float]:
+    def largest(self, posteriors: list[PosteriorAt]) -> tuple[PosteriorAt, Fraction | None, float]:
         """The largest of these, its value and its logarithm, exactly or to 200 bits where too long."""
-        if self.bits(found[0].rows) <= MOST_FACTOR_BITS:
-            values = [self.value(one) for one in found]
-            place = max(range(len(found)), key=values.__getitem__)
+        if self.bits(posteriors[0].rows) <= MOST_FACTOR_BITS:
+            values = [self.value(one) for one in posteriors]
+            place = max(range(len(posteriors)), key=values.__getitem__)
             value = values[place]
             log = _log(value.numerator, value.denominator)
             short = value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS
-            return found[place], value if short else None, log
+            return posteriors[place], value if short else None, log
         with gmpy2.context(precision=PRECISION):
-            reals = [self.real(one) for one in found]
-            place = max(range(len(found)), key=reals.__getitem__)
-            return found[place], None, float(gmpy2.log(reals[place]))
+            reals = [self.real(one) for one in posteriors]
+            place = max(range(len(posteriors)), key=reals.__getitem__)
+            return posteriors[place], None, float(gmpy2.log(reals[place]))
 
     def bits(self, rows: Longs) -> int:
         longest = max(map(int.bit_length, self.ratios.of_class)) * abs(self.n - 1)
         counts: list[list[int]] = self.ratios.counts[rows].tolist()
         return longest + sum(max(map(int.bit_length, row)) for row in counts)
 
-    def value(self, found: _Found) -> Fraction:
+    def value(self, posterior: PosteriorAt) -> Fraction:
         """F_c / p_c or its inverse, as a Fraction."""
         scores = []
-        for c, of in enumerate(self.ratios.of_class):
-            top = math.prod(map(int, self.ratios.counts[found.rows, c].tolist()))
-            power = gmpy2.mpz(of) ** abs(self.n - 1)
+        for c, size in enumerate(self.ratios.of_class):
+            top = math.prod(map(int, self.ratios.counts[posterior.rows, c].tolist()))
+            power = gmpy2.mpz(size) ** abs(self.n - 1)
             scores.append(gmpy2.mpq(top, power) if self.n else gmpy2.mpq(power))
-        prior = self.prior[found.c]
-        ratio = sum(scores) / scores[found.c] * gmpy2.mpq(prior.numerator, prior.denominator)
-        ratio = 1 / ratio if found.direction == "up" else ratio
+        ratio = self._off_the_prior(scores, posterior)
         return Fraction(int(ratio.numerator), int(ratio.denominator))
 
-    def real(self, found: _Found) -> Any:
-        """The same in the precision of the current context."""
+    def real(self, posterior: PosteriorAt) -> Exact:
+        """F_c / p_c or its inverse, in the precision of the current context."""
         scores = []
-        for c, of in enumerate(self.ratios.of_class):
-            score = gmpy2.mpfr(of) ** (1 - self.n)
-            for count in self.ratios.counts[found.rows, c].tolist():
+        for c, size in enumerate(self.ratios.of_class):
+            score = gmpy2.mpfr(size) ** (1 - self.n)
+            for count in self.ratios.counts[posterior.rows, c].tolist():
                 score *= count
             scores.append(score)
-        prior = self.prior[found.c]
-        ratio = sum(scores) / scores[found.c] * gmpy2.mpq(prior.numerator, prior.denominator)
-        return 1 / ratio if found.direction == "up" else ratio
+        return self._off_the_prior(scores, posterior)
+
+    def _off_the_prior(self, scores: list[Exact], posterior: PosteriorAt) -> Exact:
+        prior = self.prior[posterior.c]
+        ratio = sum(scores) / scores[posterior.c] * gmpy2.mpq(prior.numerator, prior.denominator)
+        return 1 / ratio if posterior.direction == "up" else ratio
 
 
-def _first_of_each(block: Any) -> Longs:
+def _first_of_each(block: Counts) -> Longs:
     """Rows that stand for all: where counts are proportional, so are scores."""
     seen: dict[tuple[int, ...], int] = {}
     for place, row in enumerate(block.tolist()):

@@ -1,15 +1,15 @@
-"""The powers of EST: X_c^x F_c^y with x as large as r allows."""
+"""The powers of EST: X_c^x F_c^y with x as large as r allows: docs/mathematics/safety.md, section h."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
 
-from nbcfast.closeness.program import BITS, Ray, lowest
-from nbcfast.closeness.scores import Scores
+from nbcfast._core.untyped import Exact
+from nbcfast.closeness.program import BITS, Ray, fraction_of, lowest
+from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.transform.ladder import on_grid
 
 WORTH = gmpy2.mpq(17, 16)  # y is used where x can be larger by this factor with it
@@ -25,7 +25,7 @@ class Region:
 
     Parameters
     ----------
-    scores : Scores
+    scores : ScoreRatios
     log : mpq
         Ln r.
     slope : mpq or None
@@ -39,7 +39,7 @@ class Region:
         An x with which it is; 0 for the limit of small ones.
     """
 
-    def __init__(self, scores: Scores, log: Any, slope: Any) -> None:
+    def __init__(self, scores: ScoreRatios, log: Exact, slope: Exact | None) -> None:
         self.scores, self.log, self.slope = scores, log, slope
         self.lines = [
             (scores.log_largest(pair, BITS)[1], scores.log_prior(pair, BITS)[0]) for pair in scores.pairs
@@ -85,11 +85,11 @@ class Region:
     def possible(self) -> bool:
         return bool(self.floor < self.log)
 
-    def height(self, x: Any, y: Any) -> Any:
+    def height(self, x: Exact, y: Exact) -> Exact:
         """The least ln r that these powers keep to."""
         return max((x * steep - (1 - y) * g for steep, g in self.lines), default=gmpy2.mpq(0))
 
-    def ends(self, x: Any, log: Any) -> tuple[Any, Any]:
+    def ends(self, x: Exact, log: Exact) -> tuple[Exact, Exact]:
         """The least and the largest y with this x; there is none where the first is above the second."""
         low = gmpy2.mpq(0)
         high = self.top if self.slope is None else min(self.top, self.slope * x)
@@ -103,11 +103,11 @@ class Region:
                 return gmpy2.mpq(1), gmpy2.mpq(0)
         return low, high
 
-    def has(self, x: Any, log: Any) -> bool:
+    def has(self, x: Exact, log: Exact) -> bool:
         low, high = self.ends(x, log)
         return bool(low <= high)
 
-    def nearest(self, log: Any) -> Any:
+    def nearest(self, log: Exact) -> Exact:
         """The x nearest to 1; `log` has to be above the floor."""
         x = gmpy2.mpq(1)
         if self.has(x, log):
@@ -125,23 +125,23 @@ class Region:
                 outer = middle
         return inner
 
-    def powers(self, log: Any) -> tuple[Fraction, Fraction]:
+    def powers(self, log: Exact) -> tuple[Fraction, Fraction]:
         """K = 1 / x and y: on the grid of SafetyTransform if that will do, else short fractions."""
         x = self.nearest(log)
         if x <= 1:
-            k = on_grid(_fraction(1 / x))
+            k = on_grid(fraction_of(1 / x))
             if self.has(1 / gmpy2.mpq(k), log):
                 return k, self._y(k, log)
         # All between the base and the nearest will do.
         other = x + (self.base - x) / 4
-        k = simplest(*sorted((_fraction(1 / x), _fraction(1 / other))))
+        k = simplest(*sorted((fraction_of(1 / x), fraction_of(1 / other))))
         return k, self._y(k, log)
 
-    def _y(self, k: Fraction, log: Any) -> Fraction:
+    def _y(self, k: Fraction, log: Exact) -> Fraction:
         low, high = self.ends(1 / gmpy2.mpq(k), log)
         if low <= 0:
             return Fraction(0)
-        return simplest(_fraction(low), _fraction(low + (high - low) / 4))
+        return simplest(fraction_of(low), fraction_of(low + (high - low) / 4))
 
     def room(self, k: Fraction, y: Fraction, margin: Fraction | None) -> tuple[Fraction | None, Fraction]:
         """Bounds of what is left between scores that differ, and between the odds and r."""
@@ -151,11 +151,11 @@ class Region:
             for c, d in self.scores.inversions:
                 least, g = self.scores.log_least((c, d), BITS)[0], self.scores.log_prior((d, c), BITS)[1]
                 rooms.append(x * least - gmpy2.mpq(y) * g)
-        between = None if not rooms else _fraction(min(rooms))
-        return between, _fraction(self.log - self.height(x, gmpy2.mpq(y)))
+        between = None if not rooms else fraction_of(min(rooms))
+        return between, fraction_of(self.log - self.height(x, gmpy2.mpq(y)))
 
 
-def chosen(scores: Scores, limit: Fraction) -> Region | None:
+def chosen(scores: ScoreRatios, limit: Fraction) -> Region | None:
     """Where to look for powers: y = 0 unless x gains by more; None where nothing keeps to r."""
     with gmpy2.context(precision=BITS + 64, round=gmpy2.RoundDown):
         log = gmpy2.mpq(gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1))))
@@ -176,7 +176,7 @@ def chosen(scores: Scores, limit: Fraction) -> Region | None:
     return plain if plain.possible else None
 
 
-def _size(region: Region) -> Any:
+def _size(region: Region) -> Exact:
     """How near to 1 x can come, as a ratio up to 1."""
     if not region.possible:
         return gmpy2.mpq(0)
@@ -192,7 +192,3 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     if whole + 1 <= high:
         return Fraction(whole + 1)
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def _fraction(number: Any) -> Fraction:
-    return Fraction(int(number.numerator), int(number.denominator))

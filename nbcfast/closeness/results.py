@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from nbcfast._core.numbers import plain_ratio, ratio_text
+from nbcfast._core.untyped import Document
+from nbcfast.safety.ratios import LabelPair
 from nbcfast.safety.text import tuple_text
+from nbcfast.table.values import Value
 
-Labels = tuple[Any, ...]  # by a name of its own, as a field is named tuple
+Labels = tuple[Value, ...]  # by a name of its own, as a field is named tuple
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +44,7 @@ class Reached:
     value: Fraction | None
     exact: bool
     least: float
-    tuple: dict[str, Any]
+    tuple: dict[str, Value]
     classes: Labels
     direction: Literal["up", "down"]
 
@@ -57,7 +60,7 @@ class Reached:
             return "infinite"
         return ("" if self.exact else "at most ") + ratio_text(self.value, self.log)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; the exact value as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "log": self.log,
@@ -104,7 +107,7 @@ class Achieved:
         """The logarithm of it."""
         return self.statement11.log
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "definition5": self.definition5.to_dict(),
             "statement11": self.statement11.to_dict(),
@@ -140,10 +143,10 @@ class LowerBound:
     definition5: Fraction
     statement11: Fraction
     strict: bool
-    inverted: tuple[Any, Any] | None
-    witness: dict[str, Any] | None
+    inverted: LabelPair | None
+    witness: dict[str, Value] | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "definition5": plain_ratio(self.definition5),
@@ -194,9 +197,9 @@ class Best:
     y: float
     attained: bool
     exact: bool
-    binding: tuple[tuple[Any, Any], ...]
+    binding: tuple[LabelPair, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; exact numbers as "num/den", in hexadecimal beyond 53 bits."""
         return {
             "r": plain_ratio(self.r) if isinstance(self.r, Fraction) else self.r,

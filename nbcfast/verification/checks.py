@@ -551,7 +551,7 @@ def _made_again(private: Viewset, made: Certificate) -> Release | None:
     """The release that `safety_transform`, which is deterministic, makes of the private ones."""
     if made.method == "canonical":  # never of domains that are too large to compare
         return None
-    if made.method == "est":
+    if made.method == "est" and made.r is not None:
         try:
             again = est(
                 private,

@@ -13,7 +13,7 @@ from nbcfast import Viewset
 from nbcfast.closeness import best
 from nbcfast.closeness import program as program_module
 from nbcfast.closeness import scores as margins_module
-from nbcfast.closeness.scores import Scores
+from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
 from nbcfast.safety.prior import prior_in_integers, prior_of
@@ -111,13 +111,26 @@ def test_the_envelope_is_walked_to_its_least():
         assert max(line.at(t) for line in lines) == value
 
 
+def test_lines_that_only_fall_and_never_end_are_refused():
+    falls = program_module.Ray(gmpy2.mpq(0), gmpy2.mpq(-1), (0, 1))
+    assert program_module.lowest([falls], gmpy2.mpq(1))[:2] == (-1, 1)
+    with pytest.raises(ValueError, match="lines must have one that rises where nothing ends them"):
+        program_module.lowest([falls], None)
+
+
+def test_a_class_that_is_nowhere_above_has_no_least_ratio():
+    scores = ScoreRatios(fill_zeros(Viewset([4, 4], [[[2, 2], [2, 2]]])), (1, 1))
+    with pytest.raises(ValueError, match=r"pair must be of a class that is above .*, got \(0, 1\)"):
+        scores.least((0, 1))
+
+
 def test_margins_of_one_side_equal_those_of_all_tuples():
     for _, views, prior in cases(12, 200):
-        scores = Scores(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
+        scores = ScoreRatios(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
         _, score = steps.scores_of(views)
         for c, d in scores.pairs:
             ratios = [x[c] / x[d] for x in map(score, steps.tuples(steps.lists(views)[1])) if x[c] and x[d]]
-            side = scores.side((c, d))
+            side = scores.nearest_above((c, d))
             above = min((ratio for ratio in ratios if ratio > 1), default=None)
             assert (side.above is None) == (above is None)
             assert above is None or Fraction(side.above.up, side.above.down) == above
@@ -134,15 +147,15 @@ def test_margins_of_long_halves_and_blocks(monkeypatch):
     for number in range(80):
         views = drawn(rng, n=3)
         prior = prior_in_integers(prior_of(views, drawn_prior(rng, views)))
-        scores = Scores(fill_zeros(views), prior)
+        scores = ScoreRatios(fill_zeros(views), prior)
         monkeypatch.setattr(margins_module, "split", real)
-        expected = {pair: scores.side(pair) for pair in scores.pairs}
+        expected = {pair: scores.nearest_above(pair) for pair in scores.pairs}
         if number % 2:
             monkeypatch.setattr(margins_module, "MOST_EXACT", 0)
         monkeypatch.setattr(margins_module, "split", lambda sizes, most, work: real(sizes, 3, 10**9))
-        again = Scores(fill_zeros(views), prior)
+        again = ScoreRatios(fill_zeros(views), prior)
         for pair in scores.pairs:
-            found, true = again.side(pair), expected[pair]
+            found, true = again.nearest_above(pair), expected[pair]
             blocks += found.exact
             if found.exact:
                 assert found == true
@@ -157,7 +170,7 @@ def test_margins_of_long_halves_and_blocks(monkeypatch):
 def test_margins_beyond_any_half_are_bounds():
     views = Viewset([1000, 1001], [[[400, 600], [600, 401]]] * 120)
     prior = {0: "0.5", 1: "0.5"}
-    side = Scores(fill_zeros(views), (1, 2)).side((0, 1))
+    side = ScoreRatios(fill_zeros(views), (1, 2)).nearest_above((0, 1))
     assert not side.exact
     assert side.above.up > side.above.down
     assert best(views, prior).r == 1

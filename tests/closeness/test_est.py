@@ -13,7 +13,7 @@ from nbcfast import Infeasible, Viewset
 from nbcfast.closeness import achieved, best, est, lower_bound
 from nbcfast.closeness import publish as publish_module
 from nbcfast.closeness import region as region_module
-from nbcfast.closeness.scores import Scores
+from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
 from nbcfast.safety.prior import prior_in_integers, prior_of
@@ -97,14 +97,14 @@ def test_the_prior_pulls_where_it_may():
     """Where no class of smaller prior ever wins, y > 0 lets x stay larger than with y = 0."""
     views = Viewset([900, 600], [[[500, 350], [400, 250]]])
     prior = {0: "0.75", 1: "0.25"}
-    scores = Scores(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
+    scores = ScoreRatios(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
     region = region_module.chosen(scores, Fraction(5, 4))
     assert region.slope is None
     assert region.powers(region.log)[1] > 0
     kept(views, {0: Fraction(3, 4), 1: Fraction(1, 4)}, est(views, prior, "1.25"), "1.25")
     three = Viewset([600, 500, 100], [[[300, 200, 30], [300, 300, 70]]])
     many = {0: "0.3", 1: "0.6", 2: "0.1"}
-    scores = Scores(fill_zeros(three), prior_in_integers(prior_of(three, many)))
+    scores = ScoreRatios(fill_zeros(three), prior_in_integers(prior_of(three, many)))
     near = 1 + (best(three, many).r - 1) * 1.02
     region = region_module.chosen(scores, Fraction(near))
     assert region.slope > 0
@@ -118,7 +118,7 @@ def test_powers_are_inside_their_region():
     for rng, views, prior in cases(16, 150):
         found = best(views, prior)
         r = Fraction(found.r).limit_denominator(10**9) * Fraction(rng.choice(["1.01", "1.3", "5"]))
-        scores = Scores(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
+        scores = ScoreRatios(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
         region = region_module.chosen(scores, r)
         margin = publish_module.deciding_margin(fill_zeros(views), True)
         k, y = region.powers(region.log - (region.log - region.floor) / 8)

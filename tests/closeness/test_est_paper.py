@@ -12,7 +12,7 @@ from closeness_cases import drawn, drawn_prior, kept, log
 import nbcfast
 from nbcfast import Infeasible, Viewset
 from nbcfast.closeness import achieved, best, est, lower_bound
-from nbcfast.closeness.scores import Scores
+from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.reference import closeness as reference
 from nbcfast.reference import transform as steps
 from nbcfast.safety.prior import prior_in_integers, prior_of
@@ -77,7 +77,7 @@ def test_lemma_12():
     _, least, _ = reference.margins(views, prior)
     assert least[0, 1] == Fraction(3, 2)
     # Merging at full strength does the same for the class of larger prior: y has to stay below m x.
-    scores = Scores(fill_zeros(views), (1, 250))
+    scores = ScoreRatios(fill_zeros(views), (1, 250))
     assert scores.slope(64)[0] < Fraction(math.log(1.5) / math.log(250)) * (1 + Fraction(1, 10**9))
     exact = {0: Fraction(1, 251), 1: Fraction(250, 251)}
     release = est(views, exact, 300)
@@ -119,8 +119,8 @@ def test_adult_3(data):
     assert best(views, prior).r == 3
     with pytest.raises(Infeasible, match=r"r = 1\.3 cannot be kept"):
         est(views, prior, "1.3")
-    scored = Scores(filled, prior_in_integers(prior_of(views, prior)))
-    least = scored.side((0, 1)).above
+    scored = ScoreRatios(filled, prior_in_integers(prior_of(views, prior)))
+    least = scored.nearest_above((0, 1)).above
     s_m = Fraction(int(least.up), int(least.down))
     assert math.log1p(s_m - 1) == pytest.approx(1.9513960496864301e-4, rel=1e-15)
     # EST at y -> 1, and what the paper's bounds need at best: nobody publishes ln r of millions.
