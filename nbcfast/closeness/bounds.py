@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats
+from nbcfast._core.validation import choice
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, ScoreRatios
 from nbcfast.equivalence.results import ClassPair
@@ -84,8 +85,7 @@ def lower_bound(
     (Fraction(2, 1), Fraction(3, 1), ('well', 'ill'), {'job': 1})
     """
     shares = prior_of(views, prior)
-    if attacker not in ("row", "worlds"):
-        raise ValueError(f"attacker must be 'row' or 'worlds', got {attacker!r}")
+    choice(attacker, ("row", "worlds"), "attacker")
     filled = fill_zeros(views, preserve=preserve)
     rows_of = _inversions(filled, prior_in_integers(shares))
     strict = attacker == "worlds"

@@ -40,7 +40,7 @@ def deciding_margin(filled: Filled, gauge: bool, progress: Progress | None = Non
     if flat.n_classes == 1:
         return cap
     computed: Fraction | None = None
-    if math.prod(len(array) for array in views.counts.values()) <= MARGIN_DOMAIN:
+    if views.n_tuples <= MARGIN_DOMAIN:
         result = margin(views, progress=progress)
         if math.isinf(result.log):
             return cap
