@@ -27,7 +27,15 @@ class Whole(click.IntRange):
 
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
-    for more in ("verbs", "adversaries", "skyline_verbs", "template_verbs", "response_verbs", "risk_verbs"):
+    for more in (
+        "verbs",
+        "publish_verb",
+        "adversaries",
+        "skyline_verbs",
+        "template_verbs",
+        "response_verbs",
+        "risk_verbs",
+    ):
         import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves
     try:
         with verbs.make_context("nbcfast", arguments) as context:
