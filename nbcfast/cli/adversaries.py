@@ -1,14 +1,11 @@
 """The verbs `attack` and `closeness`, and what `publish` says about adversaries; on the public interface."""
 
-import csv
 import json
 import math
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +17,6 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import exact as exactly
 from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
@@ -28,6 +24,7 @@ from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
 from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.options import reads_file, reads_table, verbs
+from nbcfast.cli.parsing import known_in, prior_in
 from nbcfast.cli.printing import exact, label, listing, pairs, readable, same_line, show
 from nbcfast.cli.reading import counted, expect_file, private_table, progress, read, read_otherwise, rows_of
 from nbcfast.cli.remarks import all_once, more, singular, too_long
@@ -223,54 +220,6 @@ def plain_float(number: float | None) -> float | None:
     return None if number is None or math.isinf(number) else number
 
 
-def value_of(text: str, domain: Sequence[Any], where: str) -> Any:
-    """The value of a domain that a text stands for."""
-    for value in domain:
-        if value is None:
-            if text in ("", "(null)"):
-                return None
-        elif str(value) == text:
-            return value
-    try:
-        number: int | Fraction | None = exactly(text, where)
-    except ValueError:
-        number = None
-    for value in domain:
-        if number is not None and type(value) in (int, float) and Fraction(str(value)) == number:
-            return value
-    raise ValueError(f"{where}: {text!r} is none of its {len(domain):,} values")
-
-
-def given_values(texts: tuple[str, ...], views: nbcfast.Viewset) -> dict[str, Any]:
-    """The known values in --given NAME=VALUE."""
-    known: dict[str, Any] = {}
-    for text in texts:
-        # The longest name that fits: names may hold an equals sign.
-        names = [name for name in views.attributes if text.startswith(f"{name}=")]
-        if not names:
-            what = ", ".join(views.attributes)
-            raise ValueError(f"--given must be NAME=VALUE with NAME one of {what}; got {text!r}")
-        name = max(names, key=len)
-        if name in known:
-            raise ValueError(f"--given names {name!r} twice")
-        known[name] = value_of(text[len(name) + 1 :], views.domain(name), f"--given {name}")
-    return known
-
-
-def prior_in(text: str, views: nbcfast.Viewset) -> dict[Any, str]:
-    """The prior in --prior "a=0.75,b=0.25"; a label with a comma stands in double quotes."""
-    prior: dict[Any, str] = {}
-    for part in next(csv.reader([text], skipinitialspace=True), []):
-        name, equals, number = part.rpartition("=")
-        if not equals:
-            raise ValueError(f"--prior must be CLASS=NUMBER with commas between, got {text!r}")
-        value = value_of(name.strip(), views.classes, "--prior")
-        if value in prior:
-            raise ValueError(f"--prior names {name.strip()!r} twice")
-        prior[value] = number.strip(" ")
-    return prior
-
-
 def compared_with(
     release: Release,
     folder: Path,
@@ -396,7 +345,7 @@ def attack_verb(
             raise ValueError("--class must name the class column of a table, got none")
         _, views = counted(source, class_name, columns, weights, nulls, delimiter, texts, 1 << 16)
         published, default = views, "row"
-    known = given_values(given, views) if given else None
+    known = known_in(given, views) if given else None
     levels = convention or default
 
     table = truth = others = compared = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +89,9 @@ class Verb(click.Command):
 def _names(text: str) -> list[str]:
     """The names in the text of an option, which may be one, or have commas or semicolons between."""
     names = [text]
-    for one in (part for row in csv.reader([text], delimiter=";") for part in row):
-        names += [name.strip() for row in csv.reader([one], skipinitialspace=True) for name in row]
+    with suppress(csv.Error):  # of a text with a line break, which is no list
+        for one in (part for row in csv.reader([text], delimiter=";") for part in row):
+            names += [name.strip() for row in csv.reader([one], skipinitialspace=True) for name in row]
     return names
 
 

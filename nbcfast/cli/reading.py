@@ -1,6 +1,5 @@
 """What verbs read: files as their options say, and counts of them."""
 
-import csv
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from nbcfast._core.numbers import exact as exactly
 from nbcfast._reading.endings import is_parquet
 from nbcfast.cli.beginnings import file_ending
 from nbcfast.cli.naming import about
+from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import readable
 from nbcfast.published.release import Release
 from nbcfast.table.arrow import load_pyarrow
@@ -120,17 +120,6 @@ def as_options(**options: str) -> Iterator[None]:
             if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
                 raise ValueError(option + rest) from None
         raise
-
-
-def names_in(text: str) -> list[str]:
-    """The names in a comma-separated list; a name with a comma stands in double quotes."""
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if not names or not all(names):
-        raise ValueError(f"--columns must be names with commas between them, got {text!r}")
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--columns names {name!r} twice")
-    return names
 
 
 @contextmanager

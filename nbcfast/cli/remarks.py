@@ -9,8 +9,8 @@ from pathlib import Path
 import nbcfast
 from nbcfast._reading.endings import is_parquet
 from nbcfast.cli.beginnings import uncounted
+from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, readable
-from nbcfast.cli.reading import names_in
 from nbcfast.published.release import Release
 
 SHORT = 10**15  # rows up to which counts say little more than they must

@@ -1,6 +1,5 @@
 """The verbs `disguise`, `estimate` and `response plan`; on the public interface."""
 
-import csv
 import json
 import math
 import os
@@ -22,8 +21,9 @@ from nbcfast._wire.messages import decimal_text, printable
 from nbcfast._wire.regular_files import CUTS, TABLE
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.parsing import groups_in, names_in
 from nbcfast.cli.printing import label, listing, pairs, readable, show
-from nbcfast.cli.reading import expect_file, names_in, progress, read
+from nbcfast.cli.reading import expect_file, progress, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
@@ -33,21 +33,6 @@ from nbcfast.table.values import plain
 from nbcfast.verification.load import load
 
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
-
-
-def groups_in(text: str, each: bool) -> list[list[str]]:
-    """The groups in --groups "a,b;c": columns with commas between, groups with semicolons."""
-    groups: list[list[str]] = []
-    for part in next(csv.reader([text], delimiter=";"), []):
-        names = [name.strip() for name in next(csv.reader([part], skipinitialspace=True), [])]
-        if not names or not all(names):
-            raise ValueError(
-                f"--groups must be names with commas between, and semicolons between groups, got {text!r}"
-            )
-        groups += [[name] for name in names] if each else [names]
-    if not groups:
-        raise ValueError(f"--groups must name columns, got {text!r}")
-    return groups
 
 
 def thetas_in(text: str) -> str | list[str]:
@@ -223,7 +208,7 @@ def disguise(
             scheme = scheme_in(theta, groups, each)
     if lie == "tuple" and not kary:
         raise ValueError("--lie tuple goes with --k-ary")
-    kept = [] if keep is None else names_in(keep)
+    kept = [] if keep is None else names_in(keep, "--keep")
     for name in kept:
         if name in columns:
             raise ValueError(f"--keep and the groups both name {name!r}")

@@ -21,10 +21,11 @@ from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, listing, pairs, show
 from nbcfast.cli.reading import progress
 from nbcfast.cli.skyline_verbs import as_json
-from nbcfast.cli.table_files import names_of, read
+from nbcfast.cli.table_files import read
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import plain
 
@@ -126,7 +127,7 @@ def risk(
             )
         except associations.TooLargeError as large:
             return too_large(large)
-    listed = [names_of(view, "--view") for view in views]
+    listed = [names_in(view, "--view") for view in views]
     names = list(dict.fromkeys(name for view in listed for name in view))
     if len(listed) < 2:
         raise ValueError(f"--view must be given at least twice, got {len(listed)}")
@@ -306,7 +307,7 @@ def advised(
     json_only: bool,
 ) -> int:
     """Splits of columns into two views."""
-    names = names_of(columns, "--advise")
+    names = names_in(columns, "--advise")
     table = read(file, list(dict.fromkeys([identity, *names, attribute])), weights, nulls, delimiter, texts)
     level = Fraction(1, 2) if level is None else level
     with progress("splitting") as report:

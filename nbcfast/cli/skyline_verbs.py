@@ -25,9 +25,10 @@ from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.beginnings import file_ending, uncounted
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, listing, pairs, screen_width, show
 from nbcfast.cli.reading import progress
-from nbcfast.cli.table_files import Output, counts_remarks, csv_options, held_out, names_of, output, read
+from nbcfast.cli.table_files import Output, counts_remarks, csv_options, held_out, output, read
 from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
@@ -95,7 +96,7 @@ def grouped(
     texts: tuple[str, ...],
 ) -> skyline.Groups:
     """The groups of a file."""
-    names = names_of(by, "--by")
+    names = names_in(by, "--by")
     if sensitive in names:
         raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --by")
     table = read(file, [*names, sensitive], weights, nulls, delimiter, texts)
@@ -336,7 +337,7 @@ def anonymize(
 
     Leaves with 0 if the table is written, and with 1 if the demands cannot be met.
     """
-    names = names_of(quasi, "--quasi")
+    names = names_in(quasi, "--quasi")
     if sensitive in names:
         raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --quasi")
     demands: dict[str, Any] = {"k": k, "points": list(map(point_of, points)), "target": target}

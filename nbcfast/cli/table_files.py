@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._reading.endings import ending_of, is_parquet
 from nbcfast.cli.beginnings import file_ending
 from nbcfast.cli.naming import about
-from nbcfast.cli.reading import names_in, progress
+from nbcfast.cli.reading import progress
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table.arrow import load_pyarrow
 
@@ -66,14 +65,6 @@ def held_out(
         raise
     except ValueError as error:
         raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
-
-
-def names_of(text: str, option: str) -> list[str]:
-    """The names in a comma-separated list that an option was given."""
-    try:
-        return names_in(text)
-    except (ValueError, csv.Error) as error:
-        raise ValueError(str(error).replace("--columns", option)) from None
 
 
 def csv_options(

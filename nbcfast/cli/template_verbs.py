@@ -18,14 +18,15 @@ import nbcfast
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, exact_share, number_text
 from nbcfast._wire.messages import printable
-from nbcfast.cli.adversaries import guess_rows, guessed, guesses, value_of
+from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.beginnings import uncounted
 from nbcfast.cli.naming import split_otherwise
 from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.parsing import names_in, value_in
 from nbcfast.cli.printing import label, listing, pairs, show
-from nbcfast.cli.reading import as_options, names_in, progress
+from nbcfast.cli.reading import as_options, progress
 from nbcfast.cli.remarks import names_people
-from nbcfast.cli.table_files import Output, counts_remarks, held_out, names_of, output, read
+from nbcfast.cli.table_files import Output, counts_remarks, held_out, output, read
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
@@ -70,7 +71,7 @@ def parts_of(text: str) -> tuple[list[str], str, Fraction]:
     found = Fraction(exact_share(number, f"--template {text!r}: the limit"))
     if not 0 <= found <= 1:
         raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
-    return names_of(known.strip(), f"--template {text!r}:"), inferred.strip(), found
+    return names_in(known.strip(), f"--template {text!r}:"), inferred.strip(), found
 
 
 def template_of(text: str, table: nbcfast.Table) -> Template:
@@ -86,7 +87,7 @@ def template_of(text: str, table: nbcfast.Table) -> Template:
         )
     name = max(fitting, key=len)
     own = inferred.removeprefix(name).lstrip()[1:]
-    value = value_of(
+    value = value_in(
         own if inferred.startswith(f"{name}=") else own.lstrip(), table.domain(name), f"--template: {name}"
     )
     with as_options(quasi=f"--template {text!r}: what is known"):
@@ -284,7 +285,7 @@ def disclose_verb(
     if counts is not None and counts in table.names:
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     templates = templates_of(wanted, table)
-    cut = () if continuous is None else names_of(continuous, "--continuous")
+    cut = () if continuous is None else names_in(continuous, "--continuous")
     used = {*named_by(templates), *cut, *([] if target is None else [target])}
     used |= set() if columns is None else set(table.names)
     said = uncounted(file, weights, delimiter, used, implied=columns is None)

@@ -204,3 +204,31 @@ def test_an_error_may_be_a_percentage(run):
     plan = ("response", "plan", "--theta", "0.8", "--groups", "a", "--error")
     assert run(*plan, "2%") == run(*plan, "0.02")
     assert run(*plan, "2%")[0] == 0
+
+
+TWO_LINES = "must be one line, where a name with a line break stands in double quotes; got 'a\\rb'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # What was typed is not taken for the name of another option.
+        (
+            ("skyline", "check", "p.csv", "--by", "--columns,,a", *JUDGED[3:], "--point", "0,0,0,1"),
+            "--by must be names with commas between them, got '--columns,,a'",
+        ),
+        (
+            (*LIES, "ill", "--theta", "0.8", "--keep", ",,"),
+            "--keep must be names with commas between them, got ",
+        ),
+        ((*LIES, "ill", "--theta", "0.8", "--keep", "age,age"), "--keep names 'age' twice"),
+        ((*LIES, "ill", "--theta", "0.8", "--keep", "a\rb"), f"--keep {TWO_LINES}"),
+        ((*LIES, "a\rb", "--theta", "0.8"), f"--groups {TWO_LINES}"),
+        ((*CLOSE, "a\rb"), f"--prior {TWO_LINES}"),
+        (("inspect", "p.csv", "--class", "ill", "--columns", "a\rb"), f"--columns {TWO_LINES}"),
+        (("inspect", "p.csv", "--class", "ill", "--null", "a\rb", "--text", "nope"), f"--text: p.csv {HAS}"),
+        (("disclose", "p.csv", "--template", HALF, "--continuous", "a\rb"), f"--continuous {TWO_LINES}"),
+    ],
+)
+def test_a_list_is_named_by_its_own_option(refused, there, arguments, message):
+    assert refused(*arguments).startswith(message)
