@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]  # positions in another array, as NumPy's own sorting and searching gives them
 
 Array = npt.NDArray[Any]  # of several dtypes, or of one that its caller has chosen
-Codes = npt.NDArray[Any]  # of uint8, uint16 or uint32, as few bytes as the domain needs
-Counts = npt.NDArray[Any]  # of int64, or of object for Python ints beyond it
-Numbers = npt.NDArray[Any]  # of Python ints
-Exacts = npt.NDArray[Any]  # of Fractions
+Codes = Array  # of uint8, uint16 or uint32, as few bytes as the domain needs
+Counts = Array  # of int64, or of object for Python ints beyond it
+Numbers = Array  # of Python ints
+Exacts = Array  # of Fractions

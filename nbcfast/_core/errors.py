@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import Any
 
 
 class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the matter with the demand
@@ -49,7 +49,7 @@ class NoColumnError(ValueError):
         Where it was looked for, if whoever passes the error on says so.
     """
 
-    file: Any = None
+    file: str | os.PathLike[str] | None = None
 
     def __init__(self, name: object, present: Iterable[str], where: str = "") -> None:
         self.name, self.present, self.where = name, tuple(present), where

@@ -1,15 +1,20 @@
 """Numbers as arguments and as texts: exactly what was meant, and what people can read."""
 
+from __future__ import annotations
+
 import math
 import re
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import gmpy2
 import numpy as np
 
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, carries_more
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
@@ -19,7 +24,7 @@ def plainly(text: str) -> bool:
     return text.isascii() and not any(sign.isspace() or sign == "_" for sign in text)
 
 
-def exact(number: Any, where: str) -> int | Fraction:
+def exact(number: object, where: str) -> int | Fraction:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
         raise TypeError(f"{where} must be a number, got {number!r}")
@@ -63,7 +68,7 @@ def as_limit(number: int | Fraction, where: str, factors: int = 1) -> Fraction:
     return found
 
 
-def exact_share(number: Any, where: str) -> int | Fraction:
+def exact_share(number: object, where: str) -> int | Fraction:
     """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
     if isinstance(number, str) and number.endswith("%"):
         found = Fraction(exact(number.removesuffix("%"), where)) / 100
@@ -75,18 +80,20 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:76]}.."
 
 
-def fields_text(made: Any) -> str:
+def fields_text(made: DataclassInstance) -> str:
     """The repr of a data class whose numbers may be too long for Python to print."""
     shown = ", ".join(f"{field.name}={_field_text(getattr(made, field.name))}" for field in fields(made))
     return f"{type(made).__name__}({shown})"
 
 
-def _field_text(value: Any) -> str:
+def _field_text(value: object) -> str:
     try:
         return repr(value)
     except ValueError:  # an integer of thousands of digits
         if isinstance(value, (int, Fraction)):
             return number_text(value)
+        if not isinstance(value, (list, tuple)):
+            raise
         listed = ", ".join(map(_field_text, value))
         return f"[{listed}]" if isinstance(value, list) else f"({listed}{',' * (len(value) == 1)})"
 

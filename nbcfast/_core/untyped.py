@@ -1,7 +1,13 @@
 """Names for what comes without types, from libraries and files: each says what it is, where Any would not."""
 
-from typing import Any
+from typing import Any, Protocol
 
 Exact = Any  # an mpz or mpq of gmpy2
 PyArrow = Any  # an array, a type, a schema of pyarrow, or the module itself
 Document = dict[str, Any]  # a JSON object: what a certificate and --json hold
+
+
+class Arrow(Protocol):
+    """Anything that hands its rows over by the Arrow C interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...

@@ -13,10 +13,12 @@ import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from io import FileIO
+from typing import TypeVar
 
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import Progress
+from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.endings import COMPRESSED, delimiter_of
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
@@ -37,7 +39,7 @@ def read_csv(
     null_values: Sequence[str] = ("",),
     *,
     types: Mapping[str, str] | None = None,
-    domains: Mapping[str, Iterable[Any]] | None = None,
+    domains: Mapping[str, Iterable[object]] | None = None,
     weights: str | None = None,
     delimiter: str | None = None,
     encoding: str = "utf8",
@@ -212,7 +214,7 @@ class CsvFile:
                     self._names = list(batches.schema.names)
         return list(self._names)
 
-    def batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+    def batches(self, names: Sequence[str]) -> Generator[PyArrow, None, None]:
         """Record batches of these columns, each a dictionary of texts."""
         from pyarrow import csv
 
@@ -236,7 +238,7 @@ class CsvFile:
                 self.done = source.done
                 yield batch
 
-    def _options(self) -> tuple[Any, Any]:
+    def _options(self) -> tuple[PyArrow, PyArrow]:
         from pyarrow import csv
 
         read = csv.ReadOptions(block_size=self.block, use_threads=self.threads)
@@ -308,7 +310,7 @@ def compression_of(path: str) -> str | None:
 
 
 @contextmanager
-def open_file(path: str, encoding: str) -> Iterator[tuple[_Source, Any]]:
+def open_file(path: str, encoding: str) -> Iterator[tuple[_Source, PyArrow]]:
     """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
     pa = arrow.load_pyarrow()
     compression = compression_of(path)
@@ -350,7 +352,7 @@ class _Source:
     quotes; so no block ends in one.
     """
 
-    def __init__(self, file: Any, stream: Any) -> None:
+    def __init__(self, file: FileIO, stream: PyArrow) -> None:
         self._lock = threading.Lock()
         self._file = file
         self._stream = stream

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
+
+AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
@@ -38,7 +40,7 @@ READ = ".csv, .tsv, .txt (or these with .gz, .bz2, .zst, .lz4 or .br), .parquet 
 WRITTEN = (".parquet", ".pq", ".csv", ".csv.gz")  # by those who write tables without a certificate
 
 
-def ending_of(path: str | bytes | os.PathLike[Any]) -> Ending | None:
+def ending_of(path: AnyPath) -> Ending | None:
     r"""What the ending of a name says, whatever its case; None where it is that of no table.
 
     Examples
@@ -50,7 +52,7 @@ def ending_of(path: str | bytes | os.PathLike[Any]) -> Ending | None:
     return next((ending for text, ending in ENDINGS.items() if name.endswith(text)), None)
 
 
-def table_ending(path: str | bytes | os.PathLike[Any], where: str) -> Ending:
+def table_ending(path: AnyPath, where: str) -> Ending:
     """The ending of a table's file; ValueError, about the argument `where`, where it is another."""
     ending = ending_of(path)
     if ending is None:
@@ -58,12 +60,12 @@ def table_ending(path: str | bytes | os.PathLike[Any], where: str) -> Ending:
     return ending
 
 
-def is_parquet(path: str | bytes | os.PathLike[Any]) -> bool:
+def is_parquet(path: AnyPath) -> bool:
     ending = ending_of(path)
     return ending is not None and ending.kind == "parquet"
 
 
-def delimiter_of(path: str | bytes | os.PathLike[Any]) -> str:
+def delimiter_of(path: AnyPath) -> str:
     """The delimiter of a text file: a tab where its name says so, else a comma."""
     ending = ending_of(path)
     return "," if ending is None else ending.delimiter

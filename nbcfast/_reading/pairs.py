@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -73,12 +73,14 @@ def sorted_pairs(
     return Pairs(arrays, None, [codes[firsts] for codes in columns])
 
 
-def unpacked(packed: Any, sizes: Sequence[int]) -> list[Codes]:
+def unpacked(packed: Words | None, sizes: Sequence[int]) -> list[Codes]:
     """The codes by column of groups that are packed in mixed radix."""
+    assert packed is not None  # else there are codes by column
     codes: list[Codes] = []
+    keys = packed
     for size in reversed(sizes):
-        packed, rest = np.divmod(packed, np.uint64(size))
-        codes.append(rest.astype(code_dtype(size)))
+        keys, digits = np.divmod(keys, np.uint64(size))
+        codes.append(digits.astype(code_dtype(size)))
     return codes[::-1]
 
 

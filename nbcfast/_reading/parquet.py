@@ -3,9 +3,9 @@
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
 
 from nbcfast._core.threads import Progress
+from nbcfast._core.untyped import PyArrow
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.table import Table, declared_domains, split_weights
@@ -17,7 +17,7 @@ def read_parquet(
     path: str | os.PathLike[str],
     columns: Iterable[str] | None = None,
     *,
-    domains: Mapping[str, Iterable[Any]] | None = None,
+    domains: Mapping[str, Iterable[object]] | None = None,
     weights: str | None = None,
     progress: Progress | None = None,
 ) -> Table:
@@ -111,7 +111,7 @@ class ParquetFile:
         for name in names:
             arrow.ColumnReader(name, self._schema.field(name).type)
 
-    def batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+    def batches(self, names: Sequence[str]) -> Generator[PyArrow, None, None]:
         """Record batches of these columns; at least one, so that they have types."""
         import pyarrow.parquet as parquet
 

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
 from nbcfast._codes import check_weights
 from nbcfast._core.dtypes import Array, Codes, Longs
+from nbcfast._core.untyped import Arrow, PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, read_csv, typed
-from nbcfast._reading.endings import table_ending
+from nbcfast._reading.endings import AnyPath, table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
 from nbcfast.table import Table
 from nbcfast.table.arrays import is_arrow
@@ -36,16 +37,8 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.table.values import Value
 
-    Longs = Longs
 
-
-class Arrow(Protocol):
-    """Anything that hands its rows over by the Arrow C interface."""
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
-
-
-AnyTable = Table | Mapping[str, Any] | Arrow | Iterable[Any] | str | bytes | os.PathLike[str]
+AnyTable = Table | Mapping[str, object] | Arrow | Iterable[PyArrow] | AnyPath
 
 CSV_BLOCK = 16 << 20  # bytes; a row must fit
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
@@ -72,11 +65,11 @@ def as_bytes(limit: int | str, where: str) -> int:
     return whole(limit, where, 1, expected="an int or its text")
 
 
-def is_path(obj: object) -> bool:
+def is_path(obj: object) -> TypeGuard[AnyPath]:
     return isinstance(obj, (str, bytes, os.PathLike))
 
 
-def table_from(obj: Any, where: str = "table", *, weights: str | None = None, also: str = "") -> Table:
+def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = None, also: str = "") -> Table:
     """The table that an argument is, or is made into.
 
     Parameters
@@ -116,7 +109,7 @@ def table_from(obj: Any, where: str = "table", *, weights: str | None = None, al
     return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
 
 
-def batches_from(obj: Any, where: str = "table", *, weights: str | None = None) -> Table | Source:
+def batches_from(obj: AnyTable, where: str = "table", *, weights: str | None = None) -> Table | Source:
     """The table that an argument is, or rows of it batch by batch for whoever needs them once.
 
     As of `table_from`, but files, Arrow data and record batches are not read yet; `weights` is then left to
@@ -134,7 +127,7 @@ def _expect_own_weights(weights: str | None) -> None:
         raise ValueError("weights: a Table has its own weights; name a column when making it")
 
 
-def _record_batches(obj: Any, where: str, also: str = "") -> Iterator[Any]:
+def _record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArrow]:
     """The batches of an iterable, of which there is at least one."""
     expected = f"{where}: expected {f'{also}, ' if also else ''}{A_TABLE}"
     if not isinstance(obj, Iterable):
@@ -239,7 +232,7 @@ def weights_of(codes: Array, values: list[Value]) -> tuple[Longs, int]:
 class Stream(Source):
     """Arrow data, or record batches; those of an iterator can be read once."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: object) -> None:
         self._stream = stream
 
     def encoded(
@@ -288,7 +281,7 @@ class InMemory(Source):
 class File(Source):
     """A file, which can be read as often as need be."""
 
-    def __init__(self, path: Any, where: str = "table") -> None:
+    def __init__(self, path: AnyPath, where: str = "table") -> None:
         self.path = os.fsdecode(path)
         self.texts = table_ending(self.path, where).kind == "csv"
         with open(self.path, "rb"):  # the usual OSError, with its path

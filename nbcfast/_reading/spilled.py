@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Codes
+from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.csv_files import CsvFile, CsvForm, read_whole, typed
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import ParquetFile
@@ -33,7 +34,7 @@ class SpilledColumn(ColumnBuilder):
     def __init__(self, name: str, file: IO[bytes]) -> None:
         super().__init__(name)
         self._file = file
-        self._blocks: list[tuple[int, np.dtype[Any]]] = []
+        self._blocks: list[tuple[int, np.dtype[np.generic]]] = []
         self.domain = Domain(None, (), (), False)
         self.table = np.empty(0, np.int64)  # code as first met -> code in the domain
 
@@ -45,7 +46,7 @@ class SpilledColumn(ColumnBuilder):
             self._blocks.append((len(codes), codes.dtype))
         self.n_rows += len(codes)
 
-    def settle(self, values: Sequence[Any] | None) -> None:
+    def settle(self, values: Sequence[object] | None) -> None:
         """Decide the domain. `values` puts others in the place of those of distinct_texts()."""
         if self._builder is None:
             self._builder = DomainBuilder(self.name)
@@ -207,7 +208,7 @@ def _read_csv(
 
 
 def _filled(
-    names: list[str], files: Sequence[IO[bytes]], batches: Generator[Any, None, None]
+    names: list[str], files: Sequence[IO[bytes]], batches: Generator[PyArrow, None, None]
 ) -> dict[str, SpilledColumn]:
     columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
     with closing(batches):

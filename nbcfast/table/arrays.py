@@ -1,28 +1,29 @@
 """Columns from NumPy arrays and Python sequences."""
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
 from nbcfast._core.dtypes import Array
+from nbcfast._core.untyped import Arrow
 from nbcfast.table import arrow
 from nbcfast.table.encode import BLOCK, ColumnBuilder
 
 
-def is_arrow(obj: Any) -> bool:
+def is_arrow(obj: object) -> TypeGuard[Arrow]:
     """Whether this object exports itself through the Arrow C interface."""
     return hasattr(obj, "__arrow_c_stream__") or hasattr(obj, "__arrow_c_array__")
 
 
-def is_extension_array(obj: Any) -> bool:
+def is_extension_array(obj: object) -> bool:
     """Whether this is an array of pandas' own, whose NumPy form may lose nulls and digits."""
     return hasattr(obj, "__arrow_array__") or type(obj).__module__.split(".")[0] == "pandas"
 
 
-def add_values(builder: ColumnBuilder, data: Any) -> None:
+def add_values(builder: ColumnBuilder, data: object) -> None:
     """All rows of a column from one array, sequence or Arrow object."""
     if isinstance(data, np.ndarray):
         add_array(builder, data)

@@ -4,14 +4,15 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nbcfast import _codes
 from nbcfast._core.dtypes import Array, Bytes, Codes
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import NO_THREAD, startable
+from nbcfast._core.untyped import PyArrow
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.values import Value
 
@@ -22,7 +23,7 @@ LEAST_THREADS = 2  # with fewer its readers fail, or wait for ever
 _room: int | None = None  # for threads, when pyarrow was first loaded
 
 
-def load_pyarrow() -> Any:
+def load_pyarrow() -> PyArrow:
     """The optional pyarrow, or one line that says how to get it.
 
     Where the process does not get as many threads as pyarrow would start, it is told to start fewer: it may
@@ -48,7 +49,7 @@ def load_pyarrow() -> Any:
     return pyarrow
 
 
-def load_readers() -> Any:
+def load_readers() -> PyArrow:
     """pyarrow, where there are threads enough for its readers of files."""
     pa = load_pyarrow()
     if _room is not None and _room < LEAST_THREADS:
@@ -74,7 +75,7 @@ def _wrap(error: BaseException, where: str) -> BaseException:
 class ColumnReader:
     """The arrays of one Arrow column, as numbers or as codes with the values they point at."""
 
-    def __init__(self, name: str, type_: Any) -> None:
+    def __init__(self, name: str, type_: PyArrow) -> None:
         self.name = name
         self.type = type_
         self._pa = load_pyarrow()
@@ -83,7 +84,7 @@ class ColumnReader:
         if types.is_run_end_encoded(type_):
             value_type = type_.value_type
         self._value_type = value_type
-        self._dictionary: Any = None
+        self._dictionary: PyArrow = None
         self._values: list[Value] = []
         self._with_null: list[Value] = []
         if not (
@@ -103,7 +104,7 @@ class ColumnReader:
                 f"got {type_}"
             )
 
-    def _is_text(self, type_: Any) -> bool:
+    def _is_text(self, type_: PyArrow) -> bool:
         types = self._pa.types
         return bool(
             types.is_string(type_)
@@ -117,7 +118,7 @@ class ColumnReader:
         types = self._pa.types
         return bool(types.is_integer(self.type) or types.is_floating(self.type))
 
-    def numbers(self, array: Any) -> tuple[Array, Bytes | None]:
+    def numbers(self, array: PyArrow) -> tuple[Array, Bytes | None]:
         """The numbers of an array, and where it is null."""
         nulls = None
         if array.null_count:
@@ -127,7 +128,7 @@ class ColumnReader:
             nulls = 1 - bits[array.offset - 8 * first :][: len(array)]
         return _numbers(array, array.type.to_pandas_dtype()), nulls
 
-    def encode(self, array: Any, *, check: bool = True) -> tuple[Codes, list[Value]]:
+    def encode(self, array: PyArrow, *, check: bool = True) -> tuple[Codes, list[Value]]:
         """Codes that are positions in the values beside them; None comes last where there are nulls.
 
         Without `check` codes of a malformed array may lie outside: for whoever checks them anyway.
@@ -167,7 +168,7 @@ class ColumnReader:
             self._with_null = [None]
         return self._with_null
 
-    def _encodable(self, array: Any) -> Any:
+    def _encodable(self, array: PyArrow) -> PyArrow:
         """The array in a type that every pyarrow can dictionary-encode."""
         pa = self._pa
         name = str(array.type)
@@ -177,13 +178,13 @@ class ColumnReader:
             return array.cast(pa.decimal128(array.type.precision, array.type.scale))
         return array
 
-    def _encode_numbers(self, array: Any) -> tuple[Codes, list[Value]]:
+    def _encode_numbers(self, array: PyArrow) -> tuple[Codes, list[Value]]:
         builder = ColumnBuilder(self.name)
         builder.add_numbers(*self.numbers(array))
         column = builder.finish()
         return column.codes, list(column.domain.values)
 
-    def _of_dictionary(self, dictionary: Any) -> list[Value]:
+    def _of_dictionary(self, dictionary: PyArrow) -> list[Value]:
         """The values of a dictionary as a list; the same list again while the dictionary stays the same."""
         if self._dictionary is None or not (
             self._dictionary is dictionary or self._dictionary.equals(dictionary)
@@ -194,7 +195,7 @@ class ColumnReader:
             self._dictionary = dictionary
         return self._values
 
-    def _python_values(self, array: Any) -> list[Value]:
+    def _python_values(self, array: PyArrow) -> list[Value]:
         types, type_ = self._pa.types, array.type
         if types.is_decimal(type_):
             return [self._number(value) for value in array.to_pylist()]
@@ -222,7 +223,7 @@ class ColumnReader:
         return number
 
 
-def _numbers(array: Any, dtype: Any) -> Array:
+def _numbers(array: PyArrow, dtype: npt.DTypeLike) -> Array:
     """The data buffer of a primitive array without a copy."""
     size = len(array)
     if size == 0:
@@ -231,7 +232,7 @@ def _numbers(array: Any, dtype: Any) -> Array:
     return numbers if numbers.flags.aligned else numbers.copy()
 
 
-def _temporal_texts(array: Any, types: Any, name: str) -> list[str]:
+def _temporal_texts(array: PyArrow, types: PyArrow, name: str) -> list[str]:
     """ISO 8601, fractions without trailing zeros: the same moment in other units has the same text."""
     type_ = array.type
     wide = array.type.bit_width == 64
@@ -270,7 +271,7 @@ def _seconds(ticks: int, digits: int) -> str:
     return _trimmed(f"{whole}.{fraction:0{digits}d}") if digits else str(whole)
 
 
-def index_columns(schema: Any) -> set[str]:
+def index_columns(schema: PyArrow) -> set[str]:
     """The columns that are a pandas index: labels, which no result may depend on."""
     try:
         known = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
@@ -279,7 +280,7 @@ def index_columns(schema: Any) -> set[str]:
         return set()
 
 
-def _check_pandas_names(schema: Any) -> None:
+def _check_pandas_names(schema: PyArrow) -> None:
     """Pandas turns column names into text on the way; the metadata remembers what they were."""
     try:
         indexes = json.loads((schema.metadata or {})[b"pandas"])["column_indexes"]
@@ -290,7 +291,7 @@ def _check_pandas_names(schema: Any) -> None:
         raise TypeError(f"expected column names of str, got {', '.join(sorted(map(str, kinds)))}")
 
 
-def open_batches(obj: Any) -> tuple[Any, Iterator[Any]]:
+def open_batches(obj: object) -> tuple[PyArrow, Iterator[PyArrow]]:
     """The schema and the record batches of anything that exports Arrow data, or of an iterable of batches."""
     pa = load_pyarrow()
     try:
@@ -325,7 +326,7 @@ def open_batches(obj: Any) -> tuple[Any, Iterator[Any]]:
     )
 
 
-def _check_pandas_columns(columns: Any) -> None:
+def _check_pandas_columns(columns: PyArrow) -> None:
     for name in columns:
         if not isinstance(name, str):
             raise TypeError(f"expected column names of str, got {name!r} of {type(name).__name__}")
@@ -334,7 +335,7 @@ def _check_pandas_columns(columns: Any) -> None:
         raise ValueError(f"expected distinct column names, got {name!r} twice")
 
 
-def _same_schema(first: Any, batches: Iterator[Any], pa: Any) -> Iterator[Any]:
+def _same_schema(first: PyArrow, batches: Iterator[PyArrow], pa: PyArrow) -> Iterator[PyArrow]:
     yield first
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
@@ -366,8 +367,8 @@ def chosen_names(present: list[str], names: Iterable[str] | None, skip: set[str]
 
 
 def open_columns(
-    obj: Any, names: Iterable[str] | None = None
-) -> tuple[dict[str, ColumnReader], Iterator[dict[str, Any]]]:
+    obj: object, names: Iterable[str] | None = None
+) -> tuple[dict[str, ColumnReader], Iterator[dict[str, PyArrow]]]:
     """A reader for each column, and batches (at most ROWS rows) of name -> Arrow array."""
     schema, batches = open_batches(obj)
     wanted = chosen_names(list(schema.names), names, index_columns(schema))
@@ -376,7 +377,7 @@ def open_columns(
     return readers, _arrays(batches, places)
 
 
-def _arrays(batches: Iterator[Any], places: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _arrays(batches: Iterator[PyArrow], places: dict[str, int]) -> Iterator[dict[str, PyArrow]]:
     pa = load_pyarrow()
     while True:
         batch = None
@@ -394,7 +395,7 @@ def _arrays(batches: Iterator[Any], places: dict[str, int]) -> Iterator[dict[str
             yield {name: part.column(place) for name, place in places.items()}
 
 
-def _malformed(batch: Any, pa: Any) -> str:
+def _malformed(batch: PyArrow, pa: PyArrow) -> str:
     """Which column of a batch pyarrow refuses: it says its number."""
     for name, array in zip(batch.schema.names, batch.columns, strict=True) if batch is not None else ():
         try:
@@ -414,7 +415,7 @@ def check_codes(name: str, codes: Codes, n_values: int) -> None:
 
 
 def encoded_batches(
-    obj: Any, names: Iterable[str] | None = None, *, check: bool = True
+    obj: object, names: Iterable[str] | None = None, *, check: bool = True
 ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
     """Batches of name -> (codes, values): every code is a position in the values beside it.
 
@@ -427,7 +428,7 @@ def encoded_batches(
         yield {name: readers[name].encode(array, check=check) for name, array in batch.items()}
 
 
-def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: Any) -> None:
+def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: PyArrow) -> None:
     """The rows of one Arrow array."""
     if reader.is_number:
         numbers, nulls = reader.numbers(array)
@@ -436,7 +437,7 @@ def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: Any) -> None:
         builder.add_coded(*reader.encode(array))
 
 
-def add_batches(builders: Mapping[str, ColumnBuilder], batches: Iterable[Any]) -> Iterator[Any]:
+def add_batches(builders: Mapping[str, ColumnBuilder], batches: Iterable[PyArrow]) -> Iterator[PyArrow]:
     """Add record batches to the builders of their columns; each is given back once it is added."""
     readers: dict[str, ColumnReader] = {}
     for batch in batches:
@@ -448,7 +449,7 @@ def add_batches(builders: Mapping[str, ColumnBuilder], batches: Iterable[Any]) -
         yield batch
 
 
-def add_array(builder: ColumnBuilder, data: Any) -> None:
+def add_array(builder: ColumnBuilder, data: object) -> None:
     """All rows of a column from one Arrow object: a pyarrow array, a pandas or polars Series."""
     pa = load_pyarrow()
     where = f"column {builder.name!r}"
@@ -468,7 +469,7 @@ def add_array(builder: ColumnBuilder, data: Any) -> None:
             add_batch(builder, reader, chunk.slice(start, ROWS))
 
 
-def to_arrow_column(codes: Codes, values: tuple[Value, ...], texts: bool, where: str) -> Any:
+def to_arrow_column(codes: Codes, values: tuple[Value, ...], texts: bool, where: str) -> PyArrow:
     """A dictionary array of these codes; None is null, and `texts` shows the values as text."""
     pa = load_pyarrow()
     has_null = None in values

@@ -7,19 +7,18 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.numbers import exact
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import SUPPRESSED, Interval, Kind
+from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
 
 Number = int | Fraction
 
 
-def _exact_value(number: Any) -> Any:
+def _exact_value(number: Number | float) -> Number | float:
     """A data value for comparisons: exact, or an infinity as it is."""
     return exact(number, "value") if isinstance(number, int) or math.isfinite(number) else number
 
@@ -36,7 +35,7 @@ def _first_at_least(numbers: Array, bound: Number, start: int = 0) -> int:
     return start
 
 
-def given_edges(edges: Iterable[Any], name: str) -> list[Interval]:
+def given_edges(edges: Iterable[object], name: str) -> list[Interval]:
     """The intervals between strictly increasing edges; the outer two may be infinite.
 
     Intervals themselves, as those of a domain, are taken as they are, with the gaps between them.
@@ -65,7 +64,7 @@ def given_edges(edges: Iterable[Any], name: str) -> list[Interval]:
     return [Interval(low, high) for low, high in pairwise(bounds)]
 
 
-def _given_intervals(listed: list[Any], name: str) -> list[Interval]:
+def _given_intervals(listed: list[object], name: str) -> list[Interval]:
     intervals: list[Interval] = []
     for interval in listed:
         if interval is None or interval is SUPPRESSED:  # the end of a domain
@@ -100,7 +99,7 @@ def between(cuts: list[Number]) -> list[Interval]:
     return [Interval(low, high) for low, high in zip([None, *cuts], [*cuts, None], strict=True)]
 
 
-def probabilities(quantiles: Any, name: str) -> list[Number]:
+def probabilities(quantiles: object, name: str) -> list[Number]:
     """The ranks asked for: j/q for an integer q, else increasing numbers between 0 and 1."""
     if isinstance(quantiles, (int, np.integer)) and not isinstance(quantiles, bool):
         if quantiles < 2:
@@ -132,7 +131,7 @@ def quantile_cuts(numbers: Array, totals: Longs, ranks: list[Number]) -> list[Nu
     for rank in ranks:
         place = int(np.searchsorted(running, math.ceil(rank * total)))
         value = _exact_value(numbers[place].item())
-        if place > present[0] and value != math.inf and (not cuts or cuts[-1] < value):
+        if place > present[0] and not isinstance(value, float) and (not cuts or cuts[-1] < value):
             cuts.append(value)
     return cuts
 
@@ -142,7 +141,10 @@ def width_bins(numbers: Array, width: Number) -> tuple[list[Interval], Longs]:
     places = np.full(len(numbers), -1, np.int64)
     starts: list[Number] = []
     position = int(np.count_nonzero(numbers == -math.inf)) if numbers.dtype.kind == "f" else 0
-    while position < len(numbers) and (value := _exact_value(numbers[position].item())) != math.inf:
+    while position < len(numbers):
+        value = _exact_value(numbers[position].item())
+        if isinstance(value, float):  # infinity
+            break
         starts.append(value // width)
         stop = _first_at_least(numbers, (starts[-1] + 1) * width, position)
         if numbers.dtype.kind == "f":  # an infinity belongs to the last interval, which is open
@@ -160,7 +162,7 @@ def width_bins(numbers: Array, width: Number) -> tuple[list[Interval], Longs]:
 
 
 def binned(
-    domain: Domain, totals: Longs, name: str, edges: Any, quantiles: Any, width: Any
+    domain: Domain, totals: Longs, name: str, edges: Iterable[object] | None, quantiles: object, width: object
 ) -> tuple[Domain, Longs]:
     """The domain of intervals, and for each value of `domain` its position there (-1: no row has it).
 
@@ -177,7 +179,7 @@ def binned(
     numbers = domain.numbers[occurring] if domain.kind is not None else np.empty(0, np.int64)
     order = np.argsort(numbers)
     numbers, occurring = numbers[order], occurring[order]
-    listed: set[Any] = set()
+    listed: set[Value] = set()
     if edges is not None:
         edges = list(edges) if isinstance(edges, Iterable) else edges
         intervals = given_edges(edges, name)

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise, repeat
-from typing import Any
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast.table.values import SUPPRESSED, Kind, Value, as_kind, in_order, join_kinds, normalise
+from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, as_kind, in_order, join_kinds, normalise
 
 _DTYPES = {"int": np.int64, "float": np.float64}
 _NUMERIC = ("int", "float")
@@ -69,14 +68,14 @@ class Domain:
         self._values = None
         self._index = None
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and hasattr(self, name):
             raise AttributeError(f"a Domain does not change: cannot set {name}")
         object.__setattr__(self, name, value)
 
     @classmethod
     def of(
-        cls, values: Iterable[Any], declared: bool = True, *, where: str = "domain", in_order: bool = True
+        cls, values: Iterable[object], declared: bool = True, *, where: str = "domain", in_order: bool = True
     ) -> "Domain":
         """A domain of these values in this order, None and SUPPRESSED put last; duplicates are refused.
 
@@ -101,7 +100,7 @@ class Domain:
         return made
 
     @classmethod
-    def sorted(cls, values: Iterable[Any], *, where: str = "domain") -> "Domain":
+    def sorted(cls, values: Iterable[object], *, where: str = "domain") -> "Domain":
         """The undeclared domain of these values: each once, sorted."""
         kind, plain = normalise(list(values), where)
         found = set(plain)
@@ -116,7 +115,7 @@ class Domain:
         tail = _tail_of({*a._tail, *b._tail})
         if kind in _NUMERIC and a.kind == b.kind:
             return Domain(kind, np.union1d(np.asarray(a._head), np.asarray(b._head)), tail, False)
-        head: Any = in_order({*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)})
+        head = in_order({*as_kind(list(a.head), kind, where), *as_kind(list(b.head), kind, where)})
         if kind == "interval":
             for one, next_one in pairwise(head):
                 if one.high is None or next_one.low is None or one.high > next_one.low:
@@ -126,13 +125,18 @@ class Domain:
                     )
         return Domain(kind, head, tail, False)
 
+    def _intervals(self) -> list[Interval]:
+        """The intervals of the head, of which there are none in a domain of another kind."""
+        return (
+            [value for value in self._head if isinstance(value, Interval)] if self.kind == "interval" else []
+        )
+
     def check_intervals(self, where: str, in_order: bool = True) -> None:
         """Refuse intervals of which two overlap, or, with `in_order`, do not stand in their order.
 
         A number in two of them would belong to two values, and a published one says nothing certain.
         """
-        head: Any = self.head if self.kind == "interval" else ()
-        for one, next_one in pairwise(head if in_order else sorted(head)):
+        for one, next_one in pairwise(self._intervals() if in_order else sorted(self._intervals())):
             if in_order and next_one < one:
                 raise ValueError(
                     f"{where}: expected intervals in increasing order, got {one!r} then {next_one!r}"
@@ -212,7 +216,7 @@ class Domain:
         """Whether numbers and intervals stand in rising order; of texts and bools any order is as good."""
         if isinstance(self._head, np.ndarray):
             return bool((self._head[1:] > self._head[:-1]).all())
-        head: Any = self._head if self.kind == "interval" else ()
+        head = self._intervals()
         return all(one < next_one for one, next_one in pairwise(head))
 
     @property

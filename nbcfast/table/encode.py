@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ class Column:
     domain: Domain
 
 
-def code_dtype(n_values: int) -> np.dtype[Any]:
+def code_dtype(n_values: int) -> np.dtype[np.generic]:
     """The smallest unsigned type that holds codes below `n_values`."""
     if n_values <= 1 << 8:
         return np.dtype(np.uint8)
@@ -69,14 +68,14 @@ class DomainBuilder:
         self.name = name
         self._kind: Kind | None = None
         self._index: dict[Value, int] = {}
-        self._last: Sequence[Any] | None = None
+        self._last: Sequence[object] | None = None
         self._map = np.empty(0, np.int64)
 
     def __len__(self) -> int:
         return len(self._index)
 
     def add(
-        self, values: Sequence[Any], used: npt.ArrayLike | None = None, *, kind: Kind | None = None
+        self, values: Sequence[object], used: npt.ArrayLike | None = None, *, kind: Kind | None = None
     ) -> Longs:
         """The first-seen code of each local position, -1 for those that `used` (all where None) leaves out.
 
@@ -186,7 +185,7 @@ class ColumnBuilder:
             codes = builder.encode(numbers[start:stop], None if nulls is None else nulls[start:stop])
             self._keep(codes.astype(code_dtype(len(builder))))
 
-    def add_coded(self, codes: Codes, values: Sequence[Any], kind: Kind | None = None) -> None:
+    def add_coded(self, codes: Codes, values: Sequence[object], kind: Kind | None = None) -> None:
         """Codes that point into `values`, which may hold duplicates and values no row has."""
         builder = self._builder
         if builder is None:
@@ -198,12 +197,12 @@ class ColumnBuilder:
         table = builder.add(values, used_values(codes, len(values)), kind=kind)
         self._keep(recode(codes, table, len(builder)))
 
-    def add_list(self, values: Sequence[Any]) -> None:
+    def add_list(self, values: Sequence[object]) -> None:
         """Python values."""
         where = f"column {self.name!r}"
         # Before the dictionary, in which True meets 1.
         kind = join_kinds((kind_of(cls, where) for cls in set(map(type, values))), where)
-        index: dict[Any, int] = dict.fromkeys(values, 0)
+        index: dict[object, int] = dict.fromkeys(values, 0)
         distinct = list(index)
         index.update(zip(distinct, range(len(distinct)), strict=True))
         codes = np.fromiter(map(index.__getitem__, values), code_dtype(len(distinct)), len(values))
@@ -217,7 +216,7 @@ class ColumnBuilder:
         """The values of a coded column in the order they were first met."""
         return self._builder.texts() if isinstance(self._builder, DomainBuilder) else []
 
-    def finish(self, domain: Domain | None = None, values: Sequence[Any] | None = None) -> Column:
+    def finish(self, domain: Domain | None = None, values: Sequence[object] | None = None) -> Column:
         """The column. `values` puts other values in the place of those of distinct_texts()."""
         if self._builder is None:
             self._builder = DomainBuilder(self.name)

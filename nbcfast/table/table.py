@@ -3,14 +3,15 @@
 import itertools
 from collections.abc import Iterable, Mapping
 from functools import partial, reduce
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
-from nbcfast._core.dtypes import Codes, Longs, UInt32s
+from nbcfast._core.dtypes import Array, Codes, Longs, UInt32s
 from nbcfast._core.errors import NoColumnError
+from nbcfast._core.untyped import Arrow, PyArrow
 from nbcfast._wire.messages import printable
 from nbcfast.table import arrow
 from nbcfast.table.arrays import add_values, is_arrow
@@ -33,7 +34,7 @@ class Table:
         Name -> 1-D array-like, or anything that exports Arrow data (a pandas or polars frame, a pyarrow
         table, a DuckDB relation; this needs pyarrow). A pandas index is no column.
     domains : mapping of name -> sequence, optional
-        The values that a column may hold, in this order. Any other column has the sorted values that occur.
+        The values that a column may hold, in this order. Other columns have the sorted values that occur.
     weights : array_like of int, or name of a column, optional
         How many records each row stands for: integers of at least 1. A column named here is no attribute
         any more.
@@ -77,8 +78,8 @@ class Table:
 
     def __init__(
         self,
-        obj: Any,
-        domains: Mapping[str, Iterable[Any]] | None = None,
+        obj: "Table | Mapping[str, object] | Arrow",
+        domains: Mapping[str, Iterable[object]] | None = None,
         weights: npt.ArrayLike | str | None = None,
     ) -> None:
         if isinstance(obj, Table):
@@ -141,13 +142,13 @@ class Table:
         table._set(dict(columns), weights, n_rows)
         return table
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Table does not change: cannot set {name}")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Table does not change: cannot delete {name}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Table.from_columns, (self._columns, self._weights, self.n_rows)
 
     @property
@@ -190,7 +191,7 @@ class Table:
             raise ValueError(f"names: expected distinct column names, got {twice!r} twice")
         return Table.from_columns(chosen, self._weights, self.n_rows)
 
-    def take(self, rows: Any, keep_domains: bool = False) -> "Table":
+    def take(self, rows: npt.ArrayLike | slice, keep_domains: bool = False) -> "Table":
         """The table of these rows, as if it had been made of them alone.
 
         Parameters
@@ -214,14 +215,13 @@ class Table:
         """
         index = _row_index(rows, self.n_rows)
         columns = {}
-        n_rows = self.n_rows
         for name, column in self._columns.items():
             codes = np.ascontiguousarray(column.codes[index])
             if codes.base is not None:
                 codes = codes.copy()
             columns[name] = Column(codes, column.domain) if keep_domains else _shrunk(codes, column.domain)
         weights = None if self._weights is None else self._weights[index].copy()
-        n_rows = len(np.empty(self.n_rows, np.bool_)[index])
+        n_rows = len(np.empty(self.n_rows, np.bool_)[index])  # there may be no column to ask
         return Table.from_columns(columns, weights, n_rows)
 
     def drop_nulls(self, names: Iterable[str] | None = None) -> "Table":
@@ -268,10 +268,10 @@ class Table:
     def bin(
         self,
         name: str,
-        edges: Iterable[Any] | None = None,
+        edges: Iterable[object] | None = None,
         *,
-        quantiles: Any = None,
-        width: Any = None,
+        quantiles: object = None,
+        width: object = None,
     ) -> "Table":
         """A column of numbers as a column of half-open intervals [low, high). Nulls stay None.
 
@@ -312,7 +312,7 @@ class Table:
         columns[name] = Column(recode(column.codes, table, len(domain)), domain)
         return Table.from_columns(columns, self._weights, self.n_rows)
 
-    def to_arrow(self, weights: str | None = None, *, suppressed: str = "*") -> Any:
+    def to_arrow(self, weights: str | None = None, *, suppressed: str = "*") -> PyArrow:
         """A pyarrow table of dictionary columns; None is null.
 
         Parameters
@@ -330,7 +330,7 @@ class Table:
         pa = arrow.load_pyarrow()
         arrays, names = [], list(self.names)
         for name, column in self._columns.items():
-            values: tuple[Any, ...] = column.domain.values
+            values = column.domain.values
             withheld = SUPPRESSED in values
             if withheld:
                 if suppressed in [str(value) for value in column.domain.head]:
@@ -379,7 +379,7 @@ class Table:
         return "\n".join([head, *lines])
 
 
-def _builder(name: Any, data: Any) -> ColumnBuilder:
+def _builder(name: object, data: object) -> ColumnBuilder:
     if not isinstance(name, str):
         raise TypeError(f"expected column names of str, got {name!r} of {type(name).__name__}")
     builder = ColumnBuilder(name)
@@ -395,7 +395,7 @@ def _check_lengths(lengths: dict[str, int]) -> None:
 
 
 def declared_domains(
-    domains: Mapping[str, Any] | None, names: Iterable[str] | None = None
+    domains: Mapping[str, Iterable[object] | Domain] | None, names: Iterable[str] | None = None
 ) -> dict[str, Domain]:
     """The declared domains, checked; `names` are those of the columns, where they are known."""
     if domains is None:
@@ -416,7 +416,7 @@ def declared_domains(
 
 
 def split_weights(
-    columns: dict[str, Column], weights: Any, n_rows: int
+    columns: dict[str, Column], weights: object, n_rows: int
 ) -> tuple[dict[str, Column], Longs | None]:
     """The columns without the one that `weights` names, and the weights."""
     if weights is None:
@@ -457,7 +457,7 @@ def _checked_weights(weights: Longs, n_rows: int) -> Longs:
     return weights
 
 
-def _redeclared(table: Table, domains: Mapping[str, Iterable[Any]] | None) -> dict[str, Column]:
+def _redeclared(table: Table, domains: Mapping[str, Iterable[object]] | None) -> dict[str, Column]:
     """The columns of a table, some in declared domains."""
     columns = {name: table.column(name) for name in table.names}
     for name, domain in declared_domains(domains, table.names).items():
@@ -465,7 +465,7 @@ def _redeclared(table: Table, domains: Mapping[str, Iterable[Any]] | None) -> di
     return columns
 
 
-def _own_weights(table: Table, weights: Any) -> Any:
+def _own_weights(table: Table, weights: npt.ArrayLike | str | None) -> npt.ArrayLike | str | None:
     if weights is not None and table.weights is not None:
         raise ValueError("weights: expected none beside those of the table, got some")
     return table.weights if weights is None else weights
@@ -493,7 +493,7 @@ def _shrunk(codes: Codes, domain: Domain) -> Column:
     return Column(recode(codes, table, len(positions)), domain.subset(positions))
 
 
-def _row_index(rows: Any, n_rows: int) -> Any:
+def _row_index(rows: npt.ArrayLike | slice, n_rows: int) -> slice | Array:
     """A slice, mask or array of positions that NumPy takes."""
     if isinstance(rows, slice):
         try:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import total_ordering
 from types import NoneType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class Interval:
     low: int | Fraction | None
     high: int | Fraction | None
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(self, low: object, high: object) -> None:
         if isinstance(low, float) and low == -math.inf:
             low = None
         if isinstance(high, float) and high == math.inf:
@@ -91,13 +91,13 @@ class Interval:
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Interval does not change: cannot set {name}")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"an Interval does not change: cannot delete {name}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Interval, (self.low, self.high)
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class Interval:
         high = "inf" if self.high is None else number_text(self.high)
         return f"{low}, {high})"
 
-    def __contains__(self, number: Any) -> bool:
+    def __contains__(self, number: object) -> bool:
         if isinstance(number, (float, np.floating)) and not math.isfinite(number):
             return (number == math.inf and self.high is None) or (number == -math.inf and self.low is None)
         if isinstance(number, bool) or not isinstance(
@@ -166,12 +166,12 @@ def join_kinds(kinds: Iterable[Kind | None], where: str) -> Kind | None:
     raise TypeError(f"{where}: expected values of one kind, got {' and '.join(sorted(found))}")
 
 
-def normalise(values: Sequence[Any], where: str) -> tuple[Kind | None, list[Value]]:
+def normalise(values: Sequence[object], where: str) -> tuple[Kind | None, list[Value]]:
     """The kind of these values, and each as a plain Python value: NaN is None, -0.0 is 0.0."""
     types = set(map(type, values))
     kinds = {cls: kind_of(cls, where) for cls in types}
     kind = join_kinds(kinds.values(), where)
-    plain = list(values)
+    plain = cast("list[Value]", list(values))  # of these types, or they become so
     if not types <= {str, bool, int, float, Interval, Suppressed, NoneType}:
         plain = [_plain(value, kinds[type(value)]) for value in plain]
     return kind, as_kind(plain, kind, where)
