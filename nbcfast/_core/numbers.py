@@ -16,6 +16,8 @@ from nbcfast._wire.chosen_numbers import MOST_DIGITS, carries_more
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+AnyNumber = int | Fraction | float | str  # what `exact` takes; a float means its shortest decimal text
+
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
+import numpy.typing as npt
 
 from nbcfast._core.products import product
+from nbcfast._core.untyped import Exact
 from nbcfast._margin import NONE, ONLY
+from nbcfast.views.viewset import Viewset
 
 SMALL = 1 << 512  # below, Python's own arithmetic is quick; above, its time grows with the square
 MOST_REDUCED = 1 << 18  # bits: a common factor of longer numbers takes too long to find
@@ -27,8 +30,8 @@ class Term(NamedTuple):
     """A factor up / down of X_c / X_d; `mark` is NONE where N_c = 0, ONLY where N_d alone is."""
 
     mark: int
-    up: Any  # int or mpz
-    down: Any
+    up: Exact
+    down: Exact
 
     @classmethod
     def of(cls, x: int, y: int) -> Term:
@@ -70,7 +73,7 @@ class Plain:
         self.rows = rows
 
     @classmethod
-    def of(cls, views: Any) -> Plain:
+    def of(cls, views: Viewset | tuple[Iterable[int], Iterable[npt.ArrayLike]]) -> Plain:
         """From a Viewset, or from class counts and a list of arrays."""
         if isinstance(views, tuple):
             of_class, arrays = views

@@ -44,10 +44,10 @@ def unfit(release: Release) -> str | None:
         return f"the count of class {label!r} is 0, and must be positive"
     for name, array in views.counts.items():
         if not (array > 0).all():
-            value, label = ((array <= 0).any(axis=1)).argmax(), ((array <= 0).any(axis=0)).argmax()
+            value, c = ((array <= 0).any(axis=1)).argmax(), ((array <= 0).any(axis=0)).argmax()
             return (
                 f"attribute {name!r} has a count of 0 (first at value {views.domain(name)[int(value)]!r}, "
-                f"class {views.classes[int(label)]!r}), and all must be positive"
+                f"class {views.classes[int(c)]!r}), and all must be positive"
             )
     try:
         views.class_domain.check_intervals("classes", in_order=False)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.validation import whole
 from nbcfast._reading.distinct import GrowingDomains
-from nbcfast._reading.source import Source, batches_from
+from nbcfast._reading.source import AnyTable, Source, batches_from
 from nbcfast.table import Domain, Table
 from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
+from nbcfast.table.values import Value
 from nbcfast.views.tallying import MAX_VALUES, tally
 from nbcfast.views.viewset import Viewset, listed
 
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def count(
-    table: Any,
+    table: AnyTable,
     class_name: str,
     attributes: Iterable[str] | None = None,
-    classes: Iterable[Any] | None = None,
+    classes: Iterable[object] | None = None,
     *,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
@@ -135,7 +136,7 @@ def _with_classes(
     counts: Mapping[str, Longs],
     found: Domain,
     domains: dict[str, Domain],
-    classes: Iterable[Any] | None,
+    classes: Iterable[object] | None,
     class_name: str,
 ) -> Viewset:
     """The viewset with the classes in the precedence asked for."""
@@ -166,7 +167,7 @@ def _no_classes(class_name: str) -> ValueError:
     return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
 
 
-def _compact(codes: Array, values: list[Any], n_rows: int) -> tuple[Array, list[Any]]:
+def _compact(codes: Array, values: list[Value], n_rows: int) -> tuple[Array, list[Value]]:
     """Without the values that no row has, where a dictionary is so long that its counts could be too many."""
     if len(values) <= max(256, min(n_rows, MAX_VALUES)):
         return codes, values
@@ -209,7 +210,7 @@ def _count_batches(
     source: Source,
     class_name: str,
     attributes: list[str] | None,
-    classes: Iterable[Any] | None,
+    classes: Iterable[object] | None,
     weights: str | None,
     max_values: int,
     threads: int | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def usable(views: Viewset) -> None:
         if count == 0:
             raise ValueError(f"views: class {label!r} has no rows; leave it out of the classes")
     for name, array in views.counts.items():
-        sums: list[Any] = column_sums(array) if len(array) else [0] * len(of_class)
+        sums: list[int] = column_sums(array) if len(array) else [0] * len(of_class)
         for label, got, expected in zip(views.classes, sums, of_class, strict=True):
             if got != expected:
                 raise ValueError(

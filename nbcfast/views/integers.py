@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 import gmpy2
 import numpy as np
+import numpy.typing as npt
 
 from nbcfast import _count
 from nbcfast._core.dtypes import Array, Counts, Floats, Words
@@ -14,7 +14,7 @@ from nbcfast._core.dtypes import Array, Counts, Floats, Words
 INT64_MAX = 2**63 - 1
 
 
-def as_counts(obj: Any, where: str) -> Counts:
+def as_counts(obj: npt.ArrayLike, where: str) -> Counts:
     """A new read-only C-contiguous array of counts; floats, bools and negative numbers are refused."""
     if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
         raise ValueError(f"{where} must have no masked entries")
@@ -37,7 +37,7 @@ def as_counts(obj: Any, where: str) -> Counts:
     return counts
 
 
-def _from_sequence(obj: Any, where: str) -> Array:
+def _from_sequence(obj: npt.ArrayLike, where: str) -> Array:
     """The nested sequence as objects: NumPy would turn large and mixed integers into floats."""
     try:
         array = np.array(obj, dtype=object)
@@ -51,7 +51,7 @@ def _from_sequence(obj: Any, where: str) -> Array:
     return array
 
 
-def _as_int(number: Any, where: str) -> int:
+def _as_int(number: object, where: str) -> int:
     if isinstance(number, (int, np.integer, type(gmpy2.mpz()))) and not isinstance(number, (bool, np.bool_)):
         return int(number)
     raise TypeError(f"{where} must be integers, got {number!r}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Counts, Floats, Longs
-from nbcfast._reading.source import table_from
+from nbcfast._core.untyped import Document
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -40,7 +42,7 @@ class Quality:
     def accuracy(self) -> float:
         return self.correct / self.rows
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {**asdict(self), "accuracy": self.accuracy}
 
 
@@ -60,15 +62,17 @@ class Posterior:
     """
 
     probability: float
-    label: Any
+    label: Value
     prior: float
     exact: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return asdict(self)
 
 
-def evaluate(views: Viewset, table: Any, class_name: str, *, progress: Progress | None = None) -> Quality:
+def evaluate(
+    views: Viewset, table: AnyTable, class_name: str, *, progress: Progress | None = None
+) -> Quality:
     """Accuracy (exact) and log-loss (float64) of a naive Bayes classifier on a table.
 
     Parameters
@@ -217,7 +221,7 @@ def log_shares(views: Viewset) -> tuple[Floats, dict[str, Floats]]:
         return np.log(prior), {name: np.log(shares(array, wholes)) for name, array in views.counts.items()}
 
 
-def shares(parts: Counts, wholes: Any) -> Floats:
+def shares(parts: Counts, wholes: int | Counts) -> Floats:
     """Quotients, each rounded once: of int64 NumPy would round both numbers before it divides."""
     if (
         parts.dtype.kind != "O"
@@ -226,5 +230,5 @@ def shares(parts: Counts, wholes: Any) -> Floats:
     ):
         quotients: Floats = parts / wholes
         return quotients
-    whole: Any = wholes.astype(object) if isinstance(wholes, np.ndarray) else wholes
+    whole = wholes.astype(object) if isinstance(wholes, np.ndarray) else wholes
     return np.asarray(parts.astype(object) / whole).astype(np.float64)

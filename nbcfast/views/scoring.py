@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gmpy2
 import numpy as np
 
 from nbcfast._columns import Columns
-from nbcfast._core.dtypes import Array, Bools, Counts, Floats, Longs, UInt16s, Words
+from nbcfast._core.dtypes import Array, Bools, Bytes, Counts, Floats, Longs, UInt16s, Words
 from nbcfast._core.joint import plan
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import AnyNumber, exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import table_from
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
 from nbcfast.views.integers import INT64_MAX, as_counts, as_limbs, logarithms
@@ -32,8 +33,8 @@ ROUND_OFF = 2.0**-53
 
 def predict(
     views: Viewset,
-    table: Any,
-    alpha: Any,
+    table: AnyTable,
+    alpha: AnyNumber,
     unseen: str,
     threads: int | None,
     progress: Progress | None,
@@ -51,7 +52,12 @@ def predict_codes(views: Viewset, columns: list[Array], n_rows: int) -> Array:
 
 
 def order(
-    views: Viewset, table: Any, alpha: Any, unseen: str, threads: int | None, progress: Progress | None
+    views: Viewset,
+    table: AnyTable,
+    alpha: AnyNumber,
+    unseen: str,
+    threads: int | None,
+    progress: Progress | None,
 ) -> UInt16s:
     """All classes of every row, best first."""
     columns, tables, n_rows = matched(views, table, unseen)
@@ -93,13 +99,13 @@ def _predict(
     columns: list[Array],
     tables: list[Longs],
     n_rows: int,
-    alpha: Any,
+    alpha: AnyNumber,
     threads: int | None,
     progress: Progress | None,
     ties: bool,
 ) -> tuple[Array, Bools | None]:
     n_classes = len(views.classes)
-    labels = np.zeros(n_rows, np.uint8 if n_classes <= 256 else np.uint16)
+    labels: Bytes | UInt16s = np.zeros(n_rows, np.uint8) if n_classes <= 256 else np.zeros(n_rows, np.uint16)
     tied = np.zeros(n_rows, np.uint8) if ties else None
     if n_classes > 1:
         scores = _scores(views, columns, tables, n_rows, alpha)
@@ -119,7 +125,7 @@ def _predict(
 
 def _run(
     scores: Scores,
-    work: Any,
+    work: Callable[[Scorer, int, int], int],
     columns: list[Array],
     n_rows: int,
     threads: int | None,
@@ -143,7 +149,7 @@ def _run(
     )
 
 
-def matched(views: Viewset, table: Any, unseen: str) -> tuple[list[Array], list[Longs], int]:
+def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], list[Longs], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
     choice(unseen, ("error", "zero"), "unseen")
     table = table_from(table)
@@ -169,14 +175,14 @@ def matched(views: Viewset, table: Any, unseen: str) -> tuple[list[Array], list[
     return codes, tables, table.n_rows
 
 
-def _smoothing(alpha: Any) -> Fraction:
+def _smoothing(alpha: AnyNumber) -> Fraction:
     exactly = Fraction(exact(alpha, "alpha"))
     if exactly < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha}")
     return exactly
 
 
-def _check_options(alpha: Any, threads: int | None) -> None:
+def _check_options(alpha: AnyNumber, threads: int | None) -> None:
     """What a single class has no use for."""
     _smoothing(alpha)
     n_threads(threads, 0)
@@ -187,31 +193,14 @@ def _scores(
     codes: list[Array],
     tables: list[Longs],
     n_rows: int,
-    alpha: Any,
+    alpha: AnyNumber,
 ) -> Scores:
-    """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1).
-
-    X_c = up_c / down_c prod_i N^i: without smoothing up is 1 and down P_c^(n-1). With alpha = a / b,
-    X_c = P_c prod_i (b N + a) / (b P_c + a |A_i|). A class without rows has X = 0.
-    """
-    smoothing = _smoothing(alpha)
+    """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1)."""
     n, n_classes = len(codes), len(views.classes)
     counts = [_looked_up(array, table) for array, table in zip(views.counts.values(), tables, strict=True)]
     sizes = [len(table) for table in tables]
     joint: Counts = np.concatenate(counts) if counts else np.zeros((0, n_classes), np.int64)
-    of_class = views.class_counts.tolist()
-    if smoothing:
-        a, b = smoothing.numerator, smoothing.denominator
-        if joint.dtype.kind != "O" and max(b, b * int(joint.max(initial=0)) + a) > INT64_MAX:
-            joint = joint.astype(object)
-        joint = as_counts(joint * b + a, "smoothed counts")
-        own = [len(array) for array in views.counts.values()]
-        up, down = of_class, [math.prod(b * p + a * size for size in own) for p in of_class]
-    elif n:
-        up, down = [int(p > 0) for p in of_class], [int(gmpy2.mpz(p) ** (n - 1)) for p in of_class]
-    else:
-        up, down = of_class, [1] * n_classes
-    down = [d or 1 for d in down]
+    joint, up, down = _factors(views, joint, _smoothing(alpha))
 
     logs = logarithms(joint)
     base = logarithms(_objects(up)) - logarithms(_objects(down))
@@ -220,17 +209,9 @@ def _scores(
     most = sum(_largest(part) for part in np.split(logs, np.cumsum(sizes[:-1]))) if n else 0.0
     most += _largest(base) + _largest(logarithms(_objects(down)))
     bound = 1.01 * (n + 5) * ROUND_OFF * 2 * most
-    if n_classes == 2:
-        with np.errstate(invalid="ignore"):
-            singles, base = logs[:, :1] - logs[:, 1:], base[:1] - base[1:]
-    else:
-        width = next((w for w in (4, 8, 16) if w >= n_classes), -(-n_classes // 8) * 8)
-        singles, wide = np.full((len(logs), width), -np.inf), np.full(width, -np.inf)
-        singles[:, :n_classes], wide[:n_classes] = logs, base
-        base = wide
+    singles, base = _laid_out(logs, base)
     # All numbers of N and up have equally many limbs.
-    ups = _objects(up)
-    limbs, up_limbs = as_limbs(joint), as_limbs(ups)
+    limbs, up_limbs = as_limbs(joint), as_limbs(_objects(up))
     room = max(limbs.shape[-1], up_limbs.shape[-1])
     per_entry = singles.shape[1]
     groups = plan(
@@ -252,6 +233,40 @@ def _scores(
         _widened(up_limbs, room),
         as_limbs(_objects(down)),
     )
+
+
+def _factors(views: Viewset, counts: Counts, alpha: Fraction) -> tuple[Counts, list[int], list[int]]:
+    """Counts N of these values, and up and down of each class with X_c = up_c / down_c prod_i N^i.
+
+    Without smoothing up is 1 and down P_c^(n-1). With alpha = a / b, X_c = P_c prod_i (b N + a) / (b P_c + a
+    |A_i|). A class without rows has X = 0.
+    """
+    of_class: list[int] = views.class_counts.tolist()
+    n = len(views.counts)
+    if alpha:
+        a, b = alpha.numerator, alpha.denominator
+        if counts.dtype.kind != "O" and max(b, b * int(counts.max(initial=0)) + a) > INT64_MAX:
+            counts = counts.astype(object)
+        counts = as_counts(counts * b + a, "smoothed counts")
+        sizes = [len(array) for array in views.counts.values()]
+        up, down = of_class, [math.prod(b * p + a * size for size in sizes) for p in of_class]
+    elif n:
+        up, down = [int(p > 0) for p in of_class], [int(gmpy2.mpz(p) ** (n - 1)) for p in of_class]
+    else:
+        up, down = of_class, [1] * len(of_class)
+    return counts, up, [d or 1 for d in down]
+
+
+def _laid_out(logs: Floats, base: Floats) -> tuple[Floats, Floats]:
+    """Logarithms as the kernel adds them: of two classes their difference alone, of more in whole vectors."""
+    n_classes = len(base)
+    if n_classes == 2:
+        with np.errstate(invalid="ignore"):
+            return logs[:, :1] - logs[:, 1:], base[:1] - base[1:]
+    width = next((w for w in (4, 8, 16) if w >= n_classes), -(-n_classes // 8) * 8)
+    singles, wide = np.full((len(logs), width), -np.inf), np.full(width, -np.inf)
+    singles[:, :n_classes], wide[:n_classes] = logs, base
+    return singles, wide
 
 
 def _looked_up(counts: Counts, table: Longs) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -41,25 +41,7 @@ def tally(
     if n_rows == 0:
         return np.zeros(n_classes, np.int64), [np.zeros((size, n_classes), np.int64) for size in sizes]
     if not codes:
-        # The class is then counted as an attribute beside a class that is always the same.
-        same = np.broadcast_to(np.uint8(0), n_rows)
-        try:
-            _, counts = tally(
-                [class_codes],
-                [n_classes],
-                same,
-                1,
-                n_rows,
-                weights=weights,
-                threads=threads,
-                progress=progress,
-            )
-        except ValueError:
-            row = _count.first_bad(Columns([class_codes], [n_classes], n_rows), 0)
-            if row < 0:
-                raise
-            raise _bad_code("class_codes", n_classes, class_codes, row) from None
-        return counts[0][:, 0].copy(), []
+        return _tally_classes(class_codes, n_classes, n_rows, weights, threads, progress), []
     columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
     groups = plan(
         sizes if weights is None else [0] * len(sizes),
@@ -98,6 +80,35 @@ def tally(
     return counts[0].sum(axis=0), counts
 
 
+def _tally_classes(
+    class_codes: Array,
+    n_classes: int,
+    n_rows: int,
+    weights: Longs | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Longs:
+    """Class counts alone: the class is counted as an attribute beside a class that is always the same."""
+    same = np.broadcast_to(np.uint8(0), n_rows)
+    try:
+        _, counts = tally(
+            [class_codes],
+            [n_classes],
+            same,
+            1,
+            n_rows,
+            weights=weights,
+            threads=threads,
+            progress=progress,
+        )
+    except ValueError:
+        row = _count.first_bad(Columns([class_codes], [n_classes], n_rows), 0)
+        if row < 0:
+            raise
+        raise _bad_code("class_codes", n_classes, class_codes, row) from None
+    return counts[0][:, 0].copy()
+
+
 class _OutOfRangeError(Exception):
     def __init__(self, column: int) -> None:
         self.column = column
@@ -127,7 +138,7 @@ def _bad_code(what: str, size: int, array: Array, row: int) -> ValueError:
 
 
 def tally_codes(
-    codes: Any,
+    codes: npt.ArrayLike | Sequence[npt.ArrayLike],
     class_codes: npt.ArrayLike,
     *,
     sizes: Sequence[int] | None,
@@ -168,11 +179,11 @@ def tally_codes(
     return class_counts, dict(zip(names, counts, strict=True)), Domain.of(range(many)), domains
 
 
-def _is_list_of_arrays(obj: Any) -> bool:
+def _is_list_of_arrays(obj: object) -> TypeGuard[Sequence[Array]]:
     return isinstance(obj, (list, tuple)) and all(isinstance(column, np.ndarray) for column in obj)
 
 
-def _as_codes(obj: Any, where: str) -> Array:
+def _as_codes(obj: object, where: str) -> Array:
     if isinstance(obj, np.ma.MaskedArray) and np.ma.getmaskarray(obj).any():
         raise ValueError(f"{where} must have no masked entries")
     array = np.asarray(obj)
@@ -185,7 +196,7 @@ def _as_codes(obj: Any, where: str) -> Array:
     return array
 
 
-def _size(given: Any, i: int, column: Array, n: int, where: str = "sizes") -> int:
+def _size(given: Sequence[object] | None, i: int, column: Array, n: int, where: str = "sizes") -> int:
     if given is None:
         size = int(column.max()) + 1 if len(column) else 0
         if size > MAX_VALUES:

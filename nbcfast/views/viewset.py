@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
-from nbcfast._core.numbers import number_text
+from nbcfast._core.dtypes import Array, Bools, Counts, Longs, UInt16s
+from nbcfast._core.numbers import AnyNumber, number_text
+from nbcfast._core.untyped import Document
+from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
-from nbcfast.table.values import normalise
+from nbcfast.table.values import Value, normalise
 from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.tallying import tally_codes
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from nbcfast._core.threads import Progress
 
 
@@ -85,10 +85,10 @@ class Viewset:
         self,
         class_counts: npt.ArrayLike,
         attribute_counts: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike],
-        classes: Iterable[Any] | None = None,
+        classes: Iterable[object] | None = None,
         attributes: Iterable[str] | None = None,
         *,
-        domains: Mapping[str, Iterable[Any]] | None = None,
+        domains: Mapping[str, Iterable[object]] | None = None,
     ) -> None:
         counts_of_classes = as_counts(class_counts, "class_counts")
         if counts_of_classes.ndim != 1 or len(counts_of_classes) == 0:
@@ -222,13 +222,13 @@ class Viewset:
             )
         )
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Viewset does not change: cannot set {name}")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Viewset does not change: cannot delete {name}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Viewset.from_parts, (
             self.class_counts,
             dict(self.counts),
@@ -237,7 +237,7 @@ class Viewset:
         )
 
     @property
-    def classes(self) -> tuple[Any, ...]:
+    def classes(self) -> tuple[Value, ...]:
         """The labels in rising precedence."""
         return self.class_domain.values
 
@@ -249,7 +249,7 @@ class Viewset:
     def n_tuples(self) -> int:
         return math.prod(len(array) for array in self.counts.values())
 
-    def domain(self, name: str) -> tuple[Any, ...]:
+    def domain(self, name: str) -> tuple[Value, ...]:
         """The values of an attribute, in the order of the rows of its counts."""
         try:
             return self.domains[name].values
@@ -311,7 +311,7 @@ class Viewset:
         theirs = other.class_domain.positions_in(class_domain)
         n_classes = len(class_domain)
 
-        def spread(array: Counts, rows: Any, columns: Any, n_values: int, like: Counts) -> Counts:
+        def spread(array: Counts, rows: Longs, columns: Longs, n_values: int, like: Counts) -> Counts:
             result = zeros((n_values, n_classes), array, like)
             result[np.ix_(rows, columns)] = array
             return result
@@ -345,10 +345,10 @@ class Viewset:
 
     def predict(
         self,
-        table: Any,
+        table: AnyTable,
         *,
         codes: bool = False,
-        alpha: int | Fraction | str | float = 0,
+        alpha: AnyNumber = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
@@ -398,9 +398,9 @@ class Viewset:
 
     def order(
         self,
-        table: Any,
+        table: AnyTable,
         *,
-        alpha: int | Fraction | str | float = 0,
+        alpha: AnyNumber = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
@@ -422,9 +422,9 @@ class Viewset:
 
     def tied(
         self,
-        table: Any,
+        table: AnyTable,
         *,
-        alpha: int | Fraction | str | float = 0,
+        alpha: AnyNumber = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
@@ -462,7 +462,7 @@ class Viewset:
         labels[:] = domain.values
         return labels
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain Python values: classes, their counts, and for each attribute its values and counts."""
         return {
             "classes": list(self.classes),
@@ -485,7 +485,7 @@ def _shown(texts: list[str], n: int) -> str:
     return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
 
 
-def listed(values: Iterable[Any], where: str, in_order: bool = True) -> Domain:
+def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domain:
     """A declared domain in exactly this order: the rows of an array go with it.
 
     Intervals may stand in another order than theirs without `in_order`: that of classes is the precedence.
