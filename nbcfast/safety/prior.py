@@ -41,10 +41,10 @@ def prior_of(views: Viewset, prior: Mapping[LabelT, Number]) -> tuple[Fraction, 
             raise ValueError(f"prior: expected classes of {_listed(classes)}; got {label!r}")
         where = f"prior of class {label!r}"
         shares[place] = as_limit(exact_share(number, where), where)
-    for place, label in enumerate(classes):
+    for place, wanted in enumerate(classes):
         if place not in shares:
             raise ValueError(
-                f"prior: class {label!r} is missing; expected a number for each of {_listed(classes)}"
+                f"prior: class {wanted!r} is missing; expected a number for each of {_listed(classes)}"
             )
     return checked_prior((shares[place] for place in range(len(classes))), classes)
 

@@ -150,7 +150,12 @@ def disclose(
         raise ValueError("no rows")
     masked = _masked(table, limited, target, continuous)
     search, input_bytes = _search(
-        table, limited, masked, target, utility == "distortion", require_beneficial and utility != "distortion"
+        table,
+        limited,
+        masked,
+        target,
+        utility == "distortion",
+        require_beneficial and utility != "distortion",
     )
     # Disclosing only raises confidences, so the most suppressed table can keep the templates or none can:
     # docs/mathematics/templates.md, section 3.
