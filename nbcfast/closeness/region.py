@@ -57,7 +57,10 @@ class Region:
             self._limited()
 
     def _unlimited(self) -> None:
-        """A prior nearly taken over, and scores so flat that they hardly count."""
+        """A prior nearly taken over, and scores so flat that they hardly count.
+
+        Each takes up to an eighth of ln r, so that more than half is left for roots and rounding.
+        """
         widest = max(-g for _, g in self.lines)
         while (1 - self.top) * widest > self.log / 8:
             self.top = (1 + self.top) / 2
@@ -71,6 +74,7 @@ class Region:
             for (steep, g), pair in zip(self.lines, self.scores.pairs, strict=True)
         ]
         self.floor, y, _ = lowest(along, gmpy2.mpq(1))
+        # y has to stay below 1, where the prior would be all that is left, and above the y of the optimum.
         if y < 1:
             self.top = max(self.top, (1 + y) / 2)
         elif self.floor < self.log:
@@ -166,6 +170,8 @@ def chosen(scores: ScoreRatios, limit: Fraction) -> Region | None:
         return plain
     slope = scores.slope(BITS)
     if slope is None or slope[0] > 0:
+        # With y = m x nothing is left between scores that the prior pulls together: so at first half of m,
+        # and more of it only where r asks for that.
         for step in range(1, HALVINGS + 1):
             share = 1 - gmpy2.mpq(1, 1 << step)
             region = Region(scores, log, None if slope is None else share * slope[0])

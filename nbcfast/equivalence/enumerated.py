@@ -157,7 +157,7 @@ class Enumerated:
         return differ
 
     def _labels(self, plain: Plain, exactly: bool = False) -> UInt16s:
-        """The best class of every tuple."""
+        """The best class of every tuple: the one that no comparison is lost by, so that ties need no rule."""
         lost = np.zeros((self.n_classes, *self.shape), bool)
         logs = Logs()
         for c, d in self.pairs:
@@ -185,7 +185,7 @@ class Enumerated:
             above: Bools = sums > 0
             # Every term and partial sum is rounded once or twice, and is at most `most`.
             close = np.flatnonzero(np.abs(sums) <= 4 * (len(plain.rows) + 4) * ROUND_OFF * most)
-        if len(close) > CLOSE:
+        if len(close) > CLOSE:  # products of integers, one by one, would take longer than a sort
             return self._exactly(plain, pair, Logs())
         for place, codes in zip(close.tolist(), unravelled(close, self.sizes).tolist(), strict=True):
             counts = [(rows[code][c], rows[code][d]) for rows, code in zip(plain.rows, codes, strict=True)]
@@ -194,7 +194,7 @@ class Enumerated:
         return above.reshape(self.shape)
 
     def _exactly(self, plain: Plain, pair: tuple[int, int], logs: Logs) -> Bools:
-        """The same by places in the exact order."""
+        """Whether X_c > X_d, tuple by tuple, by places in the exact order: ties cost no more than others."""
         if self.tuples == 0:
             return np.zeros(self.shape, bool)
         terms = [[Term.of(row[pair[0]], row[pair[1]]) for row in rows] for rows in plain.rows]

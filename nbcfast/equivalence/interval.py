@@ -179,9 +179,9 @@ class _PairProof:
         """The least and the greatest q f' - p f where both classes are positive."""
         low = high = q * self._base_after - p * self._base
         if len(self._starts):
-            rest = q * self._g - p * self._f
-            low += sum(self._extremes(np.minimum, rest, self._positive))
-            high += sum(self._extremes(np.maximum, rest, self._positive))
+            terms = q * self._g - p * self._f
+            low += sum(self._extremes(np.minimum, terms, self._positive))
+            high += sum(self._extremes(np.maximum, terms, self._positive))
         return low, high
 
     def _extremes(self, extreme: np.ufunc, numbers: Numbers, counted: Bools) -> list[int]:

@@ -462,6 +462,8 @@ class PairwiseComparison:
         self._finished()
         outsides = list(blocks)
         if self.labels:
+            # A label can differ only where a comparison does: if all of these are listed and none changes a
+            # label, the classifiers are equal; if the list was given up, nothing is said.
             keys = keys[self._labels_differ(keys, outsides)]
             if len(keys) == 0:
                 return self._equal("meet in the middle") if complete else self._undecided()
@@ -486,11 +488,11 @@ class PairwiseComparison:
         for c, d in self.pairs:
             places = self.places((c, d))
             for number in np.unique(block).tolist():
-                own = np.flatnonzero(block == number)
+                of_block = np.flatnonzero(block == number)
                 thresholds = places.thresholds(outsides[number])
                 for which, (above, rank) in enumerate(zip(thresholds, (places.a, places.b), strict=True)):
-                    is_above = rank[j[own]] >= above[i[own]]
-                    lost[which, d, own] |= is_above
-                    lost[which, c, own] |= ~is_above
+                    is_above = rank[j[of_block]] >= above[i[of_block]]
+                    lost[which, d, of_block] |= is_above
+                    lost[which, c, of_block] |= ~is_above
         differ: Bools = (lost[0] != lost[1]).any(axis=0)
         return differ

@@ -224,9 +224,9 @@ class WitnessSearch:
                     (np.abs(f) <= self._noise[0]) & (np.abs(g) <= self._noise[1])
                 ).tolist()[:TRIES]
             ]
-            rest = g - lines.x * f
-            nearness = np.abs(rest) / (np.abs(f) + TINY)
-            for sign, on_this_side in enumerate((rest < 0, rest > 0)):
+            off_the_line = g - lines.x * f
+            nearness = np.abs(off_the_line) / (np.abs(f) + TINY)
+            for sign, on_this_side in enumerate((off_the_line < 0, off_the_line > 0)):
                 place = int(np.argmax(np.where(on_this_side, nearness, -1.0)))
                 if on_this_side[place] and nearness[place] > near[sign].depth:
                     near[sign] = DeepestTuple(float(nearness[place]), self._met(walks, order, place))

@@ -255,6 +255,7 @@ class Ratios:
         scaled = np.where(present, np.ldexp(mantissas, shift), 0.0)
         if (scaled > mantissa * (1 + 2 * error)).any():
             return False
+        # Only what the error leaves open is worth a product of integers; on the limit itself that decides.
         undecided = np.argwhere(scaled >= mantissa * (1 - 2 * error)).tolist()
         return all(self.product(c, d).compare(bound.numerator, bound.denominator) <= 0 for c, d in undecided)
 

@@ -154,9 +154,10 @@ def rounded(top: Exact, bottom: Exact, bits: int) -> Dyadic:
     """Top / bottom at `bits` bits, to nearest with ties to even: mantissa and exponent."""
     top, bottom = gmpy2.mpz(top), gmpy2.mpz(bottom)
     shift = bits + 2 - top.bit_length() + bottom.bit_length()
-    quotient, rest = gmpy2.f_divmod(top << max(shift, 0), bottom << max(-shift, 0))
-    # One bit below says whether anything is left of the division.
-    return to_bits((quotient << 1) | (rest != 0), -shift - 1, bits)
+    quotient, remainder = gmpy2.f_divmod(top << max(shift, 0), bottom << max(-shift, 0))
+    # One bit below says whether anything is left of the division: without it a quotient a hair above a half
+    # would be taken for a tie.
+    return to_bits((quotient << 1) | (remainder != 0), -shift - 1, bits)
 
 
 def to_bits(mantissa: Exact, exponent: int, bits: int) -> Dyadic:
