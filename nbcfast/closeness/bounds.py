@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.validation import choice
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, ScoreRatios
 from nbcfast.equivalence.results import ClassPair
-from nbcfast.safety.allowed import Number, root_below
+from nbcfast.safety.allowed import root_below
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
 from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
 from nbcfast.views.flat import UNIT, Flat
@@ -40,7 +41,7 @@ class BeamStep(NamedTuple):
 
 def lower_bound(
     views: Viewset,
-    prior: Mapping[LabelT, Number],
+    prior: Mapping[LabelT, AnyNumber],
     *,
     preserve: Preserve = "order",
     attacker: Literal["row", "worlds"] = "row",

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import gmpy2
 
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.untyped import Exact
 from nbcfast.closeness.results import Best
 from nbcfast.closeness.scores import ONE, LogBounds, ScoreRatios
 from nbcfast.equivalence.results import ClassPair
-from nbcfast.safety.allowed import Number
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
 from nbcfast.safety.ratios import LabelPair
 from nbcfast.transform.zeros import Preserve, fill_zeros
@@ -49,7 +49,7 @@ class Ray(NamedTuple):
 
 def best(
     views: Viewset,
-    prior: Mapping[LabelT, Number],
+    prior: Mapping[LabelT, AnyNumber],
     *,
     preserve: Preserve = "order",
     guard: int = 1,
@@ -124,7 +124,7 @@ def solved(scores: ScoreRatios) -> Best:
         return Best(
             float(gmpy2.exp(log)),
             float(log),
-            (fraction_of(low), fraction_of(high)),
+            (plain_fraction(low), plain_fraction(high)),
             float(x),
             float(y),
             slope[1] == 0,
@@ -150,7 +150,7 @@ def _exactly(scores: ScoreRatios, r: Fraction, active: list[ClassPair], attained
     return Best(
         r,
         float(log),
-        (fraction_of(ends[0]), fraction_of(ends[1])),
+        (plain_fraction(ends[0]), plain_fraction(ends[1])),
         x,
         y,
         attained,
@@ -189,7 +189,7 @@ def _power(scores: ScoreRatios) -> Fraction | None:
         return Fraction(0)
     with gmpy2.context(precision=BITS):
         rho = gmpy2.mpq(scores.log_prior(first, BITS)[0] / scores.log_largest(first, BITS)[0])
-    near = fraction_of(rho).limit_denominator(POWERS)
+    near = plain_fraction(rho).limit_denominator(POWERS)
     if not 0 < near.numerator <= POWERS * POWERS:
         return None
     for c, d in scores.pairs:
@@ -277,5 +277,5 @@ def _labels(scores: ScoreRatios, pair: ClassPair) -> LabelPair:
     return classes[pair[0]], classes[pair[1]]
 
 
-def fraction_of(number: Exact) -> Fraction:
+def plain_fraction(number: Exact) -> Fraction:
     return Fraction(int(number.numerator), int(number.denominator))

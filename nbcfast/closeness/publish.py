@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import as_limit, exact
+from nbcfast._core.numbers import AnyNumber, as_limit, exact
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.apportion import Counted
@@ -22,11 +22,10 @@ from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
 from nbcfast._rounding.search import Nearest
 from nbcfast.closeness.program import solved
-from nbcfast.closeness.region import Region, chosen
+from nbcfast.closeness.region import Region, chosen_region
 from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.equivalence import Comparison
 from nbcfast.published.typed import limit_text
-from nbcfast.safety.allowed import Number
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of, within
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
@@ -46,8 +45,8 @@ LADDER = 12  # candidates for a number of rows that was asked for
 
 def est(
     views: Viewset,
-    prior: Mapping[LabelT, Number],
-    r: Number,
+    prior: Mapping[LabelT, AnyNumber],
+    r: AnyNumber,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
@@ -117,7 +116,7 @@ def est(
     """
     shares = prior_of(views, prior)
     table, rows = checked_options(rows, table, gauge, allow_differences)
-    demanded, limit = limits(r, attacker)
+    demanded, limit = r_limits(r, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     numbers = prior_in_integers(shares)
     claims = Claims(method="est", r=demanded, prior=shares)
@@ -133,14 +132,14 @@ def est(
         return request.release(Rounded(views, "identity"), identity=True)
     scores = ScoreRatios(filled, numbers, progress, MARGIN_DOMAIN)
     margin = deciding_margin(filled, gauge, progress)
-    region = chosen(scores, limit)
+    region = chosen_region(scores, limit)
     if region is None:
         raise _infeasible(solved(scores), demanded, limit)
     plan = RegionPlan(region, margin, shares, limit, gauge)
     return request.answered(RowSearch(plan), rows, allow_differences)
 
 
-def limits(r: Number, attacker: str) -> tuple[Fraction, Fraction]:
+def r_limits(r: AnyNumber, attacker: str) -> tuple[Fraction, Fraction]:
     """R as demanded, and what the odds of the counts must keep to."""
     choice(attacker, ("row", "worlds"), "attacker")
     demanded = as_limit(exact(r, "r"), "r")

@@ -15,10 +15,10 @@ import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Counts, Floats, Longs
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.untyped import Exact
 from nbcfast.closeness.bounds import BeamStep, retraced
 from nbcfast.closeness.results import Achieved, Reached
-from nbcfast.safety.allowed import Number
 from nbcfast.safety.amplification import amplification
 from nbcfast.safety.prior import LabelT, over_prior, prior_of
 from nbcfast.safety.ratios import MOST_BITS, MOST_FACTOR_BITS, Ratios, check_realistic
@@ -38,7 +38,9 @@ NEAR = 2_000  # tuples that floats cannot tell from the best and that are compar
 PRECISION = 256  # bits where a number is too long to write out
 
 
-def achieved(views: Viewset, prior: Mapping[LabelT, Number], *, progress: Progress | None = None) -> Achieved:
+def achieved(
+    views: Viewset, prior: Mapping[LabelT, AnyNumber], *, progress: Progress | None = None
+) -> Achieved:
     """The r that publishing these views as they are comes to, in both forms.
 
     Definition 5 asks of every property Q of the class (a set of classes) and everything that somebody may

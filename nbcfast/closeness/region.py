@@ -8,7 +8,7 @@ from fractions import Fraction
 import gmpy2
 
 from nbcfast._core.untyped import Exact
-from nbcfast.closeness.program import BITS, Ray, fraction_of, lowest
+from nbcfast.closeness.program import BITS, Ray, lowest, plain_fraction
 from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.transform.ladder import on_grid
 
@@ -133,19 +133,19 @@ class Region:
         """K = 1 / x and y: on the grid of SafetyTransform if that will do, else short fractions."""
         x = self.nearest(log)
         if x <= 1:
-            k = on_grid(fraction_of(1 / x))
+            k = on_grid(plain_fraction(1 / x))
             if self.has(1 / gmpy2.mpq(k), log):
                 return k, self._y(k, log)
         # All between the base and the nearest will do.
         other = x + (self.base - x) / 4
-        k = simplest(*sorted((fraction_of(1 / x), fraction_of(1 / other))))
+        k = simplest(*sorted((plain_fraction(1 / x), plain_fraction(1 / other))))
         return k, self._y(k, log)
 
     def _y(self, k: Fraction, log: Exact) -> Fraction:
         low, high = self.ends(1 / gmpy2.mpq(k), log)
         if low <= 0:
             return Fraction(0)
-        return simplest(fraction_of(low), fraction_of(low + (high - low) / 4))
+        return simplest(plain_fraction(low), plain_fraction(low + (high - low) / 4))
 
     def room(self, k: Fraction, y: Fraction, margin: Fraction | None) -> tuple[Fraction | None, Fraction]:
         """Bounds of what is left between scores that differ, and between the odds and r."""
@@ -155,11 +155,11 @@ class Region:
             for c, d in self.scores.inversions:
                 least, g = self.scores.log_least((c, d), BITS)[0], self.scores.log_prior((d, c), BITS)[1]
                 rooms.append(x * least - gmpy2.mpq(y) * g)
-        between = None if not rooms else fraction_of(min(rooms))
-        return between, fraction_of(self.log - self.height(x, gmpy2.mpq(y)))
+        between = None if not rooms else plain_fraction(min(rooms))
+        return between, plain_fraction(self.log - self.height(x, gmpy2.mpq(y)))
 
 
-def chosen(scores: ScoreRatios, limit: Fraction) -> Region | None:
+def chosen_region(scores: ScoreRatios, limit: Fraction) -> Region | None:
     """Where to look for powers: y = 0 unless x gains by more; None where nothing keeps to r."""
     with gmpy2.context(precision=BITS + 64, round=gmpy2.RoundDown):
         log = gmpy2.mpq(gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(limit - 1))))

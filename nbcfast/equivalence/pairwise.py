@@ -20,7 +20,7 @@ from nbcfast._halves.terms import Logs, Plain, Term, common_factor
 from nbcfast._margin import Lists, dominance, enumerated
 from nbcfast.equivalence.interval import proportional, proved_equivalent
 from nbcfast.equivalence.margins import bound
-from nbcfast.equivalence.ranks import Ranks, RowsOfHalf, inverse, merged, suffix_sums
+from nbcfast.equivalence.ranks import Ranks, RowsOfHalf, inverse, merged_keys, suffix_sums
 from nbcfast.equivalence.results import ClassPair, Comparison, Method
 from nbcfast.equivalence.witness import DifferingTuple, WitnessSearch, differing_classes
 
@@ -453,7 +453,7 @@ class PairwiseComparison:
                     complete, number = False, -1 - number
                 rows = found_i[:number] if part.rows is None else part.rows[found_i[:number]]
                 first = blocks[part.outside] * parts.n
-                keys = merged(keys, (first + rows) * parts.m + found_j[:number])
+                keys = merged_keys(keys, (first + rows) * parts.m + found_j[:number])
                 complete = complete and len(keys) <= most
                 if not complete:
                     break

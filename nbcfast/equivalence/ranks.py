@@ -82,7 +82,7 @@ class RowsOfHalf(NamedTuple):
         )
 
 
-def merged(keys: Longs, more: Longs) -> Longs:
+def merged_keys(keys: Longs, more: Longs) -> Longs:
     """Both in rising order, each once."""
     keys = np.concatenate([keys, more])
     keys.sort()

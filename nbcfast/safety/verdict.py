@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Literal
 
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import exact, number_text, plain_ratio, ratio_text
+from nbcfast._core.numbers import AnyNumber, exact, number_text, plain_ratio, ratio_text
 from nbcfast._core.untyped import Document
-from nbcfast.safety.allowed import Number, allowed_amplification
+from nbcfast.safety.allowed import allowed_amplification
 from nbcfast.safety.amplification import Amplification, amplification_of, at_most
 from nbcfast.safety.condition10 import Condition10, condition10_of, why_undecided
 from nbcfast.safety.ratios import LabelPair, check_realistic
@@ -81,7 +81,7 @@ class Report:
         )
 
 
-def check(views: Viewset, amplification: Number, attacker: Literal["row", "worlds"] = "row") -> Report:
+def check(views: Viewset, amplification: AnyNumber, attacker: Literal["row", "worlds"] = "row") -> Report:
     """Whether these views, published as they are, keep to an amplification.
 
     Parameters

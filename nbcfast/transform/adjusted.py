@@ -86,7 +86,7 @@ def adjust(scaled: Scaled) -> Adjusted:
     True
     """
     expect(scaled, Scaled, "scaled")
-    sums = column_sums(scaled)
+    sums = attribute_sums(scaled)
     counts = []
     for c, weight in enumerate(scaled.weights):
         factors = reduce(mul, (row[c] for row in sums), gmpy2.mpz(1))
@@ -94,7 +94,7 @@ def adjust(scaled: Scaled) -> Adjusted:
     return Adjusted(scaled, tuple(counts))
 
 
-def column_sums(scaled: Scaled) -> list[list[Exact]]:
+def attribute_sums(scaled: Scaled) -> list[list[Exact]]:
     """S^i_c of each attribute, times 2^-exponent as the numbers are, so that they stay integers."""
     starts = scaled.filled.flat.starts.tolist()
     return [

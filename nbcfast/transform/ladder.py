@@ -47,7 +47,7 @@ def on_grid(k: Fraction) -> Fraction:
     return Fraction(math.ceil(k * GRID), GRID) if k <= GRID else Fraction(math.ceil(k))
 
 
-def between(low: Fraction, high: Fraction) -> Fraction | None:
+def k_between(low: Fraction, high: Fraction) -> Fraction | None:
     """A k half way between two, or None where they are neighbours."""
     middle = on_grid((low + high) / 2)
     if middle == high:

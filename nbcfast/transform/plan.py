@@ -20,7 +20,7 @@ from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
 from nbcfast._rounding.search import Nearest
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
-from nbcfast.transform.ladder import Ladder, between
+from nbcfast.transform.ladder import Ladder, k_between
 from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import ScaledShares, proven_counts, proven_counts_in
 from nbcfast.transform.zeros import Filled
@@ -126,7 +126,7 @@ class LadderPlan:
         return self.ks() if self.fixed else longer(self.ks())
 
     def between(self, low: Fraction, high: Fraction) -> Fraction | None:
-        return between(low, high)
+        return k_between(low, high)
 
     def shares(self, k: Fraction) -> ScaledShares:
         return ScaledShares(scaled_by(self.filled, self.limit, k, self.gauge, self.margin, None, SPARE))

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._core.numbers import as_limit, exact
+from nbcfast._core.numbers import AnyNumber, as_limit, exact
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
-from nbcfast.safety.allowed import Number
 from nbcfast.transform.margin_bound import deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
 from nbcfast.transform.scaled import Scaled
@@ -81,7 +80,7 @@ def to_rows(
 
 def safety_transform(
     views: Viewset,
-    amplification: Number,
+    amplification: AnyNumber,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",

@@ -16,7 +16,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Floats
 from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
-from nbcfast.transform.adjusted import column_sums
+from nbcfast.transform.adjusted import attribute_sums
 from nbcfast.transform.scaled import Scaled, tilt_for
 
 
@@ -27,7 +27,7 @@ class ScaledShares:
         self.scaled = scaled
         flat = scaled.filled.flat
         self.n, self.n_classes, self.starts = flat.n, flat.n_classes, flat.starts.tolist()
-        self.sums = column_sums(scaled)
+        self.sums = attribute_sums(scaled)
         # Products of many long sums, to far more bits than anything below looks at.
         precision = scaled.bits + 128 + flat.n.bit_length()
         with gmpy2.context(precision=precision):

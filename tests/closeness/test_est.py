@@ -98,7 +98,7 @@ def test_the_prior_pulls_where_it_may():
     views = Viewset([900, 600], [[[500, 350], [400, 250]]])
     prior = {0: "0.75", 1: "0.25"}
     scores = ScoreRatios(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
-    region = region_module.chosen(scores, Fraction(5, 4))
+    region = region_module.chosen_region(scores, Fraction(5, 4))
     assert region.slope is None
     assert region.powers(region.log)[1] > 0
     kept(views, {0: Fraction(3, 4), 1: Fraction(1, 4)}, est(views, prior, "1.25"), "1.25")
@@ -106,7 +106,7 @@ def test_the_prior_pulls_where_it_may():
     many = {0: "0.3", 1: "0.6", 2: "0.1"}
     scores = ScoreRatios(fill_zeros(three), prior_in_integers(prior_of(three, many)))
     near = 1 + (best(three, many).r - 1) * 1.02
-    region = region_module.chosen(scores, Fraction(near))
+    region = region_module.chosen_region(scores, Fraction(near))
     assert region.slope > 0
     assert region.powers(region.log - (region.log - region.floor) / 4)[1] > 0
     exact = {label: Fraction(number) for label, number in many.items()}
@@ -119,7 +119,7 @@ def test_powers_are_inside_their_region():
         found = best(views, prior)
         r = Fraction(found.r).limit_denominator(10**9) * Fraction(rng.choice(["1.01", "1.3", "5"]))
         scores = ScoreRatios(fill_zeros(views), prior_in_integers(prior_of(views, prior)))
-        region = region_module.chosen(scores, r)
+        region = region_module.chosen_region(scores, r)
         margin = publish_module.deciding_margin(fill_zeros(views), True)
         k, y = region.powers(region.log - (region.log - region.floor) / 8)
         assert 0 <= y < 1

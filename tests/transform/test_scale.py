@@ -201,11 +201,11 @@ def test_the_bound_from_ratios_is_below_the_margin():
 
 def test_steps_of_k_that_grow_come_back_to_the_least_one():
     low, high = Fraction(63), Fraction(70)
-    while (middle := ladder_module.between(low, high)) is not None:
+    while (middle := ladder_module.k_between(low, high)) is not None:
         assert low < middle < high
         assert middle == ladder_module.on_grid(middle)
         low, high = (middle, high) if middle < Fraction(257, 4) else (low, middle)
     assert (low, high) == (64, 65)
-    assert ladder_module.between(Fraction(3, 64), Fraction(4, 64)) is None
-    assert ladder_module.between(Fraction(3, 64), Fraction(5, 64)) == Fraction(4, 64)
+    assert ladder_module.k_between(Fraction(3, 64), Fraction(4, 64)) is None
+    assert ladder_module.k_between(Fraction(3, 64), Fraction(5, 64)) == Fraction(4, 64)
     assert ladder_module.on_grid(Fraction(4096 + 1, 64)) == 65
