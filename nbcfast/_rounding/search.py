@@ -238,16 +238,16 @@ def candidates(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
     error = shares.spread() / rows
     for tilt in (0.0, error / 8, error / 2):
         weights = shares.floats * (1 + tilt * np.arange(shares.n_classes))
-        of_class = _apportioned(weights[:, np.newaxis] / weights.sum(), np.array([rows]))[:, 0]
+        of_class = apportioned_columns(weights[:, np.newaxis] / weights.sum(), np.array([rows]))[:, 0]
         key = tuple(of_class.tolist())
         if key in seen or min(key) < shares.least_rows:
             continue
         seen.add(key)
-        blocks = [_apportioned(array, of_class) for array in shares.values]
+        blocks = [apportioned_columns(array, of_class) for array in shares.values]
         yield of_class, np.concatenate(blocks) if blocks else np.zeros((0, shares.n_classes), np.int64)
 
 
-def _apportioned(shares: Floats, totals: Longs) -> Longs:
+def apportioned_columns(shares: Floats, totals: Longs) -> Longs:
     """Columns of integers that add up to the totals, at least 1 each, by largest remainder.
 
     In floats, unlike `apportion.apportioned`: thousands of these are tried, and what is chosen is compared
