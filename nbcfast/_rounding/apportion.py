@@ -36,8 +36,8 @@ def apportioned_column(shares: Sequence[Exact], total: int, whole: Exact) -> tup
         lifted = np.array([float(n - q) for n, (q, _) in zip(counts, divided, strict=True)])
         return counts, lifted - fractions
     order = np.argsort(-fractions, kind="stable")
-    # Where the last that goes up and the first that does not are as good as equal, the whole remainders
-    # decide, as they do in `apportioned`: equal shares of two machines must not part over a float.
+    # Where floats cannot tell the last that goes up from the first that does not, the whole remainders do, so
+    # that the counts are those of `apportioned`.
     if 0 < missing < len(counts) and fractions[order[missing - 1]] - fractions[order[missing]] < 1e-12:
         remainders = [remainder for _, remainder in divided]
         order = np.array(sorted(range(len(counts)), key=remainders.__getitem__, reverse=True))

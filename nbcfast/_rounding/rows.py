@@ -249,7 +249,7 @@ class RowSearch(Generic[SharesT]):
             shares = plan.shares(k)
             least = least_rows(shares)
             nearest = plan.nearest(shares, least)
-            # With fewer rows, comparisons could turn that lie outside of the band and are not watched.
+            # The band holds as many comparisons as can be watched: with fewer rows others would turn, unseen.
             rows = max(least, math.ceil(shares.spread() / nearest.band) if nearest.band < math.inf else 1)
             most = min(2 * shares.proven_rows(), MOST_ROWS)
             order_at = None

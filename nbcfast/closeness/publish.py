@@ -215,7 +215,7 @@ class RegionPlan:
     def ks(self) -> Iterator[Fraction]:
         """Ever more room between the odds and r: at first about as much as between scores."""
         region = self.region
-        # Half of what is left above the least r: with more, powers would go on to where scores are flat.
+        # At most half of what lies above the least r: nearer to that, scores go flat and rows without end.
         most = (region.log - region.floor) / 2
         room = most / 16
         k, y = region.powers(region.log - room)
