@@ -51,7 +51,7 @@ class States:
     """What can be kept at a key: of all its tuples, of those at stake, and the signed number of ways."""
 
     kept: Array
-    mine: Array
+    at_stake: Array
     weights: Array
 
 
@@ -102,12 +102,12 @@ class Chain:
 
     def outcomes(self, model: WorldModel, code: int) -> dict[int, Outcome]:
         """Value -> outcome, of the values that an identity may have."""
-        mine = self.identities.get(code, ())
-        values = sorted({value for key in self._ends(mine) for value in self.values_at[key]})
-        parts = sorted({self.part_of[b] for b, _ in mine}, key=repr)
+        identity_tuples = self.identities.get(code, ())
+        values = sorted({value for key in self._ends(identity_tuples) for value in self.values_at[key]})
+        parts = sorted({self.part_of[b] for b, _ in identity_tuples}, key=repr)
         if model == "unrestricted":
-            return {value: self._shared(mine, self.values[value], parts) for value in values}
-        weights = {value: self._weight(mine, self.values[value], parts) for value in values}
+            return {value: self._shared(identity_tuples, self.values[value], parts) for value in values}
+        weights = {value: self._weight(identity_tuples, self.values[value], parts) for value in values}
         total = sum(weights.values())
         if total == 0:
             return dict.fromkeys(values, NOWHERE)
@@ -122,28 +122,35 @@ class Chain:
             self._outcomes[share] = Outcome(share, share)
         return self._outcomes[share]
 
-    def _shared(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Outcome:
+    def _shared(self, identity_tuples: KeyTuples, value_tuples: KeyTuples, parts: list[ChainKey]) -> Outcome:
         """Unrestricted: 1 - the share of worlds in which the identity and the value share no cell."""
         apart = gmpy2.mpq(1)
         for part in parts:
-            without = self._count(part, mine, theirs, "shared")
+            without = self._count(part, identity_tuples, value_tuples, "shared")
             apart *= gmpy2.mpq(without, self._count(part, (), (), "shared"))
         return self._outcome(1 - apart)
 
-    def _weight(self, mine: KeyTuples, theirs: KeyTuples, parts: list[ChainKey]) -> Exact:
+    def _weight(self, identity_tuples: KeyTuples, value_tuples: KeyTuples, parts: list[ChainKey]) -> Exact:
         """Restricted: worlds in which the identity has nothing but the value, where it has tuples."""
-        return prod((self._count(part, mine, theirs, "others") for part in parts), start=gmpy2.mpz(1))
+        return prod(
+            (self._count(part, identity_tuples, value_tuples, "others") for part in parts), start=gmpy2.mpz(1)
+        )
 
     def _count(
-        self, part: ChainKey, mine: KeyTuples, theirs: KeyTuples, cut: Literal["shared", "others"]
+        self,
+        part: ChainKey,
+        identity_tuples: KeyTuples,
+        value_tuples: KeyTuples,
+        cut: Literal["shared", "others"],
     ) -> Exact:
         """Worlds of a component without the cells of an identity with a value, or with all other values."""
-        mine, theirs = (
-            tuple(entry for entry in owned if self.part_of[entry[0]] == part) for owned in (mine, theirs)
+        identity_tuples, value_tuples = (
+            tuple(entry for entry in owned if self.part_of[entry[0]] == part)
+            for owned in (identity_tuples, value_tuples)
         )
-        name = part, mine, theirs, cut
+        name = part, identity_tuples, value_tuples, cut
         if name not in self._counts:
-            states, tables = self._states(part, dict([*mine, *theirs]))
+            states, tables = self._states(part, dict([*identity_tuples, *value_tuples]))
             pairs = [(b, c) for b in self.members[part] if b[0] == 0 for c in self.next[b]]
             tables += [((b, c), self._pair(states[b], states[c], self.pairs[b, c], cut)) for b, c in pairs]
             bits = sum(
@@ -171,9 +178,9 @@ class Chain:
                 tables.append(((key, *links), table))
         return states, tables
 
-    def _ends(self, mine: KeyTuples) -> set[ChainKey]:
+    def _ends(self, identity_tuples: KeyTuples) -> set[ChainKey]:
         """The join values at the right end that somebody's tuples lead to."""
-        keys = {key for key, _ in mine}
+        keys = {key for key, _ in identity_tuples}
         while any(key in self.next for key in keys):
             keys = {onward for key in keys for onward in self.next.get(key, [key])}
         return keys
@@ -182,8 +189,8 @@ class Chain:
         """Choices of so many tuples that join two keys, by what is kept at each; every one has some cell."""
         if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
             raise TooWideError
-        fewer = c.mine if cut == "shared" else c.kept - c.mine
-        cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.mine, fewer)
+        fewer = c.at_stake if cut == "shared" else c.kept - c.at_stake
+        cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.at_stake, fewer)
         choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in np.unique(cells).tolist()}
         table: Array = np.vectorize(choices.__getitem__, otypes=[object])(cells)
         return table
@@ -256,19 +263,19 @@ def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Array]:
     ways: Counter[tuple[int, int, tuple[int, ...]]] = Counter({(0, 0, ()): 1})
     for states, tuples in links:
         longer: Counter[tuple[int, int, tuple[int, ...]]] = Counter()
-        for (kept, mine, places), number in ways.items():
-            onward = zip(states.kept.tolist(), states.mine.tolist(), strict=True)
-            for place, (more_kept, more_mine) in enumerate(onward):
+        for (kept, at_stake, places), number in ways.items():
+            onward = zip(states.kept.tolist(), states.at_stake.tolist(), strict=True)
+            for place, (more_kept, more_at_stake) in enumerate(onward):
                 for used in range(tuples + 1):
                     sign = (-1) ** (tuples - used) * comb(tuples, used)
-                    state = kept + used * more_kept, mine + used * more_mine, (*places, place)
+                    state = kept + used * more_kept, at_stake + used * more_at_stake, (*places, place)
                     longer[state] += number * sign
         ways = longer
-    distinct = sorted({(kept, mine) for kept, mine, _ in ways})
+    distinct = sorted({(kept, at_stake) for kept, at_stake, _ in ways})
     number_of = {state: number for number, state in enumerate(distinct)}
     table = np.full((len(distinct), *(len(states.kept) for states, _ in links)), gmpy2.mpz(0), object)
-    for (kept, mine, places), number in ways.items():
-        table[(number_of[kept, mine], *places)] = gmpy2.mpz(number)
+    for (kept, at_stake, places), number in ways.items():
+        table[(number_of[kept, at_stake], *places)] = gmpy2.mpz(number)
     numbers = np.array(distinct, np.int64)
     return States(numbers[:, 0], numbers[:, 1], np.full(len(distinct), gmpy2.mpz(1), object)), table
 

@@ -38,14 +38,14 @@ def reduced(sizes: Sizes) -> Sizes:
     return (*sizes[:2], *sorted(size for size in sizes[2:] if size > 1))
 
 
-def star_covers(sizes: Sizes, own: tuple[int, int] | None = None) -> Exact:
-    """The worlds; with `own`, those in which an identity and a value with so many tuples share no cell.
+def star_covers(sizes: Sizes, staked: tuple[int, int] | None = None) -> Exact:
+    """The worlds; with `staked`, those in which an identity and a value with so many tuples share no cell.
 
     Inclusion and exclusion over the tuples that are kept of all views but the largest, whose own sum is
     closed: a tuple of it that meets c cells has 2^c - 1 choices.
     """
     largest = max(range(len(sizes)), key=lambda place: sizes[place])
-    a, b = own or (0, 0)
+    a, b = staked or (0, 0)
     total = gmpy2.mpz(0)
     for sign, i, l, n, p, others in _kept(sizes, (a, b), largest):
         middle = prod(others)
@@ -66,15 +66,15 @@ def covers_of(sizes: Sizes) -> Exact:
     return star_covers(sizes)
 
 
-def covers_without(sizes: Sizes, own: tuple[int, int]) -> Exact:
-    """`star_covers` with `own`; of two views from powers that all values of a join value share.
+def covers_without(sizes: Sizes, staked: tuple[int, int]) -> Exact:
+    """`star_covers` with `staked`; of two views from powers that all values of a join value share.
 
     Sum over what is kept of the smaller side: k of the others and j of the n that are at stake, signed
     C(n-b, k) C(b, j) (2^k - 1)^a (2^(k+j) - 1)^(m-a).
     """
     if len(sizes) > 2:
-        return star_covers(sizes, own)
-    (m, n), (a, b) = sizes, own
+        return star_covers(sizes, staked)
+    (m, n), (a, b) = sizes, staked
     if n > m:
         (m, n), (a, b) = (n, m), (b, a)
     alone, others = _powers(n, a), _powers(n, m - a)
@@ -134,7 +134,7 @@ def star_enclosed(*sizes_and_bits: int) -> Bounds:
     return enclosed(*needed, bits) if len(needed) == 2 else tuples_enclosed(needed, (1, 1), bits)
 
 
-def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> Bounds:
+def tuples_enclosed(sizes: Sizes, staked: tuple[int, int], bits: int) -> Bounds:
     """Bounds (mpq) of the probability that an identity and a value with so many tuples share a cell.
 
     Equal where it is worked out, else about 2^-bits apart, and the probability is not the lower one: let each
@@ -144,14 +144,14 @@ def tuples_enclosed(sizes: Sizes, own: tuple[int, int], bits: int) -> Bounds:
     r (1 - e') <= 1 - P <= r / (1 - e). And 1 - P < 2^-(cells at stake), as every cell is in with probability
     1/2 and that all is covered makes it likelier (Harris' inequality).
     """
-    (a, b), middle = own, prod(sizes[2:])
+    (a, b), middle = staked, prod(sizes[2:])
     if a == sizes[0] or b == sizes[1]:  # alone with all of the other side
         return gmpy2.mpq(1), gmpy2.mpq(1)
     largest = max(range(len(sizes)), key=lambda place: sizes[place])
-    least = _least_degree(sizes, own, largest)
+    least = _least_degree(sizes, staked, largest)
     if least <= bits + sum(sizes).bit_length() + 2:
         check_work(sizes)
-        exact = 1 - gmpy2.mpq(covers_without(sizes, own), covers_of(sizes))
+        exact = 1 - gmpy2.mpq(covers_without(sizes, staked), covers_of(sizes))
         return exact, exact
     at_stake = a * b * middle
     if at_stake > 8 * bits:
@@ -212,9 +212,9 @@ def check_work(sizes: Sizes) -> None:
         )
 
 
-def _least_degree(sizes: Sizes, own: tuple[int, int], largest: int) -> int:
+def _least_degree(sizes: Sizes, staked: tuple[int, int], largest: int) -> int:
     """The fewest cells that a tuple of any view but the largest meets besides those at stake."""
-    (a, b), cells, middle = own, prod(sizes), prod(sizes[2:])
+    (a, b), cells, middle = staked, prod(sizes), prod(sizes[2:])
     left = [cells // sizes[0] - b * middle, cells // sizes[1] - a * middle]
     left += [(cells - a * b * middle) // size for size in sizes[2:]]
     return min(left[:largest] + left[largest + 1 :])
@@ -226,7 +226,7 @@ def _choices(cells: int, tuples: int) -> Exact:
 
 
 def _kept(
-    sizes: Sizes, own: tuple[int, int], largest: int
+    sizes: Sizes, staked: tuple[int, int], largest: int
 ) -> Iterator[tuple[int, int, int, int, int, tuple[int, ...]]]:
     """Sign times binomials, and what is kept of the views but the largest one, with 1 for that.
 
@@ -240,9 +240,11 @@ def _kept(
     def ends(place: int) -> list[tuple[int, int, int]]:
         if place == largest:
             return [(1, 1, 0)]
-        mine = own[place]
+        n_staked = staked[place]
         return [
-            (sign * other, more, one) for other, one in kept(mine) for sign, more in kept(sizes[place] - mine)
+            (sign * other_sign, more, kept_staked)
+            for other_sign, kept_staked in kept(n_staked)
+            for sign, more in kept(sizes[place] - n_staked)
         ]
 
     further = [[(1, 1)] if place == largest else kept(sizes[place]) for place in range(2, len(sizes))]

@@ -274,8 +274,8 @@ class Groups(Measures):
             and np.array_equal(self.values, other.values)
             and np.array_equal(self.counts, other.counts)
             and all(
-                mine.values == theirs.values if len(mine) == len(theirs) else False
-                for mine, theirs in zip(self.domains, other.domains, strict=True)
+                domain.values == other_domain.values if len(domain) == len(other_domain) else False
+                for domain, other_domain in zip(self.domains, other.domains, strict=True)
             )
             and all(np.array_equal(self.codes(name), other.codes(name)) for name in self.by)
         )
@@ -306,7 +306,9 @@ class Groups(Measures):
         if name not in self.by:
             raise ValueError(f"expected a column of {', '.join(map(repr, self.by))}; got {name!r}")
         if self._codes is None:
-            object.__setattr__(self, "_codes", unpacked(self._packed, [len(one) for one in self.domains]))
+            object.__setattr__(
+                self, "_codes", unpacked(self._packed, [len(domain) for domain in self.domains])
+            )
         assert self._codes is not None
         return self._codes[self.by.index(name)]
 
@@ -316,7 +318,7 @@ class Groups(Measures):
         if self._codes is None:
             assert self._packed is not None
             packed = self._packed[position : position + 1]
-            codes = unpacked(packed, [len(one) for one in self.domains])
+            codes = unpacked(packed, [len(domain) for domain in self.domains])
             return {
                 name: domain.values[int(code[0])]
                 for name, domain, code in zip(self.by, self.domains, codes, strict=True)

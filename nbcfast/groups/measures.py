@@ -90,8 +90,8 @@ class Measures:
         if bool((entropies < log - NEAR).any()):
             return False
         near = np.flatnonzero(entropies < log + NEAR).tolist()
-        counts = {tuple(sorted(self._counts(group))) for group in near}
-        return all(_is_entropy_at_least(some, limit) for some in counts)
+        histograms = {tuple(sorted(self._counts(group))) for group in near}
+        return all(_is_entropy_at_least(counts, limit) for counts in histograms)
 
     def recursive_c(self, l: int) -> Fraction | float:
         """Recursive (c, l)-diversity: the supremum of r_1 / (r_l + r_(l+1) + ...) over groups.
@@ -111,7 +111,7 @@ class Measures:
         if l == 1:
             return self.alpha()
         # MO has r_1 and n - r_1 - .. - r_(l-1) of every group that can have the greatest ratio.
-        _, _, ((most, tails, _, _),), _, _ = scanned(self, (l - 2,), None, None)
+        most, tails, _, _ = scanned(self, (l - 2,), None, None).mo[0]
         return math.inf if not tails.all() else _greatest(most, tails)
 
     def is_recursive_diverse(self, c: AnyNumber, l: int) -> bool:

@@ -349,10 +349,10 @@ class Partition:
         closeness = self.demands.closeness
         if closeness is not None and closeness[1] == "ordered" and any(isinstance(v, str) for v in values):
             shown = " < ".join("null" if value is None else repr(value) for value in values[:MOST_SHOWN])
-            rest = f" < .. ({len(values):,} values)" if len(values) > MOST_SHOWN else ""
+            more = f" < .. ({len(values):,} values)" if len(values) > MOST_SHOWN else ""
             remarks.append(
                 f"Ordered distances take {self.sensitive!r} in this order, that of its texts letter by "
-                f"letter: {shown}{rest}. If they mean another order, name them so that this one is it, as "
+                f"letter: {shown}{more}. If they mean another order, name them so that this one is it, as "
                 "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the "
                 "one meant."
             )

@@ -19,13 +19,16 @@ from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
 
 FAR = 1 << 30  # from the first position to the last
-MARKED = 1 << 20  # pairs of ends
+MARKED = 1 << 20  # pairs of ends, up to which the ones that occur are marked in a table of all
 PLAIN = re.compile(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a group has in a column: a text, and the values (or the one interval) that it stands for."""
+    """What a group has in a column: a text, and the values (or the one interval) that it stands for.
+
+    Two cells of a column never have one text: the certificate says by the text what was published.
+    """
 
     text: str
     values: tuple[Value, ...]
@@ -76,22 +79,22 @@ class Quasi:
             text = element(self.values[lo]) if lo == hi else self.tree.labels[lo, hi]
             return Cell(text, self.values[lo : hi + 1])
         if self.is_numeric and lo < self.n_head:
-            found = (self._interval(lo, min(hi, self.n_head - 1)), *self.values[self.n_head : hi + 1])
+            values = (self._interval(lo, min(hi, self.n_head - 1)), *self.values[self.n_head : hi + 1])
         else:
-            found = self.values[lo : hi + 1]
-        if len(found) == 1:
-            return Cell(element(found[0]), found)
-        if len(found) <= LISTED:
-            return Cell("{" + ", ".join(map(element, found)) + "}", found)
-        return Cell(f"{{{element(found[0])} .. {element(found[-1])}}}", found)
+            values = self.values[lo : hi + 1]
+        if len(values) == 1:
+            return Cell(element(values[0]), values)
+        if len(values) <= LISTED:
+            return Cell("{" + ", ".join(map(element, values)) + "}", values)
+        return Cell(f"{{{element(values[0])} .. {element(values[-1])}}}", values)
 
     def _interval(self, lo: int, hi: int) -> Interval:
         """From the number at `lo` up to the next one after `hi`; the outer ends are open."""
         if self.kind == "interval":
-            some = [value for value in self.values[lo : hi + 1] if isinstance(value, Interval)]
+            intervals = [value for value in self.values[lo : hi + 1] if isinstance(value, Interval)]
             # An earlier one may reach further than the last one, where intervals overlap.
-            highs = [value.high for value in some if value.high is not None]
-            return Interval(some[0].low, max(highs) if len(highs) == len(some) else None)
+            highs = [interval.high for interval in intervals if interval.high is not None]
+            return Interval(intervals[0].low, max(highs) if len(highs) == len(intervals) else None)
         low, high = self.values[lo], None if hi == self.n_head - 1 else self.values[hi + 1]
         return Interval(None if lo == 0 else low, high)
 
@@ -101,11 +104,11 @@ class Quasi:
         if self.size**2 <= MARKED:  # sorting the groups would take longer
             marks = np.zeros(self.size**2, np.bool_)
             marks[keys] = True
-            found = np.flatnonzero(marks)
+            distinct = np.flatnonzero(marks)
             codes = (np.cumsum(marks, dtype=np.uint32) - 1)[keys]
         else:
-            found, codes = np.unique(keys, return_inverse=True)
-        cells = tuple(self.cell(*divmod(key, self.size)) for key in found.tolist())
+            distinct, codes = np.unique(keys, return_inverse=True)
+        cells = tuple(self.cell(*divmod(key, self.size)) for key in distinct.tolist())
         seen = set()
         for cell in cells:
             if cell.text in seen:
@@ -170,7 +173,11 @@ def describe(name: str, domain: Domain, used: Array, hierarchy: object = None) -
 
 
 def _positions(values: tuple[Value, ...], n_numbers: int, present: list[int]) -> Longs:
-    """See `Quasi.positions`; the first values are numbers, as many as that says."""
+    """Where each value lies, as `Quasi.positions` says; the first values are numbers, `n_numbers` of them.
+
+    In integers, so that the order in which attributes are tried is that of every machine:
+    docs/mathematics/skyline.md, section 9 (#skyline-9).
+    """
     positions = np.full(len(values), FAR, np.int64)
     if not n_numbers:
         low, high = present[0], present[-1]
