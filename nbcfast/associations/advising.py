@@ -9,13 +9,13 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from nbcfast._core.dtypes import Numbers
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Table
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Codes, Floats, Longs
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.numbers import exact_share
+from nbcfast._core.numbers import AnyNumber, exact_share
 from nbcfast._core.untyped import Document, PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Domain, arrow
 from nbcfast.table.values import SUPPRESSED, Value
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Bools
-from nbcfast._core.numbers import exact_share
+from nbcfast._core.numbers import AnyNumber, exact_share
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, File, batches_from
 from nbcfast.associations import costs
@@ -28,7 +28,6 @@ from nbcfast.associations.sizes import WorldModel, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.associations.streamed_views import read
 from nbcfast.associations.whole_tuples import whole_tuples
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.table import Table
 
 if TYPE_CHECKING:

@@ -14,13 +14,11 @@ import numpy as np
 
 from nbcfast import _groups
 from nbcfast._core.dtypes import Floats, Longs, UInt32s
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import AnyNumber, exact
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
 from nbcfast.table.values import Value
-
-AnyNumber = int | float | Fraction | str  # a float means its shortest decimal text
 
 NEAR = 1e-9  # floats this near to each other are compared as integers
 # Different quotients of integers below this differ by more than a unit in the last place.

@@ -10,10 +10,11 @@ import numpy as np
 
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Bytes, Longs
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
-from nbcfast._reading.source import AnyTable, table_from
-from nbcfast.groups.measures import AnyNumber, check_natural
+from nbcfast._reading.source import AnyTable, is_path, table_from
+from nbcfast.groups.measures import check_natural
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.mondrian.demands import Demands, Distance, refuse
 from nbcfast.mondrian.growing import fill, grow, numbered, problem_of
@@ -149,7 +150,7 @@ def anonymize(
     (((-inf, 44), [44, inf)), array([0, 0, 0, 1, 1, 1], dtype=uint32))
     """
     task = Task.of(quasi, sensitive, Demands.of(points, k, diversity, closeness), hierarchies, target)
-    if isinstance(table, (str, bytes, os.PathLike)):
+    if is_path(table):
         if out is None and memory_limit is None:
             raise ValueError(
                 "out: a file is split on disk, and needs a Parquet file to write, or a memory_limit; got none"

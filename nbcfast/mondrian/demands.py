@@ -11,12 +11,11 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import as_limit, exact, exact_share, fields_text, number_text
+from nbcfast._core.numbers import AnyNumber, as_limit, exact, exact_share, fields_text, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.partition_form import partition_warnings
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.points import AnyPoint, Point, as_points

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Longs, UInt32s
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
 from nbcfast.mondrian.utility import Utility, measured

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from nbcfast._core.numbers import AnyNumber
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
 from nbcfast.groups.groups import Groups
-from nbcfast.groups.measures import AnyNumber
 from nbcfast.groups.sets import MOST_L, SetGroups
 from nbcfast.skyline.deciding import is_safe
 from nbcfast.skyline.points import as_confidence

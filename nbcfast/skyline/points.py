@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from nbcfast._core.numbers import exact, exact_share, number_text
+from nbcfast._core.numbers import AnyNumber, exact, exact_share, number_text
 from nbcfast._core.validation import whole
-from nbcfast.groups.measures import AnyNumber
 
 AnyPoint = Sequence[AnyNumber]  # (l, k, m, confidence)
 
