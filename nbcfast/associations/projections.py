@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...]
 
-MOST_BETWEEN = 6  # views, all of whose orders are tried
+MOST_BETWEEN = 6  # views, all of whose orders are tried (720); of more the join is worked with
 
 
 @dataclass(frozen=True)

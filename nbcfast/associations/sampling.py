@@ -17,9 +17,9 @@ from nbcfast._core.dtypes import Bools, Bytes
 from nbcfast._core.untyped import Exact
 from nbcfast.associations.pieces import POOL, Piece, rarest_view
 
-FEWEST_KEPT = 1 / 64  # of the draws, below which flips take over
+FEWEST_KEPT = 1 / 64  # of the draws, below which flips take over, or restricted worlds are refused
 CHAINS = 4096  # of flips, side by side
-SWEEPS = 64
+SWEEPS = 64  # flips of every join tuple, from the set of all
 DRAWS_AT_ONCE = 1 << 24  # bits
 
 DrawnTogether = tuple[int, ...]  # join tuples of one view tuple, of which one at least is in

@@ -274,6 +274,7 @@ class Groups(Measures):
             and np.array_equal(self.values, other.values)
             and np.array_equal(self.counts, other.counts)
             and all(
+                # Lengths first, as the values of numbers are made when they are first asked for.
                 domain.values == other_domain.values if len(domain) == len(other_domain) else False
                 for domain, other_domain in zip(self.domains, other.domains, strict=True)
             )

@@ -183,7 +183,11 @@ class Demands:
         )
 
     def arguments(self, n_values: int) -> tuple[int, Limit | None, Limit | None, list[PointLimit]]:
-        """What the kernel takes: least people, diversity, closeness, points."""
+        """What the kernel takes: least people, diversity, closeness, points.
+
+        More knowledge than there are values and people changes nothing, and is cut off where 64 bits hold it.
+        Limits go as words of both their integers: where floats do not decide, the kernel compares products.
+        """
         diversity = None
         if self.diversity is not None:
             c, l = self.diversity

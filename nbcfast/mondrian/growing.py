@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 SUBTREE_ROWS = 1 << 22  # a subtree of so many rows is done in one go: tens of milliseconds
-LEAST_SUBTREE = 1 << 14
-SPAN_ROWS = 1 << 20
+LEAST_SUBTREE = 1 << 14  # rows below which a thread is not worth its start
+SPAN_ROWS = 1 << 20  # that are made into records, or decided, in one go
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = "1GiB"
 INTERPRETER = 128 << 20  # bytes that a process takes which has done nothing yet
-LEAST_ROWS = 1 << 12  # of a buffer
+LEAST_ROWS = 1 << 12  # of a buffer: with fewer the file would be read in crumbs
 CHUNK = 1 << 17  # rows made into records at a time
 
 

@@ -32,6 +32,7 @@ def save(
 ) -> None:
     """Write the folder; see `Partition.save`."""
     generator = tables.ordered_by(order, rng)
+    # Counted anew, whoever made the partition: what does not keep its demands is not written.
     fault = partition.demands.broken(partition.groups)
     if fault is not None:
         raise ValueError(f"not saved: {fault[0]}")

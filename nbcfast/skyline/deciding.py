@@ -40,7 +40,8 @@ MOST_BOUNDS = 20_000  # products that are bounded to 192 digits; with more left 
 WRITTEN = 1 << 20  # factors of a breach that is given as a Fraction
 # A product of 2 m + 3 rounded operations is off by 2 m + 4 units of 2^-53 at most, the probability by less.
 ROUND_OFF = 2.0**-53
-TIE, TINY = 1e-8, 1e-270
+TIE = 1e-8  # odds as floats that are within this of each other may really be in the other order
+TINY = 1e-270  # odds below are all looked at by rationals: such floats lose digits
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
     """The worst attack by rationals: floats only leave out what cannot be the least."""
     _, vn, tw, mo = statistics.of(l)
     a, w, c, n = mo
-    zero = np.flatnonzero((k >= w) | ((m > 0) & (k + m >= n)))
+    zero = np.flatnonzero((k >= w) | ((m > 0) & (k + m >= n)))  # Statement 4.3: the value is certain
     if len(zero):
         return Worst(0.0, 1, -1, int(zero[0]), -1, True, gmpy2.mpq(0))
     falls = _Falls(m)

@@ -83,7 +83,7 @@ def find(
             statistics = Statistics(range(l, stop)).update(groups, threads=threads)
         assert statistics is not None
         corners = _corners(statistics, l, limit)
-        if not corners:  # more excluded values are no safer
+        if not corners:  # more excluded values are no safer (Statement 4.4)
             break
         layers.append(corners)
         if progress is not None:
