@@ -99,8 +99,8 @@ class Explicit:
             listed += [(code, *entry) for entry in sorted(outcomes(code).items(), key=itemgetter(0))]
             if progress is not None:
                 progress(done + 1, len(identities))
-        # Finders give one object for all associations that are alike, so that its float and its place beside a
-        # threshold are worked out once. It is known by its id: its fractions may be long.
+        # Finders give one object for all associations that are alike: its float, and whether it is above a
+        # threshold, are worked out once. It is known by its id, as its fractions may be long.
         places: dict[int, int] = {}
         self.outcomes: list[Outcome] = []
         kinds = np.zeros(len(listed), np.int64)
