@@ -19,7 +19,7 @@ from peers_publishing import within
 from publishing import views_of
 
 import nbcfast
-from nbcfast import Viewset, canonical, compare, margin, safety
+from nbcfast import Viewset, attack, canonical, compare, margin, safety
 from nbcfast.published.release import Release
 from nbcfast.reference import canonical as plain
 from nbcfast.transform import fill_zeros, scale
@@ -80,7 +80,7 @@ class Worth:
             bits = scale(filled, amplification).bits
             ratio = min(margin(views).log, math.log(2)) / filled.log_amplification
         loss = evaluate(published, table, CLASS).log_loss
-        return cls(ratio, bits, published.n_rows, loss, canonical.attacked(release, views))
+        return cls(ratio, bits, published.n_rows, loss, attack.totals(release, views))
 
     def cells(self) -> list[str]:
         recovered, cells = self.recovered

@@ -5,6 +5,7 @@ from nbcfast.attack.definetti import DeFinetti, definetti
 from nbcfast.attack.inverting import Inversion, invert
 from nbcfast.attack.membership import Membership, membership
 from nbcfast.attack.posteriors import Posterior, posterior
+from nbcfast.attack.totals import totals
 from nbcfast.attack.worlds import Worlds, worlds
 from nbcfast.attack.worst import Worst, worst
 
@@ -21,6 +22,7 @@ __all__ = [
     "invert",
     "membership",
     "posterior",
+    "totals",
     "worlds",
     "worst",
 ]

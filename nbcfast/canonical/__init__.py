@@ -1,8 +1,9 @@
 """The canonical release: a viewset made from the answers of a classifier, and from nothing else."""
 
+from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard, Solution
-from nbcfast.canonical.leak import Leak, attacked, leak
+from nbcfast.canonical.leak import Leak, leak
 from nbcfast.canonical.publish import release
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nbcfast._reading.source import table_from
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.table import Table
 
 
@@ -14,7 +12,7 @@ def expect_progress(progress: object) -> None:
         raise TypeError(f"progress must be callable or None, got {type(progress).__name__}")
 
 
-def table_of(given: Any, name: str) -> Table:
+def table_of(given: AnyTable, name: str) -> Table:
     """The table that an argument is or makes; errors begin with its name."""
     try:
         return table_from(given, name)

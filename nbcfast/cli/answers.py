@@ -13,8 +13,8 @@ import nbcfast
 from nbcfast import canonical
 from nbcfast._reading.endings import is_parquet
 from nbcfast.canonical import Leak
-from nbcfast.canonical.leak import programmes
 from nbcfast.canonical.publish import not_here
+from nbcfast.canonical.ratio_intervals import programmes
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.printing import label, listing
 from nbcfast.cli.reading import progress, read

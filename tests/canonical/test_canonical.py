@@ -14,6 +14,7 @@ import pytest
 import nbcfast
 from nbcfast import Viewset, canonical
 from nbcfast._box import Separator
+from nbcfast._core import dtypes
 from nbcfast._core.errors import Infeasible
 from nbcfast._solve import Program, System
 from nbcfast.canonical import Box, ListedBox, Solution, box, integers, solve
@@ -219,9 +220,12 @@ def test_renaming_and_permuting():
 
 # What a module after the box may import besides modules after the box.
 PLAIN = {
+    *(f"_core.dtypes.{name}" for name in dir(dtypes)),
     "_core.errors.Infeasible",
     "_core.errors.expect",
     "_core.threads.Progress",
+    "_core.untyped.Document",
+    "_core.untyped.Exact",
     "_wire.messages.short",
     "_core.numbers.exact",
 }
@@ -243,8 +247,6 @@ AFTER_THE_BOX = {
         "_rounding.rows.least_rows",
         "_rounding.rows.longer",
         "_rounding.rows.unsafe",
-        "_rounding.search.Bools",
-        "_rounding.search.Floats",
         "_rounding.search.MOST_ROWS",
         "_rounding.search.Nearest",
         "safety",
@@ -271,7 +273,15 @@ AFTER_THE_BOX = {
     "weights.solver": {"_solve.Program"},
     "weights.violated": {"_halves.codes.unravelled"},
 }
-SEE_VIEWS = {"boxes.box", "boxes.ranked", "arguments", "leak", "publish"}
+SEE_VIEWS = {
+    "boxes.box",
+    "boxes.ranked",
+    "arguments",
+    "leak",
+    "leave_one_out",
+    "publish",
+    "ratio_intervals",
+}
 
 
 def test_nothing_after_the_box_can_see_counts():

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
-from nbcfast import Table, Viewset, canonical, safety, verify_release
+from nbcfast import Table, Viewset, attack, canonical, safety, verify_release
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.boxes import ranked as boxes
 from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
@@ -773,14 +773,16 @@ class TestLeak:
         found = canonical.leak(views, intervals=True)
         work = sum(solved)
         solved.clear()
-        monkeypatch.setattr(importlib.import_module("nbcfast.canonical.leak"), "MOST_WORK", work - 1)
+        monkeypatch.setattr(
+            importlib.import_module("nbcfast.canonical.ratio_intervals"), "MOST_WORK", work - 1
+        )
         capped = canonical.leak(views, intervals=True)
         assert solved == []
         assert capped.intervals is None
         assert capped.no_intervals == (
             f"6 linear programmes of {work // 6} numbers each are more than {work - 1} numbers together"
         )
-        monkeypatch.setattr(importlib.import_module("nbcfast.canonical.leak"), "MOST_WORK", work)
+        monkeypatch.setattr(importlib.import_module("nbcfast.canonical.ratio_intervals"), "MOST_WORK", work)
         assert canonical.leak(views, intervals=True) == found
 
     def test_the_bound_of_all_rules_is_not_said_to_bound_one(self):
@@ -796,10 +798,13 @@ class TestLeak:
         for array in arrays:
             array[0] += most - array.sum(axis=0)
         views = Viewset(most, arrays)
-        assert canonical.attacked(views, views) == (15, 15)
+        assert attack.totals(views, views) == (15, 15)
         # A power of the counts is inverted by its public totals too, gauge or not.
         release = nbcfast.safety_transform(views, 4, rows="proven")
-        assert canonical.attacked(release, views)[0] >= 12
+        assert attack.totals(release, views)[0] >= 12
+
+    def test_the_totals_attack_has_its_former_name_for_one_version(self):
+        assert canonical.attacked is attack.totals
 
     def test_results_read_well(self):
         found = canonical.leak(TestCertificate.VIEWS, intervals=False)
@@ -872,21 +877,21 @@ class TestLeak:
     def test_the_attack_wants_the_same_names(self):
         views = TestCertificate.VIEWS
         with pytest.raises(TypeError, match="release must be a Release or a Viewset, got int"):
-            canonical.attacked(5, views)
+            attack.totals(5, views)
         with pytest.raises(ValueError, match="release must have the classes"):
-            canonical.attacked(Viewset(views.class_counts, dict(views.counts)), views)
+            attack.totals(Viewset(views.class_counts, dict(views.counts)), views)
         for counts, message in (
             ({"age": views.counts["age"]}, "got no 'sex' of 2 values"),
             ({**views.counts, "more": views.counts["sex"]}, "release must have the attributes"),
             ({"age": views.counts["sex"], "sex": views.counts["sex"]}, "got no 'age' of 3 values"),
         ):
             with pytest.raises(ValueError, match=message):
-                canonical.attacked(Viewset(views.class_counts, counts, views.classes), views)
+                attack.totals(Viewset(views.class_counts, counts, views.classes), views)
         made = canonical.release(views, 4)
         turned = Viewset(
             views.class_counts, {name: views.counts[name] for name in ("sex", "age")}, views.classes
         )
-        assert canonical.attacked(made, turned) == canonical.attacked(made, views)
+        assert attack.totals(made, turned) == attack.totals(made, views)
 
 
 class TestAdult:
@@ -909,12 +914,12 @@ class TestAdult:
 
     def test_public_totals_give_back_part_of_three_attributes_and_nothing_of_two(self, data):
         views = adult(data)
-        recovered, cells = canonical.attacked(canonical.release(views, 4), views)
+        recovered, cells = attack.totals(canonical.release(views, 4), views)
         assert cells == 159
         assert recovered <= 120
-        assert canonical.attacked(nbcfast.safety_transform(views, 4, rows="proven"), views) == (159, 159)
+        assert attack.totals(nbcfast.safety_transform(views, 4, rows="proven"), views) == (159, 159)
         views = adult(data, ["age", "education_num"])
-        assert canonical.attacked(canonical.release(views, 4), views) == (0, 80)
+        assert attack.totals(canonical.release(views, 4), views) == (0, 80)
 
     def test_the_meter(self, data):
         pytest.importorskip("scipy")

@@ -259,7 +259,7 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     two = ("publish", tmp_path / "two.csv", "--class", "diagnosis", "--amplification", 4)
     printed = run(*two, "--out", tmp_path / "two", "--intervals")[1]
     assert re.search(r"glucose +2 of 2 +0 \(gives the scale, or is fixed\)\n", printed)
-    monkeypatch.setattr(import_module("nbcfast.canonical.leak"), "MOST_WORK", 1)
+    monkeypatch.setattr(import_module("nbcfast.canonical.ratio_intervals"), "MOST_WORK", 1)
     printed = run(*arguments, "--intervals", "--overwrite")[1]
     assert re.search(r"intervals of log-ratios +not measured: \d+ linear programmes of", printed)
 

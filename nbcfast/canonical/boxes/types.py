@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Int8s, Longs
+
+Preserve = Literal["label", "order"]
 
 
 class Answers:
