@@ -15,7 +15,7 @@ import nbcfast
 from nbcfast import Viewset
 from nbcfast.canonical import box, integers, solve
 from nbcfast.canonical.boxes import ranked as boxes
-from nbcfast.canonical.boxes.large import SweptBox
+from nbcfast.canonical.boxes.types import SweptBox
 from nbcfast.canonical.weights import several as classes
 from nbcfast.canonical.weights.violated import HalvedDemands
 from nbcfast.reference import canonical_classes as reference

@@ -2,9 +2,10 @@
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.boxes.box import box
-from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard, Solution
+from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
 from nbcfast.canonical.leak import Leak, leak
 from nbcfast.canonical.publish import release
+from nbcfast.canonical.weights.results import Scorecard, Solution
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.points_table import PointsTable

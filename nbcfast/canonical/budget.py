@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from nbcfast.canonical.boxes.decided import answers
-from nbcfast.canonical.boxes.types import Scorecard, Solution
+from nbcfast.canonical.boxes.types import AnyBox
+from nbcfast.canonical.weights.results import Scorecard, Solution
 from nbcfast.canonical.weights.scorecard import differing, integers, shortened
-from nbcfast.canonical.weights.solve import AnyBox, solve
+from nbcfast.canonical.weights.solve import solve
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

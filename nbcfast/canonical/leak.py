@@ -17,12 +17,12 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.attack.totals import totals_of_scores
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes.box import box
-from nbcfast.canonical.boxes.types import Box, Preserve
+from nbcfast.canonical.boxes.types import AnyBox, Box, Preserve
 from nbcfast.canonical.leave_one_out import Person, drawn_people, people_of, without
 from nbcfast.canonical.ratio_intervals import median_lengths, programmes
-from nbcfast.canonical.row_shares import Scores
+from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.scorecard import integers
-from nbcfast.canonical.weights.solve import AnyBox, solve
+from nbcfast.canonical.weights.solve import solve
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 
@@ -255,7 +255,7 @@ def leak(
         medians, why_not = median_lengths(asked, solution, views, progress)
     elif intervals:
         why_not = "they are of two classes"
-    scores = Scores.of(integers(asked, solution, progress=progress))
+    scores = IntegerScores.of(integers(asked, solution, progress=progress))
     recovered, cells = totals_of_scores(
         [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points],
         np.array(scores.base, np.float64),

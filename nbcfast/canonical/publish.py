@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast import safety
-from nbcfast._core.dtypes import Array, Counts, Int8s, Longs
+from nbcfast._core.dtypes import Counts, Longs
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import amount_text, as_limit, exact, number_text, power_text
 from nbcfast._core.validation import choice, whole
-from nbcfast._halves.codes import unravelled
-from nbcfast._rounding.rows import Rounded, RowsArgument, Short, checked_rows
+from nbcfast._reading.source import AnyTable
+from nbcfast._rounding.rows import RowsArgument, checked_rows
 from nbcfast._wire.json_entries import canonical_json
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
-from nbcfast.canonical.boxes.decided import answers
-from nbcfast.canonical.boxes.large import MOST_TUPLES, PairsBox, SweptBox
+from nbcfast.canonical.boxes.halving import MOST_TUPLES
 from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
-from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Scorecard
-from nbcfast.canonical.budget import budgeted
-from nbcfast.canonical.rounding import SEARCHED, Same, ScorecardPlan, to_rows
-from nbcfast.canonical.row_shares import Scores
-from nbcfast.canonical.weights.scorecard import integers
-from nbcfast.canonical.weights.solve import solve
-from nbcfast.published.release import Canonical, Certificate, PublicList, Release
+from nbcfast.canonical.boxes.types import AnyBox, Preserve
+from nbcfast.canonical.from_answers import Parameters, release_of
+from nbcfast.published.release import Release
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
 from nbcfast.views import Viewset
@@ -36,22 +30,17 @@ from nbcfast.views.flat import usable
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast.published.release import Release
-
-AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
 
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
 MOST_BITS = 62
-WITHIN = Fraction(9, 8)  # of the range of the weights, for their integers
-COUNTED = 1_000_000  # tuples whose answers are counted one by one where they are not held
 
 
 def release(
     views: Viewset,
-    amplification: Any,
+    amplification: int | Fraction | str | float,
     *,
-    preserve: Literal["label", "order"] = "label",
-    tuples: Any = None,
+    preserve: Preserve = "label",
+    tuples: AnyTable | None = None,
     bits: int | None = None,
     rows: RowsArgument = "smallest",
     attacker: Literal["row", "worlds"] = "row",
@@ -141,137 +130,26 @@ def release(
     if reason is not None:
         raise Infeasible(f"no canonical release: {reason}", {})
     codes = None if tuples is None else listed_codes(views, tuples)
-    asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
     names = nameless_counts(views)
+    asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
+    parameters = Parameters(
+        names=names,
+        limit=limit,
+        demanded=demanded,
+        attacker=attacker,
+        preserve=preserve,
+        bits=bits,
+        rows=rows,
+        list_digest=None if codes is None else listed_digest(names, codes),
+        undeclared=undeclared(names),
+        class_name=class_name,
+    )
 
     def boxed(published: Viewset) -> AnyBox:
         return box(published, mode=preserve, tuples=codes, threads=threads)
 
-    return _published(
-        asked, names, limit, demanded, bits, rows, boxed, attacker, preserve, class_name, progress
-    )
-
-
-class _Points(NamedTuple):
-    """What a certificate says of points: None of one class."""
-
-    card: Scorecard | None
-    reproducible: bool
-    bits: int | None
-
-
-def _published(
-    asked: AnyBox,
-    names: Viewset,
-    limit: Fraction,
-    demanded: Fraction,
-    bits: int | None,
-    rows: Any,
-    boxed: Callable[[Viewset], AnyBox],
-    attacker: Any,
-    preserve: Any,
-    class_name: str | None,
-    progress: Progress | None,
-) -> Release:
-    """Everything after the box: answers and public parameters in, a release out.
-
-    `names` has no counts, and `boxed` makes the box of counts that are to be published.
-    """
-    target, points = asked, _Points(None, True, bits)
-    if asked.n_classes == 1:
-        scores = Scores.single(asked.sizes)
-    else:
-        solution = solve(asked, progress=progress)
-        if bits is None:
-            card, reproducible = integers(asked, solution, progress=progress), solution.reproducible
-            # Small points are for people. Counts take longer ones, which keep further from the threshold.
-            longer = integers(asked, solution, within=WITHIN, progress=progress)
-        else:
-            card, reproducible = budgeted(asked, solution, bits, progress=progress)
-            longer = card
-        scores, points = Scores.of(longer), _Points(card, reproducible, bits)
-        if card.changed:
-            target = answers(card, asked)
-    codes = asked.codes if isinstance(asked, ListedBox) else None
-
-    def same(published: Viewset) -> Same:
-        return difference(target, boxed(published))
-
-    def wrapped(rounded: Rounded, points: _Points) -> Release:
-        equivalence, differing, listed = rounded.equivalence, rounded.differing, None
-        if target is not asked:  # what was rounded to are the answers of rounded points, all of them
-            assert points.card is not None
-            differing = points.card.changed
-        if codes is not None:
-            assert differing is not None
-            listed = PublicList(len(codes), listed_digest(names, codes), differing)
-            differing = None
-        made = Canonical(
-            points=() if points.card is None else tuple(_plain(array) for array in points.card.points),
-            constants=() if points.card is None else points.card.constants,
-            reproducible=points.reproducible,
-            undeclared=undeclared(names),
-            bits=points.bits,
-            listed=listed,
-        )
-        certificate = Certificate(
-            method="canonical",
-            amplification=demanded,
-            attacker=attacker,
-            preserve=preserve,
-            equivalence="none" if differing is None else equivalence,
-            tuples=names.n_tuples,
-            differing_tuples=differing,
-            canonical=made,
-        )
-        return Release(rounded.views, certificate, class_name)
-
-    plan = ScorecardPlan(scores, names, limit, same, codes, preserve)
-    try:
-        return wrapped(to_rows(plan, rows), points)
-    except Short as short:
-        best: dict[str, object] = dict(short.best)
-        found = short.rounded
-        # Counts that decide otherwise than their points come with points of their own, which no bits limit.
-        if found is None or (bits is not None and found.differing != 0):
-            found = to_rows(plan, "smallest")
-        best["release"] = wrapped(found, points if found.differing == 0 else _points_of(boxed(found.views)))
-        best["rows"] = found.views.n_rows
-        raise Infeasible(short.why, best) from None
-
-
-def _points_of(counts: AnyBox) -> _Points:
-    """Points that decide as published counts do which no points came before."""
-    solution = solve(counts)
-    return _Points(integers(counts, solution), solution.reproducible, None)
-
-
-def _plain(array: Array) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(number) for number in row) for row in array.tolist())
-
-
-def difference(target: AnyBox, found: AnyBox) -> Same:
-    """Whether two boxes have the same answers, and where it can be counted how many differ."""
-    method = "enumeration" if target.tuples <= SEARCHED else "meet in the middle"
-    if found == target:
-        return Same(True, 0, method)
-    here, there = _all_answers(target), _all_answers(found)
-    if here is None or there is None:
-        return Same(False, None, "none")
-    wrong = here != there
-    return Same(False, int((wrong.any(axis=1) if wrong.ndim > 1 else wrong).sum()), method)
-
-
-def _all_answers(of: AnyBox) -> Int8s | None:
-    """The answers of a box tuple by tuple, or None where they are too many."""
-    if isinstance(of, EnumeratedBox | ListedBox):
-        return of.labels
-    if of.tuples > (SEARCHED if isinstance(of, Box) else COUNTED):
-        return None
-    if isinstance(of, Box):
-        return of.flat()
-    codes = unravelled(np.arange(of.tuples), of.sizes)
-    return of.orders(codes) if isinstance(of, PairsBox) else of.labels(codes)
+    # From here on the private counts are out of reach: `names` has none, and `boxed` gets published ones.
+    return release_of(asked, parameters, boxed, progress)
 
 
 def nameless_counts(views: Viewset) -> Viewset:
@@ -300,7 +178,8 @@ def not_here(
         return "without the gauge counts say more than the answers"
     if not views.attributes:
         return "there is no attribute"
-    tuples, n_classes = views.n_tuples, len(views.classes)
+    tuples = views.n_tuples
+    n_classes = len(views.classes)
     if listed:
         return None
     size = amount_text(tuples)
@@ -317,7 +196,7 @@ def _beside(most: int, tuples: int) -> str:
     return power_text(most) if amount_text(tuples).startswith("about") else f"{most:,}"
 
 
-def listed_codes(views: Viewset, tuples: Any) -> Longs:
+def listed_codes(views: Viewset, tuples: AnyTable) -> Longs:
     """The rows of a public list as positions in the domains."""
     table = table_of(tuples, "tuples")
     if table.n_rows == 0:
@@ -350,7 +229,7 @@ def listed_digest(names: Viewset, codes: Longs) -> str:
     return total.hexdigest()
 
 
-def _bits(bits: Any) -> int:
+def _bits(bits: object) -> int:
     chosen = whole(bits, "bits", expected="an int or None")
     if not 1 <= chosen <= MOST_BITS:
         raise ValueError(f"bits must be 1 to {MOST_BITS}, got {number_text(chosen)}")

@@ -15,7 +15,8 @@ import numpy as np
 from nbcfast._core.dtypes import Floats
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.boxes.sides import cubed
-from nbcfast.canonical.boxes.types import Box, Solution
+from nbcfast.canonical.boxes.types import Box
+from nbcfast.canonical.weights.results import Solution
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Nearest
-from nbcfast.canonical.row_shares import Scores, Shares
+from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 
 SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
@@ -33,7 +33,7 @@ class Same(NamedTuple):
     method: str
 
 
-def all_totals(scores: Scores, codes: Longs | None = None) -> Longs:
+def all_totals(scores: IntegerScores, codes: Longs | None = None) -> Longs:
     """The sums of points of every class, for all tuples in C order or for those of `codes`."""
     dtype: Any = np.int64 if scores.range < 1 << 60 else object
     base = np.array(scores.base, dtype)
@@ -54,7 +54,7 @@ class ScorecardPlan:
 
     Parameters
     ----------
-    scores : Scores
+    scores : IntegerScores
     names : Viewset
         Whose labels and domains the counts get. Its counts do not matter and are 0.
     limit : Fraction
@@ -70,7 +70,7 @@ class ScorecardPlan:
 
     def __init__(
         self,
-        scores: Scores,
+        scores: IntegerScores,
         names: Viewset,
         limit: Fraction,
         same: Callable[[Viewset], Same],
@@ -102,10 +102,10 @@ class ScorecardPlan:
     def between(self, low: Fraction, high: Fraction) -> Fraction | None:
         return None  # k only has to leave room for what rounding does to Lambda
 
-    def shares(self, k: Fraction) -> Shares:
-        return Shares(self.scores, self.limit, k)
+    def shares(self, k: Fraction) -> EvenShares:
+        return EvenShares(self.scores, self.limit, k)
 
-    def nearest(self, shares: Shares, rows: int) -> Nearest:
+    def nearest(self, shares: EvenShares, rows: int) -> Nearest:
         starts = np.array(shares.starts[:-1], np.int64)
         sizes = tuple(np.diff(shares.starts).tolist())
 
@@ -115,7 +115,7 @@ class ScorecardPlan:
 
         return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
 
-    def _compared(self, shares: Shares) -> Iterable[tuple[int, int, Floats, Bools]]:
+    def _compared(self, shares: EvenShares) -> Iterable[tuple[int, int, Floats, Bools]]:
         """Every pair of classes; of more than two, only where one of them is best if the label is kept."""
         totals = all_totals(shares.scores, self.codes)
         best = None
@@ -128,7 +128,7 @@ class ScorecardPlan:
                 distance[(best != c) & (best != d)] = np.inf
             yield c, d, distance, gaps > 0
 
-    def proven(self, shares: Shares) -> Counted:
+    def proven(self, shares: EvenShares) -> Counted:
         rows = shares.proven_rows()
         while True:
             counted = shares.plain(rows)
@@ -136,7 +136,7 @@ class ScorecardPlan:
                 return counted
             rows = round_up(rows + rows // 8)
 
-    def proven_in(self, shares: Shares, rows: int) -> Counted | None:
+    def proven_in(self, shares: EvenShares, rows: int) -> Counted | None:
         return None  # nothing is known of counts here before they are compared
 
     def compare(self, views: Viewset) -> Same:
@@ -154,7 +154,7 @@ def to_rows(plan: ScorecardPlan, rows: RowsArgument) -> Rounded:
     return _fewest(search) if plan.searched else _doubled(search)
 
 
-def _fewest(search: RowSearch[Shares]) -> Rounded:
+def _fewest(search: RowSearch[EvenShares]) -> Rounded:
     """The fewest rows that a search finds; and where that is cheap, down again with lower Lambdas.
 
     On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
@@ -170,7 +170,7 @@ def _fewest(search: RowSearch[Shares]) -> Rounded:
     return found
 
 
-def _doubled(search: RowSearch[Shares]) -> Rounded:
+def _doubled(search: RowSearch[EvenShares]) -> Rounded:
     """Twice the rows until nothing differs, and then down in steps of an eighth."""
     plan = search.plan
     for k in plan.ks():
@@ -194,7 +194,7 @@ def _doubled(search: RowSearch[Shares]) -> Rounded:
     raise unsafe(plan.limit)
 
 
-def _fitting(search: RowSearch[Shares], shares: Shares, rows: int) -> Viewset | None:
+def _fitting(search: RowSearch[EvenShares], shares: EvenShares, rows: int) -> Viewset | None:
     """Counts by largest remainder, if they may leave."""
     counted = shares.plain(rows)
     if counted is None:

@@ -22,7 +22,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
-from nbcfast.canonical.boxes.types import Scorecard
+from nbcfast.canonical.weights.results import Scorecard
 
 PRECISION = 160  # bits of everything here; the same on every machine
 SWEEPS = 100
@@ -32,7 +32,7 @@ ENOUGH = 2.0**-48  # a sweep that changes no logarithm by more is the last: flat
 
 
 @dataclass(frozen=True)
-class Scores:
+class IntegerScores:
     """Integers to whose sums the logarithms of the scores are to be proportional: never 0 between classes.
 
     Attributes
@@ -50,7 +50,7 @@ class Scores:
     gap: int
 
     @classmethod
-    def of(cls, card: Scorecard) -> Scores:
+    def of(cls, card: Scorecard) -> IntegerScores:
         """The scores of a scorecard, symmetric about its threshold."""
         if len(card.constants) == 1:
             centre = card.centre if card.gap is not None else 2 * card.threshold - 1
@@ -69,7 +69,7 @@ class Scores:
         return cls(base, rows, 1)
 
     @classmethod
-    def single(cls, sizes: Sequence[int]) -> Scores:
+    def single(cls, sizes: Sequence[int]) -> IntegerScores:
         """Of one class."""
         return cls((0,), tuple(((0,),) * size for size in sizes), 1)
 
@@ -84,20 +84,20 @@ class Scores:
         return most
 
 
-class Shares:
+class EvenShares:
     """What each class and each value in it would have of the rows, if rows could be split.
 
     Fields and names are those that `nbcfast._rounding` searches rows by.
 
     Parameters
     ----------
-    scores : Scores
+    scores : IntegerScores
     amplification : Fraction
     power : Fraction
         Lambda is to be the amplification to the power 1 / `power`, exactly.
     """
 
-    def __init__(self, scores: Scores, amplification: Fraction, power: Fraction) -> None:
+    def __init__(self, scores: IntegerScores, amplification: Fraction, power: Fraction) -> None:
         self.scores = scores
         self.n, self.n_classes = len(scores.points), len(scores.base)
         sizes = [len(rows) for rows in scores.points]
@@ -107,7 +107,7 @@ class Shares:
             log = gmpy2.log(gmpy2.mpq(amplification)) / gmpy2.mpq(power)
             unit = log / scores.range if scores.range else gmpy2.mpfr(0)
             # Attributes with the same points get the same shares: thousands may have but one value.
-            same = {rows: _Levels(rows, unit) for rows in dict.fromkeys(scores.points)}
+            same = {rows: _EqualRows(rows, unit) for rows in dict.fromkeys(scores.points)}
             levels = [same[rows] for rows in scores.points]
             base = [gmpy2.exp(unit * (number - max(scores.base))) for number in scores.base]
             _balance(levels, base)
@@ -161,7 +161,7 @@ class Shares:
         return Counted(of_class, columns, np.zeros((0, 0)))
 
 
-class _Levels:
+class _EqualRows:
     """The distinct rows of points of an attribute: equal rows are one level, and get equal shares."""
 
     def __init__(self, rows: Any, unit: Any) -> None:
@@ -222,7 +222,7 @@ class _Levels:
         return [shares[level] for level in self.of_value]
 
 
-def _balance(levels: list[_Levels], base: list[Any]) -> None:
+def _balance(levels: list[_EqualRows], base: list[Any]) -> None:
     """Sweeps over rho and the shares of the classes, until every value is equally frequent.
 
     Attributes that share their levels are one object, many times.

@@ -27,7 +27,7 @@ from nbcfast._wire.release_form import Document
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.canonical import box
-from nbcfast.canonical.publish import difference
+from nbcfast.canonical.boxes.decided import difference
 from nbcfast.closeness import est
 from nbcfast.closeness.reached import statement11
 from nbcfast.equivalence import compare

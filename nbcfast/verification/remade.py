@@ -17,9 +17,9 @@ from nbcfast._wire.messages import short
 from nbcfast._wire.points_and_counts import scorecard as judged_by_script
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
-from nbcfast.canonical.boxes.types import Scorecard
 from nbcfast.canonical.publish import listed_codes, listed_digest
 from nbcfast.canonical.publish import release as publish
+from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.solve import unknowns
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Release
@@ -27,7 +27,7 @@ from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._wire.release_form import Document
-    from nbcfast.canonical.boxes.types import Scorecard
+    from nbcfast.canonical.weights.results import Scorecard
 
     Codes = Longs
 

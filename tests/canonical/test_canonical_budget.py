@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Infeasible, Release, Table, Viewset, canonical, verify_release
 from nbcfast.canonical import box, integers, solve
-from nbcfast.canonical.boxes.types import Scorecard
+from nbcfast.canonical.boxes.decided import difference
 from nbcfast.canonical.budget import budgeted
-from nbcfast.canonical.publish import difference, nameless_counts
+from nbcfast.canonical.publish import nameless_counts
 from nbcfast.canonical.rounding import Same, ScorecardPlan, to_rows
-from nbcfast.canonical.row_shares import Scores
+from nbcfast.canonical.row_shares import IntegerScores
+from nbcfast.canonical.weights.results import Scorecard
 
 VIEWS = Viewset(
     [40, 60],
@@ -154,7 +155,7 @@ def carrying(views, scale, stated=1):
     def same(published):
         return Same(*difference(target, box(published)))
 
-    plan = ScorecardPlan(Scores.of(card), nameless_counts(views), Fraction(4), same, None, "label")
+    plan = ScorecardPlan(IntegerScores.of(card), nameless_counts(views), Fraction(4), same, None, "label")
     bits = max(2, most.bit_length())
     made = canonical.release(VIEWS, 4, bits=1).certificate
     found = replace(

@@ -12,8 +12,7 @@ from nbcfast import Infeasible, Viewset, _classes, _interior
 from nbcfast.canonical import box as box_of
 from nbcfast.canonical import integers, release, solve
 from nbcfast.canonical.boxes import ranked as boxes
-from nbcfast.canonical.boxes.large import PairsBox, SweptBox
-from nbcfast.canonical.boxes.types import EnumeratedBox
+from nbcfast.canonical.boxes.types import EnumeratedBox, PairsBox, SweptBox
 from nbcfast.canonical.weights import several as classes
 from nbcfast.canonical.weights import violated as demands
 from nbcfast.published.document import text_of

@@ -19,8 +19,10 @@ import nbcfast
 from nbcfast import Table, Viewset, attack, canonical, safety, verify_release
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.boxes import ranked as boxes
-from nbcfast.canonical.publish import _published, answers, nameless_counts, undeclared
-from nbcfast.canonical.row_shares import Scores, Shares
+from nbcfast.canonical.boxes.decided import answers
+from nbcfast.canonical.from_answers import Parameters, release_of
+from nbcfast.canonical.publish import nameless_counts, undeclared
+from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Canonical, Certificate, Release
 from nbcfast.verification.checks import verify
@@ -107,19 +109,8 @@ def test_everything_after_the_box_has_no_counts():
     names = nameless_counts(views)
     assert names.n_rows == 0
     assert not any(array.any() for array in names.counts.values())
-    made = _published(
-        canonical.box(views),
-        names,
-        Fraction(4),
-        Fraction(4),
-        None,
-        "smallest",
-        canonical.box,
-        "row",
-        "label",
-        None,
-        None,
-    )
+    parameters = Parameters(names, limit=Fraction(4), demanded=Fraction(4))
+    made = release_of(canonical.box(views), parameters, canonical.box)
     assert text_of(made) == text_of(canonical.release(views, 4))
 
 
@@ -270,8 +261,8 @@ def orders(views):
 @given(viewsets(), st.sampled_from(["11/10", 4, 1000]), st.sampled_from(["1", "3/2"]))
 def test_unrounded_shares_are_exact_and_every_value_is_equally_frequent(views, limit, power):
     found = canonical.box(views)
-    scores = Scores.of(canonical.integers(found, canonical.solve(found)))
-    shares = Shares(scores, Fraction(limit), Fraction(power))
+    scores = IntegerScores.of(canonical.integers(found, canonical.solve(found)))
+    shares = EvenShares(scores, Fraction(limit), Fraction(power))
     for array in shares.values:
         frequencies = (array * shares.floats).sum(axis=1)
         assert np.allclose(frequencies, 1 / len(array), rtol=1e-9)

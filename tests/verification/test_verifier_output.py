@@ -30,7 +30,7 @@ from nbcfast import (
 )
 from nbcfast._core.errors import NoColumnError
 from nbcfast._wire.messages import printable
-from nbcfast.canonical.boxes.large import PairsBox
+from nbcfast.canonical.boxes.types import PairsBox
 from nbcfast.templates import Template, disclose, violations
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"

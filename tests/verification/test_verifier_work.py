@@ -16,7 +16,7 @@ from both_verifiers import in_both
 from nbcfast import Infeasible, Interval, load, response, verify
 from nbcfast import verify_release as form
 from nbcfast._halves.terms import Logs
-from nbcfast.canonical.boxes.large import halves
+from nbcfast.canonical.boxes.halving import halves
 
 MODULUS = sys.hash_info.modulus
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ from nbcfast._halves.lines import Line, both
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Plain, Term
 from nbcfast.canonical.arguments import expect_progress
-from nbcfast.canonical.boxes import ranked as boxes
-from nbcfast.canonical.boxes.large import PairsBox, SweptBox, halves
-from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, coded
+from nbcfast.canonical.boxes import ranked
+from nbcfast.canonical.boxes.halving import half_of_each, halves
+from nbcfast.canonical.boxes.types import AnyBox, Box, Preserve
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def box(
     views: Viewset,
     *,
-    mode: Literal["label", "order"] = "label",
+    mode: Preserve = "label",
     tuples: npt.ArrayLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Box | EnumeratedBox | ListedBox | PairsBox | SweptBox:
+) -> AnyBox:
     """Everything a classifier answers on its product domain, exactly, and nothing else about it.
 
     Scores are X_c = P_c^(1-n) prod_i N^i_{t_i,c}; zeros count as zeros, and a tie goes to the later class.
@@ -83,12 +83,10 @@ def box(
     if 0 in sizes:
         raise ValueError(f"views: attribute {views.attributes[sizes.index(0)]!r} has no values")
     if len(views.classes) > 2:
-        return boxes.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
+        return ranked.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
     if tuples is not None:
-        return _listed(views, sizes, mode, tuples)
+        return ranked.listed(views, sizes, mode, tuples)
     parts = halves(sizes)
-    in_b = set(parts.b)
-    half = tuple(int(i in in_b) for i in range(len(sizes)))
     if len(views.classes) == 1:
         K = np.full(parts.n, parts.m, np.int64)
         L = np.full(parts.m, parts.n, np.int64)
@@ -97,7 +95,7 @@ def box(
     K.flags.writeable = L.flags.writeable = False
     if progress is not None:
         progress(1, 1)
-    return Box(sizes, half, len(views.classes), "label", K, L)
+    return Box(sizes, half_of_each(parts, len(sizes)), len(views.classes), "label", K, L)
 
 
 def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[Longs, ...]:
@@ -110,18 +108,3 @@ def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[Longs, ..
     L = np.empty(parts.m, np.int64)
     L[order] = in_order
     return parts.m - above, L
-
-
-def _listed(
-    views: Viewset, sizes: tuple[int, ...], mode: Literal["label", "order"], tuples: npt.ArrayLike
-) -> ListedBox:
-    """The labels of a declared list: each tuple once, in rising order."""
-    codes = np.unique(coded(tuples, sizes), axis=0)
-    if not len(codes):
-        raise ValueError("tuples: expected at least one, got none")
-    # Codes in place of values.
-    plain = Viewset(views.class_counts, dict(views.counts))
-    table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
-    labels = plain.predict(table, codes=True).astype(np.int8)
-    codes.flags.writeable = labels.flags.writeable = False
-    return ListedBox(sizes, len(views.classes), mode, codes, labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,21 @@ from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import Line, both
 from nbcfast._halves.split import Split
 from nbcfast._halves.terms import Logs, Plain, Term
-from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous, halves
+from nbcfast.canonical.boxes.halving import ADVICE, contiguous, half_of_each, halves
 from nbcfast.canonical.boxes.sides import SweptSides
-from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, coded
+from nbcfast.canonical.boxes.types import (
+    EnumeratedBox,
+    ListedBox,
+    ManyBox,
+    PairsBox,
+    Preserve,
+    SweptBox,
+    coded,
+)
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-Mode = Literal["label", "order"]
 
 MOST_ENUMERATED = 10_000_000
 MOST_SWEPT = 10_000_000_000
@@ -34,11 +40,11 @@ MOST_CLASSES = 127
 def box(
     views: Viewset,
     *,
-    mode: Mode = "label",
+    mode: Preserve = "label",
     tuples: npt.ArrayLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> EnumeratedBox | PairsBox | SweptBox | ListedBox:
+) -> ManyBox:
     """`nbcfast.canonical.box` for more than two classes: exactly.
 
     Returns
@@ -65,7 +71,7 @@ def box(
             {"classes": n_classes, "most_classes": MOST_CLASSES},
         )
     if tuples is not None:
-        return _listed(views, sizes, mode, tuples)
+        return listed(views, sizes, mode, tuples)
     n_tuples = math.prod(sizes)
     plain = Plain.of(views)
     if mode == "label" and n_tuples <= MOST_ENUMERATED:
@@ -82,7 +88,7 @@ def box(
             {"tuples": n_tuples, "most_tuples": most},
         )
     parts = halves(sizes)
-    half = tuple(int(i in set(parts.b)) for i in range(len(sizes)))
+    half = half_of_each(parts, len(sizes))
     above, rank = _places(plain, parts, threads, progress)
     if mode == "label":
         K, L = SweptSides(above, rank).counts()
@@ -125,12 +131,13 @@ def _places(
     return above, rank
 
 
-def _listed(views: Viewset, sizes: tuple[int, ...], mode: Mode, tuples: npt.ArrayLike) -> ListedBox:
+def listed(views: Viewset, sizes: tuple[int, ...], mode: Preserve, tuples: npt.ArrayLike) -> ListedBox:
     """The answers on a declared list: each tuple once, in rising order."""
     codes = np.unique(coded(tuples, sizes), axis=0)
     if not len(codes):
         raise ValueError("tuples: expected at least one, got none")
     plain = Viewset(views.class_counts, dict(views.counts))  # codes in place of values
     table = {name: codes[:, i] for i, name in enumerate(views.attributes)}
-    answers = plain.predict(table, codes=True) if mode == "label" else plain.order(table)
+    ordered = mode == "order" and len(views.classes) > 2  # of two classes the best one says all
+    answers = plain.order(table) if ordered else plain.predict(table, codes=True)
     return ListedBox(sizes, len(views.classes), mode, _kept(codes), _kept(answers.astype(np.int8)))

@@ -1,41 +1,53 @@
-"""What the canonical release is made from: a box of labels, its weights, and the points people can add up."""
+"""Boxes: all that a classifier answers, in five forms; everything after the box sees one of these alone."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import ClassVar, Literal, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Array, Int8s, Longs
+from nbcfast._core.dtypes import Int8s, Int32s, Longs
+from nbcfast._core.untyped import Document
+from nbcfast._halves.codes import unravelled
+from nbcfast.canonical.boxes.sides import pair_number
 
 Preserve = Literal["label", "order"]
 
 
-class Answers:
-    """What all boxes share. Two are equal where they are of one kind and all that they hold is equal."""
+class BaseBox:
+    """What the five kinds of boxes share: answers of a classifier, and nothing else of it.
+
+    Two are equal where they are of one kind and all that they hold is equal. A release is a function of its
+    box (docs/mathematics/canonical.md, section 1), so a box may hold nothing that two classifiers with the
+    same answers differ in, unless it is left out of the comparison and of every result.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # each kind is a dataclass
 
     sizes: tuple[int, ...]
     n_classes: int
-    mode: str
+    mode: Preserve
 
     @property
     def tuples(self) -> int:
-        """How many tuples the domain has."""
+        """How many tuples have an answer."""
         return math.prod(self.sizes)
+
+    def flat(self) -> Int8s:
+        """The answers tuple by tuple, in C order: labels, or in order mode the classes, the best first."""
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        own: Any = self  # each box is a dataclass
         return all(
             np.array_equal(getattr(self, each.name), getattr(other, each.name))
-            for each in fields(own)
+            for each in fields(self)
             if each.compare
         )
 
@@ -47,7 +59,7 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Halved(Answers):
+class HalvedBox(BaseBox):
     """A box over attributes in two halves, with indices in them in C order.
 
     Attributes
@@ -65,7 +77,7 @@ class Halved(Answers):
     sizes: tuple[int, ...]
     half: tuple[int, ...]
     n_classes: int
-    mode: str
+    mode: Preserve
     K: Longs
     L: Longs
 
@@ -94,7 +106,7 @@ class Halved(Answers):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Box(Halved):
+class Box(HalvedBox):
     """All answers of a classifier with at most two classes, as two vectors over half-domains.
 
     The attributes are parted into halves A and B. Of a tuple with indices a and b in the halves, the label is
@@ -144,7 +156,7 @@ class Box(Halved):
         shaped = labels.reshape([self.sizes[i] for i in order])
         return np.ascontiguousarray(shaped.transpose(np.argsort(order))).reshape(-1)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain Python values."""
         return {
             "sizes": list(self.sizes),
@@ -161,7 +173,7 @@ class Box(Halved):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnumeratedBox(Answers):
+class EnumeratedBox(BaseBox):
     """All answers of a classifier with more than two classes, tuple by tuple.
 
     Attributes
@@ -176,12 +188,15 @@ class EnumeratedBox(Answers):
 
     sizes: tuple[int, ...]
     n_classes: int
-    mode: str
+    mode: Preserve
     labels: Int8s
+
+    def flat(self) -> Int8s:
+        return self.labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ListedBox(Answers):
+class ListedBox(BaseBox):
     """The answers of a classifier on a declared list of tuples, and nowhere else.
 
     Attributes
@@ -197,7 +212,7 @@ class ListedBox(Answers):
 
     sizes: tuple[int, ...]
     n_classes: int
-    mode: str
+    mode: Preserve
     codes: Longs
     labels: Int8s
 
@@ -206,164 +221,99 @@ class ListedBox(Answers):
         """How many tuples the list has."""
         return len(self.codes)
 
+    def flat(self) -> Int8s:
+        """The answers in the order of the list."""
+        return self.labels
+
     def __repr__(self) -> str:
         return f"ListedBox({self.tuples} tuples, {self.n_classes} classes, {self.mode})"
 
 
-@dataclass(frozen=True, repr=False)
-class Solution:
-    """The weights of least norm that give every label of a box with a margin of at least 1.
+@dataclass(frozen=True, eq=False, repr=False)
+class PairsBox(HalvedBox):
+    r"""The whole order of the classes at every tuple: for each pair of them the two vectors of a `Box`.
+
+    Of the pair c < d and a tuple with indices a and b in the halves, c is before d if and only if b is among
+    the first K[pair, a] of B sorted by falling L[pair], the first index first among equals. Pairs are (0, 1),
+    (0, 2), .., (1, 2), ..
 
     Attributes
     ----------
-    sizes : tuple of int
-    n_classes : int
-    scores : tuple
-        scores[i][t] is the weight of value t of attribute i: f_c - f_(C-1) for each class c but the last, as
-        Fractions. For two classes this is one number, and label 0 goes with a positive sum.
-    levels : tuple of tuple of int
-        levels[i][t] ranks the weights of attribute i, from 0 up; values of one level cannot be told apart by
-        labels.
-    range : Fraction
-        The largest absolute difference of two scores over the tuples.
-    margin : Fraction
-        The smallest that a label demands: at least 1.
-    reproducible : bool
-        Whether this is the optimum, proved by rationals; otherwise it is feasible, which is proved too.
-    support : int
-        Tuples with a positive multiplier. Where several choices prove the optimum, machines may differ in it.
-    rounds : int
-        Of cutting planes; machines may differ in it.
+    K : ndarray of int64, shape (pairs, \|A\|), read only
+        How many b, for each a, put c before d.
+    L : ndarray of int64, shape (pairs, \|B\|), read only
+        How many a, for each b, put c before d.
     """
 
-    sizes: tuple[int, ...]
-    n_classes: int
-    scores: tuple[tuple[tuple[Fraction, ...], ...], ...]
-    levels: tuple[tuple[int, ...], ...]
-    range: Fraction
-    margin: Fraction
-    reproducible: bool
-    support: int
-    rounds: int
+    @cached_property
+    def places(self) -> tuple[Int32s, Int32s]:
+        """`above` (n, pairs) and `rank` (m, pairs): c is before d where the rank reaches what is above."""
+        m = self.L.shape[1]
+        rank = np.empty(self.L.shape, np.int32)
+        for row, of_pair in zip(rank, self.L, strict=True):
+            row[np.argsort(-of_pair, kind="stable")[::-1]] = np.arange(m, dtype=np.int32)
+        return np.ascontiguousarray((m - self.K).T.astype(np.int32)), np.ascontiguousarray(rank.T)
 
-    @property
-    def log2_range(self) -> float:
-        """Bits a weight: log2 of the range over the margin."""
-        wide = self.range / self.margin
-        if not wide:
-            return -math.inf
-        return math.log2(wide.numerator) - math.log2(wide.denominator)
+    def orders(self, codes: npt.ArrayLike) -> Int8s:
+        """The classes of each row of codes, the best first."""
+        a, b = self.indices(codes)
+        above, rank = self.places
+        lost = np.zeros((len(a), self.n_classes), np.int8)
+        for (c, d), p in pair_number(self.n_classes).items():
+            before = rank[b, p] >= above[a, p]
+            lost[:, d] += before
+            lost[:, c] += ~before
+        return np.argsort(lost, axis=1, kind="stable").astype(np.int8)
 
-    def score(self, codes: Sequence[int]) -> tuple[Fraction, ...]:
-        """The sum of the weights of one tuple of codes."""
-        rows = [of_attribute[code] for of_attribute, code in zip(self.scores, codes, strict=True)]
-        return tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
+    def labels(self, codes: npt.ArrayLike) -> Int8s:
+        """The first class of each row of codes, one code an attribute."""
+        return np.ascontiguousarray(self.orders(codes)[:, 0])
 
-    def weights(self, i: int) -> npt.NDArray[np.object_]:
-        """The weights of attribute i as an array of Fractions, shape (values, classes - 1)."""
-        result = np.empty((self.sizes[i], max(self.n_classes - 1, 1)), object)
-        for t, of_value in enumerate(self.scores[i]):
-            result[t] = of_value
-        return result
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values; weights as "num/den"."""
-        return {
-            "sizes": list(self.sizes),
-            "n_classes": self.n_classes,
-            "scores": [[list(map(str, row)) for row in of_attribute] for of_attribute in self.scores],
-            "levels": [list(row) for row in self.levels],
-            "range": str(self.range),
-            "margin": str(self.margin),
-            "reproducible": self.reproducible,
-            "support": self.support,
-            "rounds": self.rounds,
-        }
-
-    def __repr__(self) -> str:
-        kind = "exact optimum" if self.reproducible else "verified, not reproducible to the bit"
-        levels = " x ".join(str(max(row, default=-1) + 1) for row in self.levels)
-        return (
-            f"Solution({kind}: range {float(self.range):.6g} at margin {float(self.margin):.6g}, "
-            f"levels {levels} of {' x '.join(map(str, self.sizes))}, {self.support} tuples of support)"
-        )
+    def flat(self) -> Int8s:
+        return self.orders(unravelled(np.arange(self.tuples), self.sizes))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scorecard:
-    """Small integers that people can add up: the class follows from the totals.
+class SweptBox(HalvedBox):
+    r"""The labels of three classes on a large domain, as how often each occurs over either half.
+
+    K and L determine every label: among all ways of giving labels to the tuples with these counts, the one in
+    which x(a) + y(b) decides has the largest total of the scores it picks, which depends on the counts alone,
+    and every other way has less. So two boxes are equal if and only if their labels are. Computing labels
+    from the counts is another matter: for that the box keeps, out of sight, places in an order of half B. Any
+    places that give these labels serve, and no answer depends on which.
 
     Attributes
     ----------
-    points : tuple of ndarray of int64, shape (values, classes - 1), read only
-        Of objects where 64 bits are too few. With two classes each array has minimum 0.
-    constants : tuple of int
-        The total of class c is constants[c] + the points of the values; that of the last class is 0, and
-        the largest total wins, the later class among equals.
-    gap : int or None
-        With two classes: the least sum of points of label 0 less the greatest of label 1; None where a label
-        does not occur, and where labels were changed.
-    range : int
-        The largest of ``abs(2 * sum - centre)``.
-    centre : int
-        The least sum of label 0 and the greatest of label 1, added.
-    scale : Fraction
-        Points are floor(scale * (weight - least weight of the attribute) + 1/2).
-    bits : int
-        Of the largest number of points.
-    changed : int
-        Tuples whose label differs from that of the box: 0 unless a number of bits was asked for.
+    K : ndarray of int64, shape (\|A\|, 3), read only
+        How many b, for each a, have each label.
+    L : ndarray of int64, shape (\|B\|, 3), read only
+        How many a, for each b, have each label.
     """
 
-    points: tuple[Array, ...]
-    constants: tuple[int, ...]
-    gap: int | None
-    range: int
-    centre: int
-    scale: Fraction
-    bits: int
-    changed: int
-
-    @property
-    def threshold(self) -> int:
-        """With two classes: class 0 if and only if the sum of points is at least this."""
-        return 1 - self.constants[0]
+    places: tuple[Int32s, Int32s] = field(repr=False, compare=False)
 
     def labels(self, codes: npt.ArrayLike) -> Int8s:
-        """The label of each row of codes."""
-        rows = coded(codes, [len(array) for array in self.points])
-        most = sum(int(abs(array).max(initial=0)) for array in self.points) + max(map(abs, self.constants))
-        kind = np.int64 if most < 1 << 62 else object
-        total = np.zeros((len(rows), len(self.constants) + 1), kind)
-        total[:, :-1] = np.array(self.constants, kind)
-        for i, array in enumerate(self.points):
-            total[:, :-1] += array.astype(kind)[rows[:, i]]
-        # The later class among equals: the first from the end.
-        last = total.shape[1] - 1
-        labels: Int8s = (last - np.argmax(total[:, ::-1], axis=1)).astype(np.int8)
-        return labels
+        """The label of each row of codes, one code an attribute."""
+        a, b = self.indices(codes)
+        (above, rank), number = self.places, pair_number(3)
+        best = np.full(len(a), 2, np.int8)
+        for c in (1, 0):
+            p = np.array([number.get((c, w), 0) for w in range(3)])[best]
+            best[rank[b, p] >= above[a, p]] = c
+        return best
 
-    def label(self, codes: Sequence[int]) -> int:
-        """The label of one tuple of codes."""
-        return int(self.labels([codes])[0])
+    def flat(self) -> Int8s:
+        return self.labels(unravelled(np.arange(self.tuples), self.sizes))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values."""
-        return {
-            "points": [array.tolist() for array in self.points],
-            "constants": list(self.constants),
-            "gap": self.gap,
-            "range": self.range,
-            "centre": self.centre,
-            "scale": str(self.scale),
-            "bits": self.bits,
-            "changed": self.changed,
-        }
 
-    def __repr__(self) -> str:
-        most = [int(array.max(initial=0)) for array in self.points]
-        changed = f", {self.changed} tuples changed" if self.changed else ""
-        return f"Scorecard(points up to {max(most, default=0)}, {self.bits} bits{changed})"
+ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
+AnyBox = Box | ManyBox
+
+
+def has_many_classes(box: AnyBox) -> TypeGuard[ManyBox]:
+    """Whether a value has a weight for each class but the last; with two classes it has one number."""
+    return not (isinstance(box, Box) or (isinstance(box, ListedBox) and box.n_classes <= 2))
 
 
 def coded(codes: npt.ArrayLike, sizes: Sequence[int]) -> Longs:

@@ -10,11 +10,12 @@ import numpy as np
 
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import exact
-from nbcfast.canonical.boxes.types import Box, ListedBox, Scorecard, Solution
-from nbcfast.canonical.weights import several as classes
+from nbcfast.canonical.boxes.types import AnyBox, has_many_classes
+from nbcfast.canonical.weights import several
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
-from nbcfast.canonical.weights.solve import AnyBox
+from nbcfast.canonical.weights.results import Scorecard, Solution
+from nbcfast.canonical.weights.solve import oracle_of
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -86,9 +87,9 @@ def integers(
     factor = None if within is None else exact(within, "within")
     if factor is not None and factor <= 1:
         raise ValueError(f"within must be above 1, got {within!r}")
-    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        return classes.integers(box, solution, bits, within=within, progress=progress)
-    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    if has_many_classes(box):
+        return several.integers(box, solution, bits, within=within, progress=progress)
+    oracle = oracle_of(box)
     steps, base = lowered(oracle, solution)
     most = max(steps, default=Fraction(0))
     widest = None if factor is None else factor * solution.range / solution.margin
@@ -116,9 +117,9 @@ def integers(
 
 def shortened(box: AnyBox, solution: Solution, most: Fraction) -> Scorecard:
     """The points nearest to weights that are not all equal with no number above `most`, right or not."""
-    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        return classes.shortened(box, classes.problem(box), solution, most)
-    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    if has_many_classes(box):
+        return several.shortened(box, several.problem(box), solution, most)
+    oracle = oracle_of(box)
     return _shortened(oracle, *lowered(oracle, solution), most)
 
 
@@ -138,9 +139,9 @@ def _shortened(
 
 def differing(box: AnyBox, card: Scorecard) -> int:
     """How many tuples points decide otherwise than a box; they tell no values apart that it does not."""
-    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        return classes.differing(box, card)
-    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    if has_many_classes(box):
+        return several.differing(box, card)
+    oracle = oracle_of(box)
     points = [0] * len(oracle.weights)
     for levels, rows in zip(oracle.levels(), card.points, strict=True):
         for level, (number,) in zip(levels, rows.tolist(), strict=True):

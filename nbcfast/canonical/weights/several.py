@@ -28,7 +28,7 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact
-from nbcfast.canonical.boxes.large import ADVICE, PairsBox, SweptBox, contiguous
+from nbcfast.canonical.boxes.halving import ADVICE, contiguous
 from nbcfast.canonical.boxes.sides import (
     Pair,
     PairSides,
@@ -39,16 +39,15 @@ from nbcfast.canonical.boxes.sides import (
     cubed,
     halves_summed,
 )
-from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, Scorecard, Solution
+from nbcfast.canonical.boxes.types import EnumeratedBox, ListedBox, ManyBox, PairsBox, SweptBox
 from nbcfast.canonical.weights.interior import Begun, likely
+from nbcfast.canonical.weights.results import Scorecard, Solution
 from nbcfast.canonical.weights.solver import minimum_norm
 from nbcfast.canonical.weights.violated import SMALL, HalvedDemands, Halves, ListedDemands
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.canonical.weights.exact import Oracle
-
-ManyBox = EnumeratedBox | PairsBox | SweptBox | ListedBox
 
 MOST_COMPARED = 10_000_000_000  # tuples that a rounded scorecard is compared on, one by one
 SHORTENED = 6  # scales, the last some 3/4 of the first, at which points of so many bits may give all labels

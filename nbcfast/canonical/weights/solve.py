@@ -5,17 +5,23 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nbcfast.canonical.boxes.large import PairsBox, SweptBox
-from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox, Solution
-from nbcfast.canonical.weights import several as classes
+from nbcfast.canonical.boxes.types import AnyBox, Box, ListedBox, has_many_classes
+from nbcfast.canonical.weights import several
 from nbcfast.canonical.weights.levels import Levels
 from nbcfast.canonical.weights.listed import Listed
+from nbcfast.canonical.weights.results import Solution
 from nbcfast.canonical.weights.solver import minimum_norm
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-AnyBox = Box | EnumeratedBox | ListedBox | PairsBox | SweptBox
+
+def oracle_of(box: AnyBox) -> Levels | Listed:
+    """What knows every tuple of a box without many classes: by levels of values, or of a list."""
+    if isinstance(box, Box):
+        return Levels(box)
+    assert isinstance(box, ListedBox)  # all others have many classes
+    return Listed(box)
 
 
 def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
@@ -60,9 +66,9 @@ def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
     """
     if not isinstance(box, AnyBox):
         raise TypeError(f"box must be what nbcfast.canonical.box makes, got {type(box).__name__}")
-    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        return classes.solve(box, progress=progress)
-    oracle = Levels(box) if isinstance(box, Box) else Listed(box)
+    if has_many_classes(box):
+        return several.solve(box, progress=progress)
+    oracle = oracle_of(box)
     found = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
     widest, margin = extent(oracle, found.numbers)
     weights = [Fraction(number, found.denominator) for number in found.numbers]
@@ -85,8 +91,8 @@ def unknowns(box: AnyBox) -> int:
 
     With two classes the one number of an attribute of one level adds next to nothing.
     """
-    if not isinstance(box, Box | ListedBox) or (isinstance(box, ListedBox) and box.n_classes > 2):
-        return len(classes.problem(box).weights())
+    if has_many_classes(box):
+        return len(several.problem(box).weights())
     sizes = Levels(box).sizes if isinstance(box, Box) else box.sizes
     return sum(size for size in sizes if size > 1)
 
