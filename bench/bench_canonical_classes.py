@@ -100,7 +100,7 @@ def bench_integers(benchmark, name):
     card = benchmark.pedantic(integers, (asked, solution), rounds=DOMAINS[name][5])
     assert card.gap >= 1
     points, constants = list(card.points), [*card.constants, 0]
-    assert classes._changed(asked, classes.problem(asked), points, constants) == 0
+    assert classes._changed(asked, classes.demands_of(asked), points, constants) == 0
 
 
 @pytest.mark.parametrize("how", ["sweep", "enumeration"])
@@ -112,8 +112,8 @@ def bench_separation(benchmark, how):
     K, L = classes.SweptSides(above, rank).counts()
     swept = SweptBox(known.sizes, (0, 1, 1), 3, "label", K, L, (above, rank))
     demands: dict[str, HalvedDemands] = {
-        "sweep": classes.problem(swept).demands,
-        "enumeration": classes.problem(known).demands,
+        "sweep": classes.demands_of(swept).demands,
+        "enumeration": classes.demands_of(known).demands,
     }
     g = np.random.default_rng(5).normal(size=int(demands["sweep"].unknowns.offsets[-1]))
     columns, signs, lowest = benchmark.pedantic(demands[how].violated, (g, 1.0), rounds=5)

@@ -29,8 +29,10 @@ def budgeted(
     answers the bits are enough for, where one after another is shorter by an eighth. The last has points of 0
     alone, and those are enough for themselves, so this ends; it needs no memory of what it has tried.
 
-    All of it is a function of the box and of public parameters, as everything that the theorem on canonical
-    releases asks for: who has the answers makes the same points, and who has the points knows their answers.
+    All of it is a function of the box and of public parameters, as the theorem on canonical releases asks:
+    who has the answers makes the same points, and who has the points knows their answers.
+
+    That it ends, and is what anybody can check from the file: docs/mathematics/canonical.md, section 8.
 
     Returns
     -------
@@ -45,10 +47,11 @@ def budgeted(
         return card, reproducible
     rough = card
     while True:
-        own = answers(rough, box)
-        its = solve(own, progress=progress)
-        reproducible = reproducible and its.reproducible
-        card = integers(own, its, bits, progress=progress)
+        # Never `card` itself: what a rounding changed may round to other points again.
+        decided = answers(rough, box)
+        solution_of_decided = solve(decided, progress=progress)
+        reproducible = reproducible and solution_of_decided.reproducible
+        card = integers(decided, solution_of_decided, bits, progress=progress)
         if not card.changed:
             return replace(card, changed=differing(box, card)), reproducible
         most *= SHORTER

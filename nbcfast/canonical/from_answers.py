@@ -68,7 +68,7 @@ class Parameters:
     class_name: str | None = None
 
 
-class Points(NamedTuple):
+class PointClaims(NamedTuple):
     """What a certificate says of points; `card` is None where there is one class."""
 
     card: Scorecard | None
@@ -81,7 +81,7 @@ class Target(NamedTuple):
 
     box: AnyBox
     scores: IntegerScores
-    points: Points
+    points: PointClaims
 
 
 def release_of(
@@ -138,7 +138,7 @@ def release_of(
 def _target(asked: AnyBox, bits: int | None, progress: Progress | None) -> Target:
     """Points of a box, what they decide, and the longer integers of which counts are made."""
     if asked.n_classes == 1:
-        return Target(asked, IntegerScores.single(asked.sizes), Points(None, True, bits))
+        return Target(asked, IntegerScores.single(asked.sizes), PointClaims(None, True, bits))
     solution = solve(asked, progress=progress)
     if bits is None:
         card, reproducible = integers(asked, solution, progress=progress), solution.reproducible
@@ -148,10 +148,10 @@ def _target(asked: AnyBox, bits: int | None, progress: Progress | None) -> Targe
         card, reproducible = budgeted(asked, solution, bits, progress=progress)
         longer = card
     decided = answers(card, asked) if card.changed else asked
-    return Target(decided, IntegerScores.of(longer), Points(card, reproducible, bits))
+    return Target(decided, IntegerScores.of(longer), PointClaims(card, reproducible, bits))
 
 
-def _certified(rounded: Rounded, points: Points, asked: AnyBox, parameters: Parameters) -> Release:
+def _certified(rounded: Rounded, points: PointClaims, asked: AnyBox, parameters: Parameters) -> Release:
     """Counts with what their certificate says of them."""
     card, differing, listed = points.card, rounded.differing, None
     if card is not None and card.changed:
@@ -184,10 +184,10 @@ def _certified(rounded: Rounded, points: Points, asked: AnyBox, parameters: Para
     return Release(rounded.views, certificate, parameters.class_name)
 
 
-def _points_of(counts: AnyBox) -> Points:
+def _points_of(counts: AnyBox) -> PointClaims:
     """Points that decide as published counts do which no points came before."""
     solution = solve(counts)
-    return Points(integers(counts, solution), solution.reproducible, None)
+    return PointClaims(integers(counts, solution), solution.reproducible, None)
 
 
 def _plain(array: Array) -> tuple[tuple[int, ...], ...]:

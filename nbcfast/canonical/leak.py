@@ -21,6 +21,7 @@ from nbcfast.canonical.boxes.types import AnyBox, Box, Preserve
 from nbcfast.canonical.leave_one_out import Person, drawn_people, people_of, without
 from nbcfast.canonical.ratio_intervals import median_lengths, programmes
 from nbcfast.canonical.row_shares import IntegerScores
+from nbcfast.canonical.weights.results import Solution
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.views import Viewset
@@ -29,7 +30,7 @@ from nbcfast.views.flat import usable
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-MUCH = 8.0  # bits a weight, above which the verdict is a warning
+MUCH = 8.0  # bits a weight, above which the verdict is a warning: docs/mathematics/canonical.md, section 9
 SAMPLE, LARGE_SAMPLE, LARGE = 64, 12, 10_000_000  # rows left out, and the tuples from which they are fewer
 
 
@@ -97,12 +98,13 @@ class Leak:
     @property
     def verdict(self) -> str:
         """What that means, in plain words."""
+        # Few bits are no safety: whatever was found, or not measured, stands beside them.
         if self.cells is None:
             return "Not measured: there is one class, and so the answers say nothing of the values."
         bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
-        found = f"public totals and the answers give back the counts of {self._found} values"
+        recovered = f"public totals and the answers give back the counts of {self._recovered} values"
         if not self.high:  # bits say how fine answers are, and not of how many people, or what others know
-            against = [found] if self.recovered else []
+            against = [recovered] if self.recovered else []
             if self.alone:
                 against.append(
                     f"{self.alone:,} of {self.values:,} values are those of a single person each, and the "
@@ -115,25 +117,25 @@ class Leak:
                     "others reads off the answers whether such a one is among them"
                 )
             unmeasured = self.values - self.cells
-            left = (
+            unmeasured_text = (
                 f" Not measured: what public totals give back of {unmeasured:,} of {self.values:,} values, "
                 "which have no rows in some class."
             )
-            left = left if unmeasured else ""
+            rest = unmeasured_text if unmeasured else ""
             if against:
-                return f"The answers carry {bits}, which is few. It is no safety: {'; '.join(against)}.{left}"
-            if left:
-                return f"The answers carry {bits}, which is few.{left}"
+                return f"The answers carry {bits}, which is few. It is no safety: {'; '.join(against)}.{rest}"
+            if rest:
+                return f"The answers carry {bits}, which is few.{rest}"
             return f"The answers carry {bits}: little more than which value beats which."
-        found = f" {found.capitalize()}." if self.recovered else ""
+        given_back = f" {recovered.capitalize()}." if self.recovered else ""
         return (
-            f"The answers alone carry {bits}, which is much.{found} Only a coarser domain changes that: "
+            f"The answers alone carry {bits}, which is much.{given_back} Only a coarser domain changes that: "
             "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "
             "list of tuples."
         )
 
     @property
-    def _found(self) -> str:
+    def _recovered(self) -> str:
         return f"{self.recovered} of {self.cells}"
 
     def to_dict(self) -> Document:
@@ -160,8 +162,8 @@ class Leak:
         }
 
     def __repr__(self) -> str:
-        levels = " x ".join(f"{found} of {size}" for found, size in self.levels.values())
-        recovered = "" if self.recovered is None else f"; totals attack {self._found}"
+        levels = " x ".join(f"{told_apart} of {size}" for told_apart, size in self.levels.values())
+        recovered = "" if self.recovered is None else f"; totals attack {self._recovered}"
         if self.cells is None:
             return "Leak(not measured: one class)"
         return (
@@ -255,12 +257,7 @@ def leak(
         medians, why_not = median_lengths(asked, solution, views, progress)
     elif intervals:
         why_not = "they are of two classes"
-    scores = IntegerScores.of(integers(asked, solution, progress=progress))
-    recovered, cells = totals_of_scores(
-        [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points],
-        np.array(scores.base, np.float64),
-        views,
-    )
+    recovered, cells = _totals(asked, solution, views, progress)
     count = sample or (SAMPLE if tuples < LARGE else LARGE_SAMPLE)
     people = drawn_people(views, count) if table is None else people_of(table, class_name, views, count)
     return Leak(
@@ -277,6 +274,13 @@ def leak(
         no_intervals=why_not,
         alone=sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values()),
     )
+
+
+def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> tuple[int, int]:
+    """What the totals attack recovers from the points of these answers, and of how many values."""
+    scores = IntegerScores.of(integers(asked, solution, progress=progress))
+    points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
+    return totals_of_scores(points, np.array(scores.base, np.float64), views)
 
 
 def _unchanged(

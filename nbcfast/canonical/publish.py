@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
-MOST_BITS = 62
+MOST_BITS = 62  # of points, whose totals have 64
 
 
 def release(
@@ -153,7 +153,10 @@ def release(
 
 
 def nameless_counts(views: Viewset) -> Viewset:
-    """The labels and domains of views, with all counts 0: what may be known besides the answers."""
+    """The labels and domains of views, with all counts 0: what may be known besides the answers.
+
+    Domains that were found in the rows are not public, and nothing here hides them: see `undeclared`.
+    """
     counts: dict[str, Counts] = {
         name: np.zeros(array.shape, np.int64) for name, array in views.counts.items()
     }
@@ -173,7 +176,11 @@ def undeclared(views: Viewset) -> tuple[str | None, ...]:
 def not_here(
     views: Viewset, *, preserve: str = "label", listed: bool = False, gauge: bool = True
 ) -> str | None:
-    """Why no canonical release of such views can be made, from public facts alone; None where one can."""
+    """Why no canonical release of such views can be made, from public facts alone; None where one can.
+
+    From sizes, never from how a solver fares: another method taken because of the counts is a leak outside
+    the theorem (docs/mathematics/canonical.md, section 1, what it does not say).
+    """
     if not gauge:
         return "without the gauge counts say more than the answers"
     if not views.attributes:

@@ -1,11 +1,16 @@
-"""From a scorecard to integer counts in few rows. Nothing here has seen more of the data than its labels."""
+"""From a scorecard to integer counts in few rows. Nothing here has seen more of the data than its labels.
+
+The search reads points, the boxes of its own candidates and public parameters: so it is part of the
+function that the theorem speaks of, and may look at all that these say (docs/mathematics/canonical.md,
+sections 1 and 5).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +21,7 @@ from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Nearest
+from nbcfast.canonical.boxes.types import Preserve
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 
@@ -35,7 +41,7 @@ class Same(NamedTuple):
 
 def all_totals(scores: IntegerScores, codes: Longs | None = None) -> Longs:
     """The sums of points of every class, for all tuples in C order or for those of `codes`."""
-    dtype: Any = np.int64 if scores.range < 1 << 60 else object
+    dtype = np.dtype(np.int64 if scores.range < 1 << 60 else object)
     base = np.array(scores.base, dtype)
     arrays = [np.array(rows, dtype).reshape(len(rows), len(base)) for rows in scores.points]
     if codes is not None:
@@ -75,7 +81,7 @@ class ScorecardPlan:
         limit: Fraction,
         same: Callable[[Viewset], Same],
         codes: Longs | None,
-        preserve: Any,
+        preserve: Preserve,
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
         self.codes, self.preserve = codes, preserve
@@ -93,6 +99,8 @@ class ScorecardPlan:
         return self.tuples * len(self.scores.base) <= 2 * SEARCHED
 
     def ks(self) -> Iterator[Fraction]:
+        # Before rounding Lambda is the limit to the power 1/k (docs/mathematics/canonical.md, section 5). The
+        # first k is barely above 1, so as to leave room for rounding alone; k grows where that is too little.
         for power in range(10, -21, -2):
             yield 1 + Fraction(2) ** -power
 
@@ -110,8 +118,8 @@ class ScorecardPlan:
         sizes = tuple(np.diff(shares.starts).tolist())
 
         def rows_of(places: Longs) -> Longs:
-            found: Longs = unravelled(places, sizes) if self.codes is None else self.codes[places]
-            return found + starts
+            codes: Longs = unravelled(places, sizes) if self.codes is None else self.codes[places]
+            return codes + starts
 
         return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
 
@@ -159,15 +167,15 @@ def _fewest(search: RowSearch[EvenShares]) -> Rounded:
 
     On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
     """
-    found, plan = search.fewest(), search.plan
-    if plan.tuples * len(plan.views.classes) > SMALL or found.views.n_rows > MOST_ROWS:
-        return found
+    fewest, plan = search.fewest(), search.plan
+    if plan.tuples * len(plan.views.classes) > SMALL or fewest.views.n_rows > MOST_ROWS:
+        return fewest
     for k in LOWER:
         shares = plan.shares(k)
         least = least_rows(shares)
-        if found.views.n_rows > least:
-            found = search.fewer(plan.nearest(shares, least), shares, found, least)
-    return found
+        if fewest.views.n_rows > least:
+            fewest = search.fewer(plan.nearest(shares, least), shares, fewest, least)
+    return fewest
 
 
 def _doubled(search: RowSearch[EvenShares]) -> Rounded:

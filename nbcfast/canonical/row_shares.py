@@ -6,7 +6,7 @@ says nothing but the points. N^i_{t,c} = rho_c e_{t,c} / sum_d rho_d e_{t,d} wit
 rho and the shares P_c of the classes are found by Newton's steps: rho makes the columns add up to P, and P
 moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem
 is at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact
-wherever the steps end.
+wherever the steps end (docs/mathematics/canonical.md, section 5).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import gmpy2
 import numpy as np
@@ -24,7 +23,9 @@ import numpy as np
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
 from nbcfast.canonical.weights.results import Scorecard
 
-PRECISION = 160  # bits of everything here; the same on every machine
+# Bits of everything here. With another number other releases would come out, and who checks one that was
+# published could not make it again.
+PRECISION = 160
 SWEEPS = 100
 STEPS = 4  # of rho between two of the classes
 LONGEST = 2  # step, in logarithms
@@ -164,7 +165,7 @@ class EvenShares:
 class _EqualRows:
     """The distinct rows of points of an attribute: equal rows are one level, and get equal shares."""
 
-    def __init__(self, rows: Any, unit: Any) -> None:
+    def __init__(self, rows: Sequence[tuple[int, ...]], unit: gmpy2.mpfr) -> None:
         distinct = sorted(set(rows))
         place = {row: number for number, row in enumerate(distinct)}
         self.of_value = [place[row] for row in rows]
@@ -174,7 +175,7 @@ class _EqualRows:
         self.factors = [[gmpy2.exp(unit * (number - max(row))) for number in row] for row in distinct]
         self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
 
-    def sums(self) -> tuple[list[Any], list[Any]]:
+    def sums(self) -> tuple[list[gmpy2.mpfr], list[gmpy2.mpfr]]:
         """What each class has of the attribute, each value having 1 / size; and how far rho moves that."""
         total = [gmpy2.mpfr(0) for _ in self.rho]
         slope = list(total)
@@ -183,18 +184,20 @@ class _EqualRows:
             whole = sum(parts)
             parts = [part / whole for part in parts]
             weight = gmpy2.mpq(times, self.size)
-            total = [one + weight * part for one, part in zip(total, parts, strict=True)]
-            slope = [one + weight * part * (1 - part) for one, part in zip(slope, parts, strict=True)]
+            total = [x + weight * part for x, part in zip(total, parts, strict=True)]
+            slope = [x + weight * part * (1 - part) for x, part in zip(slope, parts, strict=True)]
         return total, slope
 
-    def fit(self, classes: list[Any]) -> float:
+    def fit(self, classes: list[gmpy2.mpfr]) -> float:
         """A few steps of rho towards columns that add up to `classes`; the largest, in logarithms."""
         size = 0.0
         for _ in range(STEPS):
             total, slope = self.sums()
             # With two classes this is Newton's step. The covariances of a softmax are at most twice their
             # diagonal, which makes it a safe one for more.
-            steps = [(share - one) / (2 * by) for share, one, by in zip(classes, total, slope, strict=True)]
+            steps = [
+                (share - column) / (2 * by) for share, column, by in zip(classes, total, slope, strict=True)
+            ]
             steps = [min(max(step, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for step in steps]
             self.rho = [rho * gmpy2.exp(step) for rho, step in zip(self.rho, steps, strict=True)]
             size = max(abs(float(step)) for step in steps)
@@ -202,12 +205,12 @@ class _EqualRows:
                 break
         return size
 
-    def stiffness(self, classes: list[Any]) -> float:
+    def stiffness(self, classes: list[gmpy2.mpfr]) -> float:
         """By how much ln rho moves with the logarithm of a share of a class, at the most; 1 or more."""
         _, slope = self.sums()
         return max(float(share * (1 - share) / by) for share, by in zip(classes, slope, strict=True))
 
-    def shares(self) -> tuple[list[Any], list[list[Any]]]:
+    def shares(self) -> tuple[list[gmpy2.mpfr], list[list[gmpy2.mpfr]]]:
         """The sum of each class over the values, and the share of each level's values in its class."""
         sums, _ = self.sums()
         shares = []
@@ -217,12 +220,12 @@ class _EqualRows:
             shares.append([part / (whole * column) for part, column in zip(parts, sums, strict=True)])
         return sums, shares
 
-    def spread(self, shares: list[list[Any]]) -> list[list[Any]]:
+    def spread(self, shares: list[list[gmpy2.mpfr]]) -> list[list[gmpy2.mpfr]]:
         """One row a value."""
         return [shares[level] for level in self.of_value]
 
 
-def _balance(levels: list[_EqualRows], base: list[Any]) -> None:
+def _balance(levels: list[_EqualRows], base: list[gmpy2.mpfr]) -> None:
     """Sweeps over rho and the shares of the classes, until every value is equally frequent.
 
     Attributes that share their levels are one object, many times.
@@ -235,13 +238,13 @@ def _balance(levels: list[_EqualRows], base: list[Any]) -> None:
     for _ in range(SWEEPS):
         moved = max(level.fit(classes) for level in distinct)
         logs = {level: [gmpy2.log(rho) for rho in level.rho] for level in distinct}
-        left = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
+        gradient = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
         for level in levels:
-            left = [one + log for one, log in zip(left, logs[level], strict=True)]
-        left = [one - gmpy2.log(weight) for one, weight in zip(left, base, strict=True)]
-        mean = sum(left) / n_classes
-        left = [one - mean for one in left]
-        size = max(abs(float(one)) for one in left)
+            gradient = [x + log for x, log in zip(gradient, logs[level], strict=True)]
+        gradient = [x - gmpy2.log(weight) for x, weight in zip(gradient, base, strict=True)]
+        mean = sum(gradient) / n_classes
+        gradient = [x - mean for x in gradient]
+        size = max(abs(float(x)) for x in gradient)
         if max(moved, size) < ENOUGH:
             break
         # Where the problem is stiff whole steps would go to and fro.
@@ -249,12 +252,12 @@ def _balance(levels: list[_EqualRows], base: list[Any]) -> None:
         before = size
         stiffness = {level: level.stiffness(classes) for level in distinct}
         steep = sum(stiffness[level] for level in levels) + 1 - len(levels)
-        steps = [min(max(-damping * one / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for one in left]
+        steps = [min(max(-damping * x / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for x in gradient]
         classes = [share * gmpy2.exp(step) for share, step in zip(classes, steps, strict=True)]
         whole = sum(classes)
         classes = [share / whole for share in classes]
 
 
-def _integer(share: Any) -> Any:
+def _integer(share: gmpy2.mpfr) -> gmpy2.mpz:
     """A share in units of 2^-PRECISION, at least one of them."""
     return max(gmpy2.mpz(gmpy2.rint(gmpy2.mul_2exp(share, PRECISION))), gmpy2.mpz(1))

@@ -222,7 +222,7 @@ def test_integers_of_any_length(monkeypatch):
             with monkeypatch.context() as patch:
                 patch.setattr(demands, "SMALL", 0)
                 assert classes.solve(box_of(views, mode=mode)).scores == found.scores
-                problem = classes.problem(box_of(views, mode=mode)).demands
+                problem = classes.demands_of(box_of(views, mode=mode)).demands
                 numbers = [7 * k % 5 - 2 for k in range(int(problem.unknowns.offsets[-1]))]
                 long = problem.lowest(numbers, 1)
             assert problem.lowest(numbers, 1) == long
@@ -316,7 +316,7 @@ def test_marital_status_of_adult(data, names, mode, most, n_support):
     assert found.range == most
     assert found.support >= n_support
     card = classes.integers(box, found)
-    assert classes._changed(box, classes.problem(box), list(card.points), [*card.constants, 0]) == 0
+    assert classes._changed(box, classes.demands_of(box), list(card.points), [*card.constants, 0]) == 0
 
 
 def test_kernels_refuse_what_does_not_fit():

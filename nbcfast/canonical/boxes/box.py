@@ -1,4 +1,7 @@
-"""`box`: counts to labels, the only place of this room that sees counts."""
+"""`box`: counts to labels. What publishes sees no private counts after it.
+
+That two vectors are the whole box: docs/mathematics/canonical.md, section 2.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def contiguous(sizes: Sequence[int]) -> tuple[int, int, int]:
 
 
 def halves(sizes: tuple[int, ...]) -> Split:
-    """Two halves with few combinations each, from public sizes alone."""
+    """Two halves with few combinations each, from public sizes alone: of the box nobody may read more."""
     n_tuples = math.prod(sizes)
     best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
     if n_tuples > MOST_TUPLES:

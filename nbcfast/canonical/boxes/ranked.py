@@ -1,10 +1,13 @@
-"""The box of more than two classes: counts to labels. What comes after it is in `classes`."""
+"""The box of more than two classes: counts to labels. What comes after it is in `weights.several`.
+
+That counts of labels over halves are the whole box: docs/mathematics/canonical.md, section 2.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +35,12 @@ from nbcfast.views import Viewset
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-MOST_ENUMERATED = 10_000_000
-MOST_SWEPT = 10_000_000_000
-MOST_CLASSES = 127
+ArrayT = TypeVar("ArrayT", bound=Array)
+
+# Public limits: what a domain is published by may depend on its sizes, and never on its counts.
+MOST_ENUMERATED = 10_000_000  # tuples whose labels are held one by one
+MOST_SWEPT = 10_000_000_000  # of three classes, as counts over halves
+MOST_CLASSES = 127  # labels are bytes with a sign
 
 
 def box(
@@ -100,7 +106,7 @@ def box(
     return PairsBox(sizes, half, n_classes, mode, _kept(K), _kept(L))
 
 
-def _kept(array: Array) -> Any:
+def _kept(array: ArrayT) -> ArrayT:
     array.flags.writeable = False
     return array
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from nbcfast import _classes
 from nbcfast._core.dtypes import Array, Int8s, Int32s, Longs
@@ -26,7 +27,7 @@ Order = tuple[
 LARGEST = np.iinfo(np.int64).max
 
 
-class Least(NamedTuple):
+class LeastSums(NamedTuple):
     """One row an ordered pair: the least number for each index of a half, and where it is; -1 for nowhere."""
 
     low_a: Array
@@ -45,7 +46,7 @@ class Sides(Protocol):
     def batches(self) -> Iterator[list[Pair]]:
         """The ordered pairs of classes, in the portions that `least` takes them in."""
 
-    def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
+    def least(self, pairs: list[Pair], da: Array, db: Array) -> LeastSums:
         """The least of db (pairs, m) for each a, and of da (pairs, n) for each b."""
 
     def changed(self, za: Longs, zb: Longs) -> int:
@@ -84,12 +85,12 @@ class TableSides:
     def batches(self) -> Iterator[list[Pair]]:
         yield ordered_pairs(self.n_classes)
 
-    def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
+    def least(self, pairs: list[Pair], da: Array, db: Array) -> LeastSums:
         low_a, at_a = _blank(da, (self.n, len(pairs)))
         low_b, at_b = _blank(da, (self.m, len(pairs)))
         da, db = np.ascontiguousarray(da.T), np.ascontiguousarray(db.T)
         _classes.least(self._known, da, db, low_a, at_a, low_b, at_b)
-        return Least(low_a.T, at_a.T, low_b.T, at_b.T)
+        return LeastSums(low_a.T, at_a.T, low_b.T, at_b.T)
 
     def changed(self, za: Longs, zb: Longs) -> int:
         return _classes.changed_labels(self._known, za, zb)
@@ -141,11 +142,11 @@ class PairSides(Ranked):
         super().__init__(above, rank, n_classes)
         self._orders: dict[Pair, tuple[Int32s, Int32s, Longs]] = {}
 
-    def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
+    def least(self, pairs: list[Pair], da: Array, db: Array) -> LeastSums:
         rows = [self._of_pair(pair, da[k], db[k]) for k, pair in enumerate(pairs)]
-        return Least(*(np.stack(column) for column in zip(*rows, strict=True)))
+        return LeastSums(*(np.stack(column) for column in zip(*rows, strict=True)))
 
-    def _of_pair(self, pair: Pair, da: Array, db: Array) -> Least:
+    def _of_pair(self, pair: Pair, da: Array, db: Array) -> LeastSums:
         p, s = self.over(*pair)
         if pair not in self._orders:
             falling_p = np.argsort(-p, kind="stable").astype(np.int32)
@@ -157,7 +158,7 @@ class PairSides(Ranked):
         places = self.m - s
         low_b, at_b = _blank(da, (self.n + 1,))
         _classes.prefixes(da, rising_s, low_b, at_b)
-        return Least(low[places], at[places], low_b[below], at_b[below])
+        return LeastSums(low[places], at[places], low_b[below], at_b[below])
 
     def changed(self, za: Longs, zb: Longs) -> int:
         return self._changed(za, zb, order=True)
@@ -193,14 +194,14 @@ class SweptSides(Ranked):
             _classes.sweep_count(*over_b, L[w])
         return np.ascontiguousarray(K.T), np.ascontiguousarray(L.T)
 
-    def least(self, pairs: list[Pair], da: Array, db: Array) -> Least:
+    def least(self, pairs: list[Pair], da: Array, db: Array) -> LeastSums:
         low_a, at_a = _blank(da, (len(pairs), self.n))
         low_b, at_b = _blank(da, (len(pairs), self.m))
         for k, (w, _) in enumerate(pairs):
             over_a, over_b = self._regions[w]
             _classes.sweep(*over_a, db[k], low_a[k], at_a[k])
             _classes.sweep(*over_b, da[k], low_b[k], at_b[k])
-        return Least(low_a, at_a, low_b, at_b)
+        return LeastSums(low_a, at_a, low_b, at_b)
 
     def changed(self, za: Longs, zb: Longs) -> int:
         return self._changed(za, zb, order=False)
@@ -216,7 +217,7 @@ def cubed(flat: Array, sizes: Sequence[int], axis: int) -> Array:
     return flat.reshape(math.prod(sizes[:axis]), sizes[axis], math.prod(sizes[axis + 1 :]), *flat.shape[1:])
 
 
-def halves_summed(rows: Sequence[Array], n_classes: int, dtype: Any) -> Array:
+def halves_summed(rows: Sequence[Array], n_classes: int, dtype: npt.DTypeLike) -> Array:
     """Sums over all combinations of the attributes of a half, shape (combinations, classes)."""
     sums = np.zeros((1, n_classes), dtype)
     for row in rows:

@@ -1,15 +1,22 @@
-"""The exact stage: which rows bind, decided by integers, and the weights that follow from them."""
+"""The exact stage: which rows bind, decided by integers, and the weights that follow from them.
+
+Dixon's lifting modulo a prime, fractions from digits, and Goldfarb and Idnani's steps. Why multipliers of at
+least 0 prove the optimum is in docs/mathematics/canonical.md, section 3.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs
+from nbcfast._core.untyped import Exact
 from nbcfast._solve import System
+
+Rows = tuple[Int32s, Int8s]  # for each row its columns and signs
 
 PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2^31
 FIRST_DIGITS = 8
@@ -21,11 +28,11 @@ class Oracle(Protocol):
     def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Columns and signs of rows below the limit, the worst for each value, and the lowest of all rows."""
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> tuple[Int32s, Int8s]:
+    def exactly(self, numbers: Sequence[int], limit: int) -> Rows:
         """Rows below the limit, decided by integers: none if and only if there are none."""
 
 
-class Exactly(NamedTuple):
+class ExactWeights(NamedTuple):
     """Weights and multipliers over one denominator."""
 
     g: list[int]
@@ -83,18 +90,18 @@ class Active:
         assert self._system is not None
         return self._system
 
-    def optimum(self) -> Exactly:
+    def optimum(self) -> ExactWeights:
         """The weights of least norm for which all rows are 1, and the multipliers."""
         first = np.zeros(len(self.weights), np.int64)
         return self.solved(first, np.ones(len(self), np.int64))
 
-    def direction(self, column: Int32s, sign: Int8s) -> Exactly:
+    def direction(self, column: Int32s, sign: Int8s) -> ExactWeights:
         """W^-1 times the part of a row outside the others, and minus its coordinates in them."""
         first = np.zeros(len(self.weights), np.int64)
         first[column] = sign
         return self.solved(first, np.zeros(len(self), np.int64))
 
-    def solved(self, first: Longs, second: Longs) -> Exactly:
+    def solved(self, first: Longs, second: Longs) -> ExactWeights:
         """W g - A' multipliers = first and A g = second."""
         system = self.system()
         n, q = len(self.weights), len(self)
@@ -106,16 +113,17 @@ class Active:
             system.digits(new)
             digits = np.concatenate([digits, new])
             more = len(digits)
-            found = reconstructed(digits, self._prime)
-            if found is None:
+            fractions = reconstructed(digits, self._prime)
+            if fractions is None:
                 continue
-            numbers, denominator = found
-            exact = Exactly(numbers[:n], numbers[n:], denominator)
+            numbers, denominator = fractions
+            exact = ExactWeights(numbers[:n], numbers[n:], denominator)
+            # Integers decide: nothing rests on how many digits were enough, or on the prime.
             if self._holds(exact, first, second):
                 return exact
 
-    def _holds(self, exact: Exactly, first: Longs, second: Longs) -> bool:
-        rest = [
+    def _holds(self, exact: ExactWeights, first: Longs, second: Longs) -> bool:
+        missing = [
             int(w) * g - exact.denominator * int(x)
             for w, g, x in zip(self.weights, exact.g, first, strict=True)
         ]
@@ -123,10 +131,10 @@ class Active:
             self.columns.tolist(), self.signs.tolist(), exact.multipliers, second.tolist(), strict=True
         ):
             for v, s in zip(column, sign, strict=True):
-                rest[v] -= s * u
+                missing[v] -= s * u
             if sum(s * exact.g[v] for v, s in zip(column, sign, strict=True)) != exact.denominator * x:
                 return False
-        return not any(rest)
+        return not any(missing)
 
 
 def reconstructed(digits: Longs, prime: int) -> tuple[list[int], int] | None:
@@ -139,10 +147,10 @@ def reconstructed(digits: Longs, prime: int) -> tuple[list[int], int] | None:
         y = denominator * x % modulus
         if y <= most or modulus - y <= most:
             continue
-        found = fraction(y, modulus, most)
-        if found is None:
+        factor = fraction(y, modulus, most)
+        if factor is None:
             return None
-        denominator *= found
+        denominator *= factor
         if denominator > most:
             return None
     result = []
@@ -154,10 +162,10 @@ def reconstructed(digits: Longs, prime: int) -> tuple[list[int], int] | None:
     return result, int(denominator)
 
 
-def valued(digits: Longs, prime: int) -> list[Any]:
+def valued(digits: Longs, prime: int) -> list[gmpy2.mpz]:
     """Each column's number."""
     base = gmpy2.mpz(prime)
-    columns: list[list[Any]] = [[gmpy2.mpz(digit) for digit in row] for row in digits.T.tolist()]
+    columns: list[list[gmpy2.mpz]] = [[gmpy2.mpz(digit) for digit in row] for row in digits.T.tolist()]
     while columns and len(columns[0]) > 1:
         columns = [
             [row[k] + base * row[k + 1] if k + 1 < len(row) else row[k] for k in range(0, len(row), 2)]
@@ -167,7 +175,7 @@ def valued(digits: Longs, prime: int) -> list[Any]:
     return [row[0] for row in columns]
 
 
-def fraction(y: Any, modulus: Any, most: Any) -> Any | None:
+def fraction(y: gmpy2.mpz, modulus: gmpy2.mpz, most: gmpy2.mpz) -> gmpy2.mpz | None:
     """The denominator of the fraction of two numbers up to `most` that is y; None if there is none."""
     r0, r1 = modulus, y
     t0, t1 = gmpy2.mpz(0), gmpy2.mpz(1)
@@ -183,7 +191,7 @@ class Stuck(Exception):  # noqa: N818  # it is no error: there is a second best
     """The exact stage has made all the steps it may."""
 
 
-def corrected(active: Active, oracle: Oracle, most_steps: int) -> tuple[Exactly, Active]:
+def corrected(active: Active, oracle: Oracle, most_steps: int) -> tuple[ExactWeights, Active]:
     """The optimum, from rows that are nearly the binding ones.
 
     Goldfarb and Idnani's steps (see solve.h) in rationals: rows whose multiplier is negative go, the row that
@@ -231,6 +239,6 @@ def corrected(active: Active, oracle: Oracle, most_steps: int) -> tuple[Exactly,
             active = active.without(first[1])
 
 
-def total(numbers: Sequence[Any], column: Int32s, sign: Int8s) -> Any:
+def total(numbers: Sequence[Exact], column: Int32s, sign: Int8s) -> Exact:
     """The value of a row."""
     return sum(s * numbers[v] for v, s in zip(column.tolist(), sign.tolist(), strict=True))

@@ -31,7 +31,7 @@ MISSED = 1 - 1e-6
 FEW = 50  # times the rows that are still missed: fewer than all, so that they may be left to the solver
 
 
-class Point(NamedTuple):
+class InteriorPoint(NamedTuple):
     """Weights, slacks and multipliers."""
 
     x: Floats
@@ -39,7 +39,7 @@ class Point(NamedTuple):
     multipliers: Floats
 
 
-class Program:
+class InteriorProgram:
     """Least norm of weights in differences from the last class, subject to rows >= 1.
 
     Half the square of the norm is x' K x / 2, K block after block of weight (1 - 1/C) on the diagonal and
@@ -85,7 +85,7 @@ class Program:
             raise np.linalg.LinAlgError("a block is not positive")
         return H
 
-    def solve(self, enough: float) -> Point:
+    def solve(self, enough: float) -> InteriorPoint:
         """A point whose duality gap is at most `enough` of its norm, or the last that doubles could reach."""
         x = np.zeros(len(self.of_level) * (self.n_classes - 1))
         s, u = np.full(len(self.columns), FAR_IN), np.full(len(self.columns), FAR_IN)
@@ -109,7 +109,7 @@ class Program:
                 break
             a, b = TO_THE_WALL * reach(s, ds), TO_THE_WALL * reach(u, du)
             x, s, u = x + a * dx, s + a * ds, u + b * du
-        return Point(x, s, u)
+        return InteriorPoint(x, s, u)
 
     def _step(
         self, lower: Floats, s: Floats, u: Floats, dual: Floats, primal: Floats, product: Floats
@@ -171,7 +171,7 @@ def likely(
     stage = 0
     for round_ in range(1, MOST_ROUNDS + 1):
         there = (place[columns // C] * C + columns % C).astype(np.int32)
-        point = Program(of_level[order], C, there, signs, sizes[largest]).solve(GAPS[stage])
+        point = InteriorProgram(of_level[order], C, there, signs, sizes[largest]).solve(GAPS[stage])
         h = np.concatenate([point.x.reshape(-1, C - 1)[place], np.zeros((len(of_level), 1))], axis=1)
         more, more_signs, lowest = oracle.violated((h - h.mean(axis=1, keepdims=True)).reshape(-1), MISSED)
         if progress is not None:

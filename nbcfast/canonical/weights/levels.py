@@ -14,8 +14,8 @@ from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs, Words
 from nbcfast._halves.codes import summed as summed_up
 from nbcfast._margin import dominance
 from nbcfast.canonical.boxes.types import Box
+from nbcfast.canonical.weights.exact import Rows
 
-Rows = tuple[Int32s, Int8s]
 T = TypeVar("T")
 
 WIDE_BITS = 125  # of every sum in the kernel's integers
@@ -109,12 +109,12 @@ class Levels:
                 if box.sizes[i] > 1:
                     of_half = np.add.outer(of_half * sizes[i], self.level_of[i]).reshape(-1)
             index.append(of_half)
-        for count, other, own, given in (
+        for count, other, half, of_box in (
             (self._count_a, count_b, 0, box.K),
             (count_b, self._count_a, 1, box.L),
         ):
-            first = np.concatenate([[0], np.cumsum(times[1 - own][np.argsort(-other, kind="stable")])])
-            if not np.array_equal(first[count][index[own]], given):
+            first = np.concatenate([[0], np.cumsum(times[1 - half][np.argsort(-other, kind="stable")])])
+            if not np.array_equal(first[count][index[half]], of_box):
                 raise ValueError(
                     "box: expected K and L of one classifier, whose values are ordered by the labels"
                 )
@@ -138,32 +138,32 @@ class Levels:
 
     def changed(self, points: Sequence[int], threshold: int) -> int:
         """How many tuples of the domain have label 0 and a total below the threshold, or the reverse."""
-        (own, its), (their, others) = (
+        (totals_a, values_a), (totals_b, values_b) = (
             (
                 summed_up([np.array(points[start : start + size], np.int64) for start, size in side]),
                 multiplied([self.weights[start : start + size] for start, size in side]),
             )
             for side in self._parts()
         )
-        order = np.argsort(their, kind="stable")
-        above = np.searchsorted(their[order], threshold - own, "left").astype(np.int32)
-        m = len(their)
+        order = np.argsort(totals_b, kind="stable")
+        above = np.searchsorted(totals_b[order], threshold - totals_a, "left").astype(np.int32)
+        m = len(totals_b)
         rank = np.empty(m, np.int32)
         rank[self._order_b] = np.arange(m - 1, -1, -1, dtype=np.int32)
-        weight = others[order]
+        weight = values_b[order]
         # Label 1 is from count[a] on in the order, hence before m - count[a] from its end.
         false = dominance(
             np.argsort(-above, kind="stable").astype(np.int32),
             above,
             (m - self._count_a).astype(np.int32),
-            its,
+            values_a,
             rank[order],
             weight,
         )
         from_place = np.concatenate([np.cumsum(weight[::-1])[::-1], [0]])
-        in_order = np.concatenate([[0], np.cumsum(others[self._order_b])])
-        reached = int(from_place[above] @ its)
-        return 2 * false - reached + int(in_order[self._count_a] @ its)
+        in_order = np.concatenate([[0], np.cumsum(values_b[self._order_b])])
+        reached = int(from_place[above] @ values_a)
+        return 2 * false - reached + int(in_order[self._count_a] @ values_a)
 
     def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Of each level and label the tuple furthest below the limit, once each, and the lowest of all."""
@@ -209,12 +209,12 @@ class Levels:
             return self._extremes_of_long(numbers, limit)
         lowest = np.zeros((2, 2), np.uint64)
         occurs = self.separator.separate_exactly(packed(numbers), packed([limit])[0], self._found, lowest)
-        found = [unpacked(row) if has else None for row, has in zip(lowest, occurs, strict=True)]
-        return self._rows(), found[0], found[1]
+        of_labels = [unpacked(row) if has else None for row, has in zip(lowest, occurs, strict=True)]
+        return self._rows(), of_labels[0], of_labels[1]
 
     def _extremes_of_long(self, numbers: list[int], limit: int) -> tuple[Rows, int | None, int | None]:
         """As the kernel does it, with Python's integers; only the worst tuple of each label is listed."""
-        own, their = (
+        sums_a, sums_b = (
             summed([np.array(numbers[start : start + size], object) for start, size in side])
             for side in self._parts()
         )
@@ -222,7 +222,7 @@ class Levels:
         count, order = self._count_a.astype(np.int64), self._order_b
         lowest: list[int | None] = []
         for label, sign in ((0, 1), (1, -1)):
-            in_order = sign * their[order]
+            in_order = sign * sums_b[order]
             if label:
                 in_order = in_order[::-1]
             extreme = np.minimum.accumulate(in_order)
@@ -231,7 +231,7 @@ class Levels:
             if not len(rows):
                 lowest.append(None)
                 continue
-            values = sign * own[rows] + extreme[needed[rows] - 1]
+            values = sign * sums_a[rows] + extreme[needed[rows] - 1]
             at = int(np.argmin(values))
             lowest.append(int(values[at]))
             if values[at] < limit:
@@ -247,20 +247,20 @@ class Levels:
 
     def _rows(self) -> Rows:
         """The tuples found, each once, as columns and signs."""
-        found = self._found.reshape(-1, 2)
-        own_a = np.repeat(np.arange(len(self.weights)) < self._values_a, 2)
+        worst = self._found.reshape(-1, 2)
+        is_level_of_a = np.repeat(np.arange(len(self.weights)) < self._values_a, 2)
         label = np.tile(np.array([0, 1]), len(self.weights))
-        ok = found[:, 0] >= 0
-        pairs = np.where(own_a[:, None], found, found[:, ::-1])[ok].astype(np.int64)
-        label = label[ok]
+        is_there = worst[:, 0] >= 0
+        pairs = np.where(is_level_of_a[:, None], worst, worst[:, ::-1])[is_there].astype(np.int64)
+        label = label[is_there]
         key = (pairs[:, 0] * self.sides[1] + pairs[:, 1]) * 2 + label
         _, at = np.unique(key, return_index=True)
         pairs, label = pairs[at], label[at]
         columns = np.empty((len(at), self.width), np.int32)
         for first, stop, index in ((0, self.n_first, pairs[:, 0]), (self.n_first, self.width, pairs[:, 1])):
-            rest = index.copy()
+            left_over = index.copy()
             for k in range(stop - 1, first - 1, -1):
-                rest, code = np.divmod(rest, self.sizes[k])
+                left_over, code = np.divmod(left_over, self.sizes[k])
                 columns[:, k] = code + self.starts[k]
         signs = np.repeat((1 - 2 * label).astype(np.int8)[:, None], self.width, axis=1)
         return columns, np.ascontiguousarray(signs)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Int8s, Int32s, Longs
 from nbcfast.canonical.boxes.types import ListedBox
+from nbcfast.canonical.weights.exact import Rows
 
 T = TypeVar("T")
-Rows = tuple[Int32s, Int8s]
 
 
 class Listed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 MOST_BITS = 62
-HALF = Fraction(1, 2)
+HALF = Fraction(1, 2)  # to round by; and the first scale
 
 
 def integers(
@@ -29,7 +29,7 @@ def integers(
     solution: Solution,
     bits: int | None = None,
     *,
-    within: Any = None,
+    within: int | Fraction | str | float | None = None,
     progress: Progress | None = None,
 ) -> Scorecard:
     """Round weights to points whose totals give every label of the box, verified for each tuple.
@@ -93,16 +93,16 @@ def integers(
     steps, base = lowered(oracle, solution)
     most = max(steps, default=Fraction(0))
     widest = None if factor is None else factor * solution.range / solution.margin
-    last = Fraction(len(box.sizes) + 1, 2)
+    last = Fraction(len(box.sizes) + 1, 2)  # that always does: docs/mathematics/canonical.md, section 4
     best: Scorecard | None = None
     for scale in scales():
         points = [int(scale * g + HALF) for g in steps]
         bits_here = int(scale * most + HALF).bit_length()
         if bits is not None and bits_here > bits:
             break
-        found = Totals.of(oracle, points)
-        if found.right:
-            best = _card(oracle, points, found, found.threshold, scale, 0)
+        totals = Totals.of(oracle, points)
+        if totals.right:
+            best = _card(oracle, points, totals, totals.threshold, scale, 0)
             if widest is None or best.gap is None or best.range <= widest * best.gap:
                 return best
         elif scale >= last:
@@ -118,7 +118,7 @@ def integers(
 def shortened(box: AnyBox, solution: Solution, most: Fraction) -> Scorecard:
     """The points nearest to weights that are not all equal with no number above `most`, right or not."""
     if has_many_classes(box):
-        return several.shortened(box, several.problem(box), solution, most)
+        return several.shortened(box, several.demands_of(box), solution, most)
     oracle = oracle_of(box)
     return _shortened(oracle, *lowered(oracle, solution), most)
 
@@ -207,10 +207,10 @@ def scales() -> Iterator[Fraction]:
 
 
 def _card(
-    oracle: Levels | Listed, points: list[int], found: Totals, threshold: int, scale: Fraction, changed: int
+    oracle: Levels | Listed, points: list[int], totals: Totals, threshold: int, scale: Fraction, changed: int
 ) -> Scorecard:
     """The points of all values."""
-    centre = found.least + found.greatest if found.right else 2 * threshold - 1
+    centre = totals.least + totals.greatest if totals.right else 2 * threshold - 1
     most = max(points, default=0)
     arrays = []
     for row in oracle.per_value(points):
@@ -220,8 +220,8 @@ def _card(
     return Scorecard(
         points=tuple(arrays),
         constants=(1 - threshold,),
-        gap=found.least - found.greatest if found.right and found.both else None,
-        range=max(abs(2 * found.low - centre), abs(2 * found.high - centre)),
+        gap=totals.least - totals.greatest if totals.right and totals.both else None,
+        range=max(abs(2 * totals.low - centre), abs(2 * totals.high - centre)),
         centre=centre,
         scale=scale,
         bits=most.bit_length(),

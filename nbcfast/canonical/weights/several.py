@@ -21,7 +21,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ MANY = 250  # unknowns: from here on the rows that will bind are looked for firs
 # --- labels to weights ------------------------------------------------------------------------------------
 
 
-class Problem(NamedTuple):
+class LevelDemands(NamedTuple):
     """What a box demands of its weights, by levels; everything after the box goes through this."""
 
     levels: list[Longs]  # of each attribute the level of every value
@@ -89,16 +89,16 @@ class Problem(NamedTuple):
         return np.concatenate(result)
 
 
-def problem(box: ManyBox) -> Problem:
+def demands_of(box: ManyBox) -> LevelDemands:
     """Levels of equal labels, and the demands on them."""
     if isinstance(box, ListedBox):
-        return _problem_of_list(box)
+        return _demands_of_list(box)
     if isinstance(box, EnumeratedBox):
         levels, sizes, (labels,) = _merged(box.sizes, box.labels)
         k, n, m = contiguous(sizes)
         sides: Sides = TableSides(labels.reshape(n, m), box.n_classes)
-        return Problem(levels, HalvedDemands(sides, Halves(sizes, range(k), range(k, len(sizes)))))
-    return _problem_of_halves(box)
+        return LevelDemands(levels, HalvedDemands(sides, Halves(sizes, range(k), range(k, len(sizes)))))
+    return _demands_of_halves(box)
 
 
 def _merged(sizes: Sequence[int], flat: Array, *more: Array) -> tuple[list[Longs], list[int], list[Array]]:
@@ -112,11 +112,11 @@ def _merged(sizes: Sequence[int], flat: Array, *more: Array) -> tuple[list[Longs
             levels.append(np.zeros(1, np.int64))
             continue
         cubes = [cubed(array, kept, axis) for array in arrays]
-        found: dict[bytes, int] = {}
+        level_of: dict[bytes, int] = {}
         first: list[int] = []
         of_axis = np.empty(size, np.int64)
         for index in range(size):
-            of_axis[index] = found.setdefault(cubes[0][:, index].tobytes(), len(first))
+            of_axis[index] = level_of.setdefault(cubes[0][:, index].tobytes(), len(first))
             if of_axis[index] == len(first):
                 first.append(index)
         levels.append(of_axis)
@@ -125,7 +125,7 @@ def _merged(sizes: Sequence[int], flat: Array, *more: Array) -> tuple[list[Longs
     return levels, kept, arrays
 
 
-def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
+def _demands_of_halves(box: PairsBox | SweptBox) -> LevelDemands:
     """Equal counts in a half mean equal labels (see `SweptBox`), so levels can be read off K and L."""
     levels: list[Longs] = [np.zeros(0, np.int64)] * len(box.sizes)
     kept: list[Longs] = []
@@ -143,10 +143,10 @@ def _problem_of_halves(box: PairsBox | SweptBox) -> Problem:
         SweptSides(above, rank) if isinstance(box, SweptBox) else PairSides(above, rank, box.n_classes)
     )
     sizes = [int(of_attribute.max()) + 1 for of_attribute in levels]
-    return Problem(levels, HalvedDemands(sides, Halves(sizes, box.attributes(0), box.attributes(1))))
+    return LevelDemands(levels, HalvedDemands(sides, Halves(sizes, box.attributes(0), box.attributes(1))))
 
 
-def _problem_of_list(box: ListedBox) -> Problem:
+def _demands_of_list(box: ListedBox) -> LevelDemands:
     """Every class beats the next one of its order, or the best all others; values are not merged."""
     C = box.n_classes
     if box.mode == "order":
@@ -158,22 +158,23 @@ def _problem_of_list(box: ListedBox) -> Problem:
         losers = (np.arange(C - 1) + (np.arange(C - 1) >= best[:, np.newaxis])).reshape(-1)
     codes = np.repeat(box.codes, C - 1, axis=0)
     levels = [np.arange(size) for size in box.sizes]
-    return Problem(levels, ListedDemands(box.sizes, C, winners, losers, codes))
+    return LevelDemands(levels, ListedDemands(box.sizes, C, winners, losers, codes))
 
 
 def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
     """`nbcfast.canonical.solve` for more than two classes."""
-    found = problem(box)
-    unknowns = found.demands.unknowns
-    weights = found.weights()
-    oracle: Oracle = found.demands
+    levelled = demands_of(box)
+    unknowns = levelled.demands.unknowns
+    weights = levelled.weights()
+    oracle: Oracle = levelled.demands
     if len(weights) > MANY:
         oracle = Begun(
-            oracle, *likely(weights, found.sizes, box.n_classes, oracle, found.shares(box), progress=progress)
+            oracle,
+            *likely(weights, levelled.sizes, box.n_classes, oracle, levelled.shares(box), progress=progress),
         )
     optimum = minimum_norm(weights, 2 * len(box.sizes), oracle, progress=progress)
     numbers, denominator = list(map(int, optimum.numbers)), int(optimum.denominator)
-    lowest = found.demands.lowest(numbers, denominator)
+    lowest = levelled.demands.lowest(numbers, denominator)
     if lowest <= 0:
         raise Infeasible(
             "the solver found no weights with these labels", {"lowest": Fraction(lowest, denominator)}
@@ -182,9 +183,11 @@ def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
         denominator = lowest
     C = box.n_classes
     scores, f = [], []
-    for i, levels in enumerate(found.levels):
+    for i, levels in enumerate(levelled.levels):
         start = int(unknowns.offsets[i])
-        of_level = [numbers[start + C * level : start + C * (level + 1)] for level in range(found.sizes[i])]
+        of_level = [
+            numbers[start + C * level : start + C * (level + 1)] for level in range(levelled.sizes[i])
+        ]
         f.append(of_level)
         fractions = [tuple(Fraction(x - row[-1], denominator) for x in row[:-1]) for row in of_level]
         scores.append(tuple(fractions[level] for level in levels))
@@ -192,7 +195,7 @@ def solve(box: ManyBox, *, progress: Progress | None = None) -> Solution:
         box.sizes,
         C,
         tuple(scores),
-        tuple(tuple(levels.tolist()) for levels in found.levels),
+        tuple(tuple(levels.tolist()) for levels in levelled.levels),
         Fraction(_range(box, f), denominator),
         Fraction(max(lowest, denominator), denominator),
         bool(optimum.exact),
@@ -224,7 +227,7 @@ def integers(
     solution: Solution,
     bits: int | None = None,
     *,
-    within: Any = None,
+    within: int | Fraction | str | float | None = None,
     progress: Progress | None = None,
 ) -> Scorecard:
     """`nbcfast.canonical.integers` for more than two classes.
@@ -234,18 +237,20 @@ def integers(
     search for violated demands. S = n + 2 is enough for n attributes, because a difference of two classes is
     rounded by at most n + 1. Of constants those are taken that make the margin largest.
     """
-    found = problem(box)
+    levelled = demands_of(box)
     factor = None if within is None else exact(within, "within")
     if factor is not None and factor <= 1:
         raise ValueError(f"within must be above 1, got {within!r}")
     widest = None if factor is None else factor * solution.range / solution.margin
-    last = 4 * (len(box.sizes) + 2)
+    last = 4 * (
+        len(box.sizes) + 2
+    )  # quarters of a scale that always does: mathematics/canonical.md, section 6
     card: Scorecard | None = None
     for step, scale in enumerate(_scales()):
         points, true = _rounded(solution, scale)
         if card is not None and bits is not None and max(int(array.max()) for array in points) >> bits:
             break
-        constants = _constants(found, points, true, scale)
+        constants = _constants(levelled, points, true, scale)
         if constants is not None:
             card = _scorecard(box, points, constants[0], scale, constants[1], 0)
             if widest is None or card.gap is None or card.range <= widest * card.gap:
@@ -257,10 +262,10 @@ def integers(
     assert card is not None
     if bits is None or card.bits <= bits:
         return card
-    return shortened(box, found, solution, Fraction((1 << bits) - 1))
+    return shortened(box, levelled, solution, Fraction((1 << bits) - 1))
 
 
-def shortened(box: ManyBox, found: Problem, solution: Solution, most: Fraction) -> Scorecard:
+def shortened(box: ManyBox, levelled: LevelDemands, solution: Solution, most: Fraction) -> Scorecard:
     """Points of weights that are not all equal, no number above `most`.
 
     The first of a few scales that changes no answer, the later class winning ties as it does in every total;
@@ -271,20 +276,20 @@ def shortened(box: ManyBox, found: Problem, solution: Solution, most: Fraction) 
     for step in range(SHORTENED):
         scale = largest * Fraction(15, 16) ** step
         points, true = _rounded(solution, scale)
-        known = _constants(found, points, true, scale)
+        known = _constants(levelled, points, true, scale)
         if known is not None:
             return _scorecard(box, points, known[0], scale, known[1], 0)
-        least = _least(found, points, true)
+        least = _least(levelled, points, true)
         tied = _settled(least, true, {(w, d): int(w < d) for w, d in least})
         if tied is not None:
             return _scorecard(box, points, tied, scale, None, 0)
     points, true = _rounded(solution, largest)
-    return _scorecard(box, points, true, largest, None, _changed(box, found, points, true))
+    return _scorecard(box, points, true, largest, None, _changed(box, levelled, points, true))
 
 
 def differing(box: ManyBox, card: Scorecard) -> int:
     """How many tuples points decide otherwise than a box."""
-    return _changed(box, problem(box), list(card.points), [*card.constants, 0])
+    return _changed(box, demands_of(box), list(card.points), [*card.constants, 0])
 
 
 def _scales() -> Iterator[Fraction]:
@@ -295,10 +300,10 @@ def _scales() -> Iterator[Fraction]:
         scale += max(Fraction(1, 4), Fraction(math.floor(scale), 8))
 
 
-Points = list[Array]  # of each attribute (values, classes - 1)
+PointArrays = list[Array]  # of each attribute (values, classes - 1)
 
 
-def _rounded(solution: Solution, scale: Fraction) -> tuple[Points, list[int]]:
+def _rounded(solution: Solution, scale: Fraction) -> tuple[PointArrays, list[int]]:
     """The points of every value, and the constants that go with what was taken off."""
     points, constants = [], [Fraction(0)] * (solution.n_classes - 1)
     half = Fraction(1, 2)
@@ -315,30 +320,30 @@ def _rounded(solution: Solution, scale: Fraction) -> tuple[Points, list[int]]:
     return points, [*(math.floor(scale * total + half) for total in constants), 0]
 
 
-def _of_levels(found: Problem, points: Points) -> Points:
+def _of_levels(levelled: LevelDemands, points: PointArrays) -> PointArrays:
     """One row a level, with a column of zeros for the last class."""
     result = []
-    for levels, array, size in zip(found.levels, points, found.sizes, strict=True):
+    for levels, array, size in zip(levelled.levels, points, levelled.sizes, strict=True):
         rows = np.zeros((size, array.shape[1] + 1), array.dtype)
         rows[levels, :-1] = array
         result.append(rows)
     return result
 
 
-def _least(found: Problem, points: Points, true: list[int]) -> dict[Pair, int]:
+def _least(levelled: LevelDemands, points: PointArrays, true: list[int]) -> dict[Pair, int]:
     """Of each pair of classes the least lead of points where the first must beat the second."""
-    f = _of_levels(found, points)
+    f = _of_levels(levelled, points)
     most = max(int(abs(rows).max(initial=0)) for rows in f)
     if 4 * len(f) * most + max(map(abs, true)) >= SMALL:
         raise Infeasible("points would need more than 62 bits", {"points": most})
-    return found.demands.least_of_pairs([rows.astype(np.int64) for rows in f])
+    return levelled.demands.least_of_pairs([rows.astype(np.int64) for rows in f])
 
 
 def _constants(
-    found: Problem, points: Points, true: list[int], scale: Fraction
+    levelled: LevelDemands, points: PointArrays, true: list[int], scale: Fraction
 ) -> tuple[list[int], int] | None:
     """Constants with the largest least margin, and that margin; None where no constants give every label."""
-    least = _least(found, points, true)
+    least = _least(levelled, points, true)
     # More than the scale would only stretch what is on one side of every other class anyway.
     for gap in range(max(1, math.ceil(scale)), 0, -1):
         constants = _settled(least, true, dict.fromkeys(least, gap))
@@ -361,7 +366,7 @@ def _settled(least: dict[Pair, int], true: list[int], gaps: dict[Pair, int]) -> 
 
 
 def _scorecard(
-    box: ManyBox, points: Points, constants: list[int], scale: Fraction, gap: int | None, changed: int
+    box: ManyBox, points: PointArrays, constants: list[int], scale: Fraction, gap: int | None, changed: int
 ) -> Scorecard:
     for array in points:
         array.flags.writeable = False
@@ -379,7 +384,7 @@ def _scorecard(
     )
 
 
-def _changed(box: ManyBox, found: Problem, points: Points, constants: list[int]) -> int:
+def _changed(box: ManyBox, levelled: LevelDemands, points: PointArrays, constants: list[int]) -> int:
     """How many tuples the points answer differently from the box."""
     if box.tuples > MOST_COMPARED:
         raise Infeasible(

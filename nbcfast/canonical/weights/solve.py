@@ -69,20 +69,20 @@ def solve(box: AnyBox, *, progress: Progress | None = None) -> Solution:
     if has_many_classes(box):
         return several.solve(box, progress=progress)
     oracle = oracle_of(box)
-    found = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
-    widest, margin = extent(oracle, found.numbers)
-    weights = [Fraction(number, found.denominator) for number in found.numbers]
+    optimum = minimum_norm(oracle.weights, oracle.width, oracle, progress=progress)
+    widest, margin = extent(oracle, optimum.numbers)
+    weights = [Fraction(number, optimum.denominator) for number in optimum.numbers]
     scores = tuple(tuple((g,) for g in row) for row in oracle.per_value(weights))
     return Solution(
         sizes=box.sizes,
         n_classes=box.n_classes,
         scores=scores,
         levels=tuple(map(ranked, scores)),
-        range=Fraction(widest, found.denominator),
-        margin=Fraction(margin, found.denominator),
-        reproducible=found.exact,
-        support=sum(u > 0 for u in found.multipliers),
-        rounds=found.rounds,
+        range=Fraction(widest, optimum.denominator),
+        margin=Fraction(margin, optimum.denominator),
+        reproducible=optimum.exact,
+        support=sum(u > 0 for u in optimum.multipliers),
+        rounds=optimum.rounds,
     )
 
 
@@ -92,7 +92,7 @@ def unknowns(box: AnyBox) -> int:
     With two classes the one number of an attribute of one level adds next to nothing.
     """
     if has_many_classes(box):
-        return len(several.problem(box).weights())
+        return len(several.demands_of(box).weights())
     sizes = Levels(box).sizes if isinstance(box, Box) else box.sizes
     return sum(size for size in sizes if size > 1)
 

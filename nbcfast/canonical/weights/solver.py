@@ -1,4 +1,8 @@
-"""Weights of least norm under demands that only an oracle knows: cutting planes in doubles, then integers."""
+"""Weights of least norm under demands that only an oracle knows: cutting planes in doubles, then integers.
+
+Doubles only look for the rows that bind. What they find is where the exact stage begins, and that ends at the
+one optimum wherever it began: docs/mathematics/canonical.md, section 3.
+"""
 
 from __future__ import annotations
 
@@ -97,6 +101,7 @@ def minimum_norm(
     try:
         exact, active = corrected(Active(weights, columns, signs), oracle, MOST_EXACT_STEPS)
     except Stuck:
+        # Feasible weights keep every promise but one: other machines may find others (reproducible: false).
         return _feasible(g, oracle, rounds)
     if progress is not None:
         progress(rounds, rounds)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Floats, Int8s, Int32s, Longs
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.boxes.sides import Pair, Sides, cubed, halves_summed
-
-Rows = tuple[Int32s, Int8s]  # columns and signs
+from nbcfast.canonical.weights.exact import Rows
 
 SMALL = 1 << 61  # sums of integers below are 64-bit
 
@@ -120,33 +118,33 @@ class HalvedDemands:
         least: dict[Pair, int] = {}
         for pairs in self.sides.batches():
             da, db = _differences(a, pairs), _differences(b, pairs)
-            found = self.sides.least(pairs, da, db)
+            lowest_sums = self.sides.least(pairs, da, db)
             for k, pair in enumerate(pairs):
-                there = found.at_a[k] >= 0
-                if there.any():
-                    least[pair] = int((da[k] + np.where(there, found.low_a[k], 0))[there].min())
+                demanded = lowest_sums.at_a[k] >= 0
+                if demanded.any():
+                    least[pair] = int((da[k] + np.where(demanded, lowest_sums.low_a[k], 0))[demanded].min())
         return least
 
     def _fits(self, most: int, denominator: int) -> bool:
         return max(2 * len(self.halves.sizes) * most, denominator) < SMALL
 
-    def _missed(self, f: Sequence[Array], limit: Any) -> tuple[Int32s, Int8s, Any]:
+    def _missed(self, f: Sequence[Array], limit: float) -> tuple[Int32s, Int8s, float]:
         a, b = self.sums(f)
         chosen: list[tuple[Array, int, int, Longs, Longs]] = []
-        lowest: Any = None
+        lowest: float | None = None
         for pairs in self.sides.batches():
             da, db = _differences(a, pairs), _differences(b, pairs)
-            found = self.sides.least(pairs, da, db)
+            lowest_sums = self.sides.least(pairs, da, db)
             for k, (w, d) in enumerate(pairs):
-                for mine, low, at, grids, of_a in (
-                    (da[k], found.low_a[k], found.at_a[k], self.halves.grids[0], True),
-                    (db[k], found.low_b[k], found.at_b[k], self.halves.grids[1], False),
+                for sums_here, low, at, grids, of_a in (
+                    (da[k], lowest_sums.low_a[k], lowest_sums.at_a[k], self.halves.grids[0], True),
+                    (db[k], lowest_sums.low_b[k], lowest_sums.at_b[k], self.halves.grids[1], False),
                 ):
-                    there = at >= 0
-                    if not there.any():
+                    demanded = at >= 0
+                    if not demanded.any():
                         continue
-                    most = np.inf if mine.dtype.kind == "f" else np.iinfo(np.int64).max
-                    total = np.where(there, mine + np.where(there, low, 0), most)
+                    most = np.inf if sums_here.dtype.kind == "f" else np.iinfo(np.int64).max
+                    total = np.where(demanded, sums_here + np.where(demanded, low, 0), most)
                     least = total.min()
                     lowest = least if lowest is None else min(lowest, least)
                     if least >= limit:
@@ -190,10 +188,10 @@ class HalvedDemands:
             ranks = np.empty((len(pairs), self.sides.m), np.int64)
             for k, (w, d) in enumerate(pairs):
                 ranks[k] = np.unique(exact[1][:, w] - exact[1][:, d], return_inverse=True)[1].reshape(-1)
-            found = self.sides.least(pairs, np.zeros((len(pairs), self.sides.n), np.int64), ranks)
+            lowest_sums = self.sides.least(pairs, np.zeros((len(pairs), self.sides.n), np.int64), ranks)
             for k, (w, d) in enumerate(pairs):
-                a = np.flatnonzero(found.at_a[k] >= 0)
-                b = found.at_a[k][a].astype(np.int64)
+                a = np.flatnonzero(lowest_sums.at_a[k] >= 0)
+                b = lowest_sums.at_a[k][a].astype(np.int64)
                 if not len(a):
                     continue
                 about = (near[0][a, w] - near[0][a, d]) + (near[1][b, w] - near[1][b, d])
