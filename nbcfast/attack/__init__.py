@@ -2,7 +2,8 @@
 
 from nbcfast.attack.breaches import Breach, breach
 from nbcfast.attack.definetti import DeFinetti, definetti
-from nbcfast.attack.inverting import Inversion, invert
+from nbcfast.attack.inversion import Inversion
+from nbcfast.attack.inverting import invert
 from nbcfast.attack.membership import Membership, membership
 from nbcfast.attack.posteriors import Posterior, posterior
 from nbcfast.attack.totals import totals

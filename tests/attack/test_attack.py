@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import Table, Viewset, attack, safety
-from nbcfast.attack import exactly, inverting, moments
+from nbcfast.attack import cross_ratios, exactly, inverting, moments
 from nbcfast.attack.breaches import best_set
 from nbcfast.attack.membership import auc_of
 from nbcfast.published.release import Certificate, Release
@@ -691,9 +691,9 @@ class TestInvert:
         """All 14 attributes: it took ten minutes and 4 GB, for what 39 different values say."""
         looked = []
         monkeypatch.setattr(
-            inverting,
+            cross_ratios,
             "_nearest",
-            lambda values, x, real=inverting._nearest: looked.append(x.size) or real(values, x),
+            lambda values, x, real=cross_ratios._nearest: looked.append(x.size) or real(values, x),
         )
         table = nbcfast.read_csv(data / "adult-train.csv")
         views = nbcfast.count(table, "income")
@@ -729,7 +729,7 @@ class TestInvert:
     def test_some_pairs_are_every_so_manieth_of_all(self, n, most):
         i, j = np.triu_indices(n, 1)
         step = max(1, -(-len(i) // most))
-        some = inverting._some_pairs(n, most)
+        some = cross_ratios._some_pairs(n, most)
         assert [part.tolist() for part in some] == [i[::step].tolist(), j[::step].tolist()]
 
     def test_the_identity_is_read_off(self):
