@@ -9,21 +9,23 @@ e_c / e_d is at most each of
     (T + 1) / (T - 1)   e_c <= (1 - e^-mu) / mu with mu >= T - 1: S is a sum of independent indicators,
     1 + d_c (1 + T) / 2  S_d exceeds a variable below S_c by one with probability d_c, else not at all,
 
-and d_c <= min(1, X_c sum_i 1/N_i). Nothing here is decided by rounding: bounds are widened by `slack`.
+and d_c <= min(1, X_c sum_i 1/N_i), proved in docs/mathematics/safety.md, section j. Nothing here is decided
+by rounding: bounds are widened by `slack`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast import _worlds
-from nbcfast._core.dtypes import Floats, Int32s
+from nbcfast._core.dtypes import Array, Floats, Int32s
 from nbcfast.attack import moments
 from nbcfast.attack.posteriors import MOST_COST
+from nbcfast.table.values import Value
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Tuples:
     def __len__(self) -> int:
         return len(self.logs)
 
-    def take(self, which: Any) -> Tuples:
+    def take(self, which: slice | Array) -> Tuples:
         return Tuples(self.codes[which], self.logs[which], self.inverse[which])
 
 
@@ -229,7 +231,7 @@ class Search:
             if by_attribute[i] != UNKNOWN
         }
 
-    def known(self, codes: Int32s) -> dict[str, Any]:
+    def known(self, codes: Int32s) -> dict[str, Value]:
         return {name: self.views.domain(name)[place] for name, place in self.places(codes).items()}
 
     def rows(self, codes: Int32s) -> list[list[int]]:

@@ -6,18 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast._core.dtypes import Floats
+from nbcfast._core.dtypes import Floats, Int32s
 from nbcfast._core.numbers import exact_share
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import positive
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, probability_text, shares_at
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.safety.amplification import amplification_of
 from nbcfast.safety.prior import prior_of
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -52,10 +54,10 @@ class Breach:
 
     breached: bool | None
     direction: str | None
-    classes: tuple[Any, ...]
+    classes: tuple[Value, ...]
     prior: Fraction | None
     posterior: Fraction | float | None
-    known: dict[str, Any]
+    known: dict[str, Value]
     l1: Fraction
     l2: Fraction
     convention: str
@@ -66,7 +68,7 @@ class Breach:
             raise ValueError(f"not decided: {self.text}")
         return self.breached
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; fractions as "num/den"."""
         result = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("prior", "posterior", "l1", "l2"):
@@ -80,11 +82,11 @@ class Breach:
 
 def breach(
     views: Viewset | Release,
-    l1: Any,
-    l2: Any,
+    l1: int | Fraction | str | float,
+    l2: int | Fraction | str | float,
     convention: Convention = "row",
     *,
-    prior: Mapping[Any, Any] | None = None,
+    prior: Mapping[Value, int | Fraction | str | float] | None = None,
     evaluations: int = 10_000,
     progress: Progress | None = None,
 ) -> Breach:
@@ -139,19 +141,19 @@ def breach(
     upward breach: the class is 'ill' with probability 1/2 before and 38/43 = 0.883721 after, for somebody \
 with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
     """
-    found = viewset(views)
+    counted = viewset(views)
     convention_of(convention)
     low, high = Fraction(exact_share(l1, "l1")), Fraction(exact_share(l2, "l2"))
     if not 0 < low < high < 1:
         raise ValueError(f"l1 and l2 must be 0 < l1 < l2 < 1, got {l1} and {l2}")
     evaluations = positive(evaluations, "evaluations")
     if prior is None:
-        shares = [Fraction(1, len(found.classes))] * len(found.classes)
+        shares = [Fraction(1, len(counted.classes))] * len(counted.classes)
     else:
-        shares = list(prior_of(found, prior))
+        shares = list(prior_of(counted, prior))
     undecided = False
     for direction, (most, threshold) in (("upward", (low, high)), ("downward", (1 - high, 1 - low))):
-        rise = _Rise(found, convention, shares, most, threshold, evaluations, progress)
+        rise = _Rise(counted, convention, shares, most, threshold, evaluations, progress)
         if rise.codes is None:
             undecided |= rise.undecided
             continue
@@ -160,7 +162,7 @@ with A1=0, A2=0 (row convention, levels 0.501 and 0.799)
             inside = set(range(len(shares))) - inside
         before = sum((shares[c] for c in inside), Fraction(0))
         after = rise.value if direction == "upward" else 1 - rise.value
-        labels = tuple(found.classes[c] for c in sorted(inside))
+        labels = tuple(counted.classes[c] for c in sorted(inside))
         known = rise.known
         exactly = f"{probability_text(after)}"
         if "/" in exactly:
@@ -200,10 +202,10 @@ class _Rise:
         evaluations: int,
         progress: Progress | None,
     ) -> None:
-        self.codes: Any = None
+        self.codes: Int32s | None = None
         self.value: Fraction | float = 0.0
         self.chosen: list[int] = []
-        self.known: dict[str, Any] = {}
+        self.known: dict[str, Value] = {}
         self.undecided = False
         self.prior, self.most, self.threshold = prior, most, threshold
         self.sizes = np.array([float(f) for f in prior])
@@ -287,7 +289,7 @@ class _Rise:
         if self.codes is None and (missed > least or (done < len(nodes) and bounds[done] > best)):
             self.undecided = True
 
-    def _settle(self, codes: Any, value: float, best: float) -> float:
+    def _settle(self, codes: Int32s, value: float, best: float) -> float:
         """Take a tuple whose odds seem larger than any before, if they exceed the threshold for certain."""
         search = self.search
         rows, convention = search.rows(codes), "worlds" if search.worlds else "row"
@@ -311,7 +313,7 @@ class _Rise:
         return value
 
 
-def best_set(shares: Sequence[Any], prior: list[Fraction], most: Fraction) -> list[int]:
+def best_set(shares: Sequence[Fraction | float], prior: list[Fraction], most: Fraction) -> list[int]:
     """The classes with the largest posterior together among sets with a prior of at most `most`.
 
     With equal priors the first ones of the order by posterior. Else branches along the order by
@@ -321,9 +323,9 @@ def best_set(shares: Sequence[Any], prior: list[Fraction], most: Fraction) -> li
         order = sorted(range(len(prior)), key=lambda c: -shares[c])
         return order[: math.floor(most / prior[0])]
     order = sorted(range(len(prior)), key=lambda c: -shares[c] / prior[c])
-    best: tuple[Any, list[int]] = (-1, [])
+    best: tuple[Fraction | float, list[int]] = (-1, [])
 
-    def fill(i: int, room: Fraction, value: Any, chosen: list[int]) -> None:
+    def fill(i: int, room: Fraction, value: Fraction | float, chosen: list[int]) -> None:
         nonlocal best
         if value > best[0]:
             best = value, list(chosen)

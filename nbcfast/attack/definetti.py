@@ -5,20 +5,22 @@ After Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Longs
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import positive
-from nbcfast._reading.source import table_from
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.table import equal_rows
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -29,6 +31,13 @@ MOST_GUESSES = 1 << 25  # probabilities: a few arrays of so many floats take a g
 CHANGE = 1e-4  # a round that moves no probability by more is the last
 
 
+class Asked(Protocol):
+    """A template: its first `sensitive` is the name of a column."""
+
+    @property
+    def sensitive(self) -> tuple[str, Value]: ...
+
+
 @runtime_checkable
 class Disclosed(Protocol):
     """A table whose values are suppressed where templates ask for it, as `templates.disclose` makes it."""
@@ -36,7 +45,7 @@ class Disclosed(Protocol):
     @property
     def table(self) -> Table: ...
     @property
-    def templates(self) -> Sequence[Any]: ...
+    def templates(self) -> Sequence[Asked]: ...
     @property
     def quasi(self) -> Sequence[str]: ...
 
@@ -79,7 +88,7 @@ class DeFinetti:
     confidence: Floats
     rounds: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The numbers, without the arrays."""
         names = ("accuracy", "baseline", "worst", "held_out", "gain", "rounds")
         return {name: getattr(self, name) for name in names}
@@ -93,12 +102,12 @@ class DeFinetti:
 
 
 def definetti(
-    table: Any,
+    table: AnyTable | Disclosed,
     group_ids: npt.ArrayLike | Disclosed | None = None,
     sensitive: str | None = None,
     *,
-    truth: Any = None,
-    holdout: Any = None,
+    truth: Iterable[Value] | None = None,
+    holdout: AnyTable | tuple[AnyTable, npt.ArrayLike] | None = None,
     rounds: int = 50,
     progress: Progress | None = None,
 ) -> DeFinetti:
@@ -165,25 +174,25 @@ def definetti(
     >>> definetti(table, made)
     DeFinetti(accuracy 62.50%, of the groups alone 62.50%, worst confidence 75.00%)
     """
-    table, ids, sensitive = _attacked(table, group_ids, sensitive)
+    people, ids, sensitive = _attacked(table, group_ids, sensitive)
     rounds = positive(rounds, "rounds")
-    secret = table.column(sensitive)
-    names = [name for name in table.names if name != sensitive]
-    groups, n_groups = _positions(ids, table.n_rows)
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
-    right = secret.codes if truth is None else _codes_of(truth, secret.domain, table.n_rows)
-    model = _Model(table, names, groups, n_groups, secret.codes, len(secret.domain), weights)
+    secret = people.column(sensitive)
+    names = [name for name in people.names if name != sensitive]
+    groups, n_groups = _positions(ids, people.n_rows)
+    weights = np.ones(people.n_rows) if people.weights is None else people.weights.astype(np.float64)
+    right = secret.codes if truth is None else _codes_of(truth, secret.domain, people.n_rows)
+    model = _Model(people, names, groups, n_groups, secret.codes, len(secret.domain), weights)
     done = model.learn(rounds, progress)
     probabilities = model.probabilities
     guesses = probabilities.argmax(axis=1)
     certainty = probabilities.max(axis=1)
     predicted = guesses[model.cell_of]
-    people = float(weights.sum())
-    accuracy = float(weights[predicted == right].sum()) / people
-    baseline = float(model.histograms.max(axis=1).sum()) / people
+    n_people = float(weights.sum())
+    accuracy = float(weights[predicted == right].sum()) / n_people
+    baseline = float(model.histograms.max(axis=1).sum()) / n_people
     mixed = (model.histograms > 0).sum(axis=1)[model.groups] > 1
     worst = float(certainty[mixed].max()) if mixed.any() else 1.0
-    held_out = None if holdout is None else _held_out(model, holdout, table, names, sensitive, groups, ids)
+    held_out = None if holdout is None else _held_out(model, holdout, people, names, sensitive, groups, ids)
     return DeFinetti(
         accuracy,
         baseline,
@@ -197,7 +206,7 @@ def definetti(
 
 
 def _attacked(
-    table: Any, group_ids: npt.ArrayLike | Disclosed | None, sensitive: str | None
+    table: AnyTable | Disclosed, group_ids: npt.ArrayLike | Disclosed | None, sensitive: str | None
 ) -> tuple[Table, npt.ArrayLike, str]:
     """The people, their groups, and the column to guess."""
     released = next((one for one in (group_ids, table) if isinstance(one, Disclosed)), None)
@@ -209,15 +218,17 @@ def _attacked(
     if not isinstance(sensitive, str):
         raise TypeError(f"sensitive must be the name of a column, got {sensitive!r}")
     known = [] if released is None else [name for name in released.quasi if name != sensitive]
-    is_released = isinstance(table, Disclosed)
-    table = table.table.select([*known, sensitive]) if is_released else table_from(table, also="a Disclosure")
-    if table.n_rows == 0:
+    if isinstance(table, Disclosed):
+        people = table.table.select([*known, sensitive])
+    else:
+        people = table_from(table, also="a Disclosure")
+    if people.n_rows == 0:
         raise ValueError("no rows")
     if isinstance(group_ids, Disclosed):
-        return table, equal_rows(group_ids.table, known), sensitive
+        return people, equal_rows(group_ids.table, known), sensitive
     if group_ids is None:
-        group_ids = equal_rows(table, [name for name in table.names if name != sensitive])
-    return table, group_ids, sensitive
+        group_ids = equal_rows(people, [name for name in people.names if name != sensitive])
+    return people, group_ids, sensitive
 
 
 class _Model:
@@ -320,11 +331,11 @@ def _positions(group_ids: npt.ArrayLike, n_rows: int) -> tuple[Longs, int]:
         raise ValueError(f"group_ids: expected one for each of {n_rows} rows, got shape {ids.shape}")
     if ids.dtype.kind not in "iu":
         raise TypeError(f"group_ids must be integers, got {ids.dtype}")
-    found, positions = np.unique(ids, return_inverse=True)
-    return positions.astype(np.int64), len(found)
+    distinct, positions = np.unique(ids, return_inverse=True)
+    return positions.astype(np.int64), len(distinct)
 
 
-def _codes_of(values: Any, domain: Domain, n_rows: int) -> Longs:
+def _codes_of(values: Iterable[Value], domain: Domain, n_rows: int) -> Longs:
     """Positions in the domain; -1 for values that it has not."""
     column = Table({"truth": values}).column("truth")
     if len(column.codes) != n_rows:
@@ -335,7 +346,7 @@ def _codes_of(values: Any, domain: Domain, n_rows: int) -> Longs:
 
 def _held_out(
     model: _Model,
-    holdout: Any,
+    holdout: AnyTable | tuple[AnyTable, npt.ArrayLike],
     table: Table,
     names: list[str],
     sensitive: str,
@@ -356,14 +367,16 @@ def _held_out(
         codes[name] = column.domain.positions_in(model.domains[name])[column.codes]
     scores = model.scores(codes, n)
     if ids is not None:
-        given = np.asarray(ids)
-        if given.shape != (n,):
-            raise ValueError(f"holdout: expected a group for each of {n} rows, got shape {given.shape}")
-        if given.dtype.kind not in "iu":
-            raise TypeError(f"holdout: group ids must be integers, got {given.dtype}")
+        group_of_other = np.asarray(ids)
+        if group_of_other.shape != (n,):
+            raise ValueError(
+                f"holdout: expected a group for each of {n} rows, got shape {group_of_other.shape}"
+            )
+        if group_of_other.dtype.kind not in "iu":
+            raise TypeError(f"holdout: group ids must be integers, got {group_of_other.dtype}")
         known, first = np.unique(np.asarray(group_ids), return_index=True)
-        place = np.searchsorted(known, given)
-        inside = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == given)
+        place = np.searchsorted(known, group_of_other)
+        inside = (place < len(known)) & (known[np.minimum(place, len(known) - 1)] == group_of_other)
         scores[inside] *= model.factors[groups[first[place[inside]]]]
     secret = others.column(sensitive)
     for name in (*names, sensitive):

@@ -1,13 +1,19 @@
-"""Posteriors over possible worlds in exact integers, for small tables."""
+"""Posteriors over possible worlds in exact integers, for small tables.
+
+What is counted: docs/mathematics/safety.md, section j.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import gmpy2
+
+from nbcfast._core.untyped import Exact
+
+Polynomial = list[Exact]  # its coefficients, the constant one first
 
 MOST_BITS = 20_000  # of the number of worlds: beyond, fractions are longer than anybody reads
 MOST_WIDTH = 400  # matching rows of one class: its distribution takes the square of that
@@ -35,7 +41,7 @@ def _log2_ways(n: int, k: int) -> float:
     return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
 
 
-def ways(P: int, sizes: list[int]) -> tuple[int, list[Any]]:
+def ways(P: int, sizes: list[int]) -> tuple[int, list[gmpy2.mpz]]:
     """The least number of matching rows, and in how many of the worlds of a class each number matches.
 
     With the first subset fixed, C(N_1, j) prod_i C(P - j, N_i - j) counts pairs of a world and j matching
@@ -59,18 +65,18 @@ def ways(P: int, sizes: list[int]) -> tuple[int, list[Any]]:
     return low, pairs[low:]
 
 
-def product(a: list[Any], b: list[Any], bits: int) -> list[Any]:
+def product(a: list[gmpy2.mpz], b: list[gmpy2.mpz], bits: int) -> list[gmpy2.mpz]:
     """The product of two polynomials with coefficients from 0 to 2^bits, by one multiplication."""
     if len(a) == 1 or len(b) == 1:
         one, other = (a, b) if len(a) == 1 else (b, a)
         return [one[0] * number for number in other]
-    found = gmpy2.unpack(gmpy2.pack(a, bits) * gmpy2.pack(b, bits), bits)
-    return [*found, *[gmpy2.mpz(0)] * (len(a) + len(b) - 1 - len(found))]
+    coefficients = gmpy2.unpack(gmpy2.pack(a, bits) * gmpy2.pack(b, bits), bits)
+    return [*coefficients, *[gmpy2.mpz(0)] * (len(a) + len(b) - 1 - len(coefficients))]
 
 
 def without_each(
-    parts: list[list[Any]], multiply: Callable[[list[Any], list[Any]], list[Any]], one: list[Any]
-) -> list[list[Any]]:
+    parts: list[Polynomial], multiply: Callable[[Polynomial, Polynomial], Polynomial], one: Polynomial
+) -> list[Polynomial]:
     """For each part the product of all others."""
     before = [one]
     for part in parts[:-1]:
@@ -98,8 +104,8 @@ def shares(class_counts: list[int], rows: list[list[int]]) -> list[Fraction] | N
     whole = gmpy2.mpz(math.lcm(*range(1, most + 1)))
     weights = []
     for c, part in enumerate(parts):
-        own = [(lows[c] + i) * number for i, number in enumerate(part)]
-        joint = product(own, others[c], bits)
+        matching = [(lows[c] + i) * number for i, number in enumerate(part)]
+        joint = product(matching, others[c], bits)
         start = sum(lows)
         weights.append(sum(number * (whole // (start + i)) for i, number in enumerate(joint) if start + i))
     total = sum(weights)

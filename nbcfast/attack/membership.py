@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.table import Table, concat
@@ -105,12 +106,12 @@ class Membership:
             )
         return said
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; None for what was not measured."""
-        found = asdict(self)
+        fields = asdict(self)
         if not self.measured:
-            found["auc"] = found["standard_error"] = None
-        return {**found, "text": self.text}
+            fields["auc"] = fields["standard_error"] = None
+        return {**fields, "text": self.text}
 
     def __repr__(self) -> str:
         if not self.measured:
@@ -209,8 +210,8 @@ def membership(
     both = concat([own, others])
     known = concat([both, model])
     reference = count(model, name, list(views.attributes))
-    published = _Model(views, known, 0.0)
-    population = _Model(reference, known, 0.5)
+    published = _NaiveBayes(views, known, 0.0)
+    population = _NaiveBayes(reference, known, 0.5)
     groups, firsts = _equal_rows(both.select(views.attributes))
     kinds = both.take(firsts, keep_domains=True)
     by_kind = np.empty(kinds.n_rows)
@@ -314,7 +315,7 @@ def auc_of(
     return auc, math.sqrt(spread)
 
 
-class _Model:
+class _NaiveBayes:
     """ln of the probability of a row: sum over classes of prod of its shares."""
 
     def __init__(self, views: Viewset, known: Table, alpha: float) -> None:

@@ -2,17 +2,19 @@
 
 p_c P(sum Y >= 1) = X_c e_c with e_c = E[1 / (1 + S_c)], where S_c counts the matching rows beside one of
 class c: that class has P_c - 1 rows and N_c - 1 of each value left, the others are as they are. Moments
-E[C(Y, j)] = C(P, j)^(1-n) prod_i C(N_i, j) have a closed form, so nothing depends on the number of rows.
+E[C(Y, j)] = C(P, j)^(1-n) prod_i C(N_i, j) have a closed form, so nothing depends on the number of rows
+(docs/mathematics/safety.md, section j).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import gmpy2
 
 from nbcfast.attack.exactly import product, without_each
+
+Series = list[gmpy2.mpfr]
 
 FEW = 500  # matching rows up to which the generating function is integrated
 EXTREME = 64  # the logarithm of matching rows beyond which they are all that counts
@@ -20,7 +22,7 @@ GOAL = 2.0**-60  # relative error aimed at
 LEAST = 2.0**-1020  # a smaller float begins to lose bits
 
 
-def mean(P: int, sizes: list[int]) -> Any:
+def mean(P: int, sizes: list[int]) -> gmpy2.mpfr:
     """X as an mpfr number of the context."""
     if P == 0 or 0 in sizes:
         return gmpy2.mpfr(0)
@@ -30,7 +32,7 @@ def mean(P: int, sizes: list[int]) -> Any:
     return result
 
 
-def _factorial_moments(P: int, sizes: list[int], n: int) -> list[Any]:
+def _factorial_moments(P: int, sizes: list[int], n: int) -> list[gmpy2.mpfr]:
     """E[C(Y, j)] for j = 0 .. n - 1."""
     result, moment = [gmpy2.mpfr(1)], gmpy2.mpfr(1)
     least = min(sizes, default=P)
@@ -50,10 +52,10 @@ def shares(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float],
 
     None where no world has a matching row. What is below the range of floats is within 1 of it, relatively.
     """
-    found = _scores(class_counts, rows)
-    if found is None:
+    scored = _scores(class_counts, rows)
+    if scored is None:
         return None
-    scores, error, precision = found
+    scores, error, precision = scored
     with gmpy2.context(precision=precision):
         whole = sum(scores)
         # The quotient of two such numbers has twice their error; then one rounding to float64.
@@ -64,15 +66,15 @@ def shares(class_counts: list[int], rows: list[list[int]]) -> tuple[list[float],
 
 def log_shares(class_counts: list[int], rows: list[list[int]]) -> list[float] | None:
     """Their logarithms up to a common constant, -inf for 0, however small they are."""
-    found = _scores(class_counts, rows)
-    if found is None:
+    scored = _scores(class_counts, rows)
+    if scored is None:
         return None
-    scores, _, precision = found
+    scores, _, precision = scored
     with gmpy2.context(precision=precision):
         return [float(gmpy2.log(score)) if score else -math.inf for score in scores]
 
 
-def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[Any], float, int] | None:
+def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[gmpy2.mpfr], float, int] | None:
     """The same up to a common factor, a bound of the relative error, and the precision they have."""
     sizes = [[row[c] for row in rows] for c in range(len(class_counts))]
     with gmpy2.context(precision=128):
@@ -94,7 +96,9 @@ def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[Any], 
     return scores, error, precision
 
 
-def _beside_one(class_counts: list[int], sizes: list[list[int]], n: int) -> tuple[list[Any], list[Any]]:
+def _beside_one(
+    class_counts: list[int], sizes: list[list[int]], n: int
+) -> tuple[list[gmpy2.mpfr], list[gmpy2.mpfr]]:
     """Factorial moments of each class, and of each class beside one of its matching rows."""
     all_rows = [_factorial_moments(P, own, n) for P, own in zip(class_counts, sizes, strict=True)]
     others = [
@@ -108,7 +112,7 @@ def _beside_one(class_counts: list[int], sizes: list[list[int]], n: int) -> tupl
 
 def _integrated(
     class_counts: list[int], sizes: list[list[int]], total: float
-) -> tuple[list[Any], float, int]:
+) -> tuple[list[gmpy2.mpfr], float, int]:
     """e_c as the integral of E[t^S] over t from 0 to 1, term by term in powers of t - 1.
 
     Coefficients are at most total^j / j!: so many of them, and so many bits, as leave 2^-60 of e_c, which is
@@ -127,7 +131,7 @@ def _integrated(
         fixed = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in all_rows]
         beside = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in others]
 
-        def multiply(a: list[Any], b: list[Any]) -> list[Any]:
+        def multiply(a: list[gmpy2.mpz], b: list[gmpy2.mpz]) -> list[gmpy2.mpz]:
             width = 2 * bits + int(2 * total / math.log(2)) + n.bit_length() + 64
             return [x >> bits for x in product(a, b, width)[:n]]
 
@@ -141,7 +145,9 @@ def _integrated(
     return weights, GOAL, bits + 64
 
 
-def _expanded(class_counts: list[int], sizes: list[list[int]], bits: int) -> tuple[list[Any], float, int]:
+def _expanded(
+    class_counts: list[int], sizes: list[list[int]], bits: int
+) -> tuple[list[gmpy2.mpfr], float, int]:
     """e_c by 1 / (1 + D) = 1 - D + .. - D^(2m-1) + D^(2m) / (1 + D), D = (S - mu) / (1 + mu).
 
     S is a sum of independent indicators. The last term is at most 2 E[D^(2m)] where D >= -1/2, and at most
@@ -153,26 +159,26 @@ def _expanded(class_counts: list[int], sizes: list[list[int]], bits: int) -> tup
         # Central moments are differences of numbers of up to mu^(2m), themselves down to mu^m / mu^m.
         precision = bits * (n + 2)
         with gmpy2.context(precision=precision):
-            found = [_expansion(*each, n) for each in _sums(class_counts, sizes, n)]
-        error = max(float(rest) for _, rest in found)
+            expansions = [_expansion(moments, n) for moments in _sums(class_counts, sizes, n)]
+        error = max(float(rest) for _, rest in expansions)
         if error <= GOAL or half >= 24:
-            return [value for value, _ in found], error, precision
+            return [value for value, _ in expansions], error, precision
         half *= 2
 
 
-def _sums(class_counts: list[int], sizes: list[list[int]], n: int) -> list[tuple[Any]]:
+def _sums(class_counts: list[int], sizes: list[list[int]], n: int) -> list[Series]:
     """For each class the factorial moments E[C(S, j)], j < n."""
     all_rows, others = _beside_one(class_counts, sizes, n)
 
-    def multiply(a: list[Any], b: list[Any]) -> list[Any]:
+    def multiply(a: list[gmpy2.mpfr], b: list[gmpy2.mpfr]) -> list[gmpy2.mpfr]:
         return [sum(a[i] * b[j - i] for i in range(j + 1)) for j in range(n)]
 
     one = [gmpy2.mpfr(1)] + [gmpy2.mpfr(0)] * (n - 1)
-    rest = without_each(all_rows, multiply, one)
-    return [(multiply(own, other),) for own, other in zip(others, rest, strict=True)]
+    rest_of_each = without_each(all_rows, multiply, one)
+    return [multiply(one_less, rest) for one_less, rest in zip(others, rest_of_each, strict=True)]
 
 
-def _expansion(moments: list[Any], n: int) -> tuple[Any, Any]:
+def _expansion(moments: list[gmpy2.mpfr], n: int) -> tuple[gmpy2.mpfr, gmpy2.mpfr]:
     """E[1 / (1 + S)] and a bound of its relative error, from E[C(S, j)] for j < n, n odd."""
     mu = moments[1]
     # Powers from binomials by Stirling numbers of the second kind, then about the mean.

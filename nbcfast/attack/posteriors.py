@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import gmpy2
 import numpy as np
 
 from nbcfast import _worlds
 from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import Document
 from nbcfast.attack import exactly, moments
 from nbcfast.attack.queries import convention_of, expected, known_text, places_of, rows_at, viewset
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast.published.release import Release
@@ -27,7 +29,7 @@ Convention = Literal["worlds", "row"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(Mapping[Any, "Fraction | float"]):
+class Posterior(Mapping[Value, "Fraction | float"]):
     """A mapping of class -> probability; what `posterior` returns.
 
     Attributes
@@ -42,8 +44,8 @@ class Posterior(Mapping[Any, "Fraction | float"]):
         of floats.
     """
 
-    probabilities: Mapping[Any, Fraction | float]
-    known: dict[str, Any]
+    probabilities: Mapping[Value, Fraction | float]
+    known: dict[str, Value]
     convention: str
     error: float
 
@@ -51,16 +53,16 @@ class Posterior(Mapping[Any, "Fraction | float"]):
     def exact(self) -> bool:
         return self.error == 0.0
 
-    def __getitem__(self, label: Any) -> Fraction | float:
+    def __getitem__(self, label: Value) -> Fraction | float:
         return self.probabilities[label]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return iter(self.probabilities)
 
     def __len__(self) -> int:
         return len(self.probabilities)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; exact probabilities as "num/den"."""
         return {
             "probabilities": [
@@ -88,7 +90,7 @@ def probability_text(p: Fraction | float) -> str:
 
 def posterior(
     views: Viewset | Release,
-    known: Mapping[str, Any],
+    known: Mapping[str, Value],
     convention: Convention = "worlds",
     *,
     exact: bool | None = None,
@@ -103,7 +105,7 @@ def posterior(
     views : Viewset or Release
         Realistic, with rows.
     known : mapping of attribute -> value
-        Any of the attributes, or none.
+        Of some of the attributes, of all or of none.
     convention : {"worlds", "row"}
         "worlds": the paper's equation (4), the share of the class among the matching rows of a world,
         averaged over all worlds that have one: E[Y_c / sum Y | sum Y >= 1]. "row": the adversary looks for
@@ -173,8 +175,8 @@ def shares_at(
     if exact or (exact is None and exactly.affordable(class_counts, rows)):
         shares = exactly.shares(class_counts, rows)
         return None if shares is None else (shares, 0.0)
-    found = _by_kernel(class_counts, rows)
-    return moments.shares(class_counts, rows) if found is None else found
+    by_kernel = _by_kernel(class_counts, rows)
+    return moments.shares(class_counts, rows) if by_kernel is None else by_kernel
 
 
 def _row_shares(
@@ -202,7 +204,7 @@ def _row_shares(
         return floats, 1.0 if _lost(floats, means) else 2.0**-52
 
 
-def _lost(floats: list[float], true: list[Any]) -> bool:
+def _lost(floats: list[float], true: Sequence[Fraction | gmpy2.mpfr]) -> bool:
     """Whether a probability is below the range of floats: all that is then known is that it is so small."""
     return any(number and share < moments.LEAST for share, number in zip(floats, true, strict=True))
 

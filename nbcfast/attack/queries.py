@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 from nbcfast._core.validation import choice
 from nbcfast._wire.messages import printable
 from nbcfast.published.release import Release
 from nbcfast.safety.ratios import check_realistic
 from nbcfast.table.domain import Domain
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 CONVENTIONS = ("worlds", "row")
 
 
-def viewset(views: Any, where: str = "views") -> Viewset:
+def viewset(views: object, where: str = "views") -> Viewset:
     """The counts of a viewset or of a release; realistic, with rows."""
-    found = views.views if isinstance(views, Release) else views
-    if not isinstance(found, Viewset):
+    counted = views.views if isinstance(views, Release) else views
+    if not isinstance(counted, Viewset):
         raise TypeError(f"{where} must be a Viewset or a Release, got {type(views).__name__}")
-    check_realistic(found)
-    return found
+    check_realistic(counted)
+    return counted
 
 
-def convention_of(convention: Any) -> str:
+def convention_of(convention: object) -> str:
     choice(convention, CONVENTIONS, "convention")
     return str(convention)
 
 
-def places_of(views: Viewset, known: Any) -> dict[str, int]:
+def places_of(views: Viewset, known: Mapping[str, Value]) -> dict[str, int]:
     """Where each known value stands in its domain, in the order of the attributes."""
     if not isinstance(known, Mapping):
         raise TypeError(f"known must be a mapping of attribute -> value, got {type(known).__name__}")
@@ -71,7 +71,7 @@ def expected(class_counts: list[int], rows: list[list[int]]) -> list[Fraction]:
     ]
 
 
-def known_text(known: Mapping[str, Any], most: int = 8) -> str:
+def known_text(known: Mapping[str, Value], most: int = 8) -> str:
     """Known values for people."""
     shown = [f"{printable(name)}={value!r}" for name, value in list(known.items())[:most]]
     if len(known) > most:

@@ -2,7 +2,7 @@
 
 Within an attribute ln N_c(t) = scale f_c(t) + a(t) + b_c, with f the published scores. For each scale the
 sums of rows and columns give a and b; the equation of the classes, (1 - n) ln P_c + sum_i b^i_c - scale
-base_c = const, gives the scale. Any method whose scores are a power of the private ones is inverted by this,
+base_c = const, gives the scale. Every method whose scores are a power of the private ones is inverted so,
 gauge or not (docs/mathematics/canonical.md, section 9).
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -48,7 +48,11 @@ class Worlds(Sequence[Table]):
     def __len__(self) -> int:
         return self.n_worlds
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Table: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Table]: ...
+    def __getitem__(self, index: int | slice) -> Table | list[Table]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self.n_worlds))]
         index = whole(index, "index", expected="an int or a slice")
@@ -144,12 +148,12 @@ def worlds(views: Viewset | Release, *, class_name: str | None = None) -> Worlds
     >>> len(d), d[0].codes("A2").tolist(), d[9].codes("A2").tolist()
     (10, [0, 1, 1, 1, 1, 0, 1], [1, 1, 1, 1, 0, 1, 0])
     """
-    found = viewset(views)
-    if found.n_rows > MOST_ROWS:
-        raise ValueError(f"views must have at most {MOST_ROWS:,} rows to list worlds, got {found.n_rows}")
+    counted = viewset(views)
+    if counted.n_rows > MOST_ROWS:
+        raise ValueError(f"views must have at most {MOST_ROWS:,} rows to list worlds, got {counted.n_rows}")
     name = getattr(views, "class_name", None) or "class" if class_name is None else class_name
     if not isinstance(name, str):
         raise TypeError(f"class_name must be a text, got {name!r}")
-    if name in found.attributes:
+    if name in counted.attributes:
         raise ValueError(f"class_name must be no attribute, got {name!r}")
-    return Worlds(found, name)
+    return Worlds(counted, name)

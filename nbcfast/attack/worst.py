@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nbcfast._core.dtypes import Floats, Int32s
 from nbcfast._core.numbers import log_of, ratio_text
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import positive
 from nbcfast.attack import exactly
 from nbcfast.attack.branching import Search, Tuples, batches
 from nbcfast.attack.posteriors import Convention, Posterior, posterior
 from nbcfast.attack.queries import convention_of, known_text, viewset
 from nbcfast.safety.amplification import amplification_of
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -53,8 +56,8 @@ class Worst:
         How many posteriors were computed.
     """
 
-    known: dict[str, Any]
-    classes: tuple[Any, Any]
+    known: dict[str, Value]
+    classes: tuple[Value, Value]
     ratio: Fraction | float | None
     log: float
     log_bound: float
@@ -63,7 +66,7 @@ class Worst:
     convention: str
     evaluated: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values; an exact ratio as "num/den", no number where it is infinite."""
         infinite, ratio = math.isinf(self.log), self.ratio
         return {
@@ -152,12 +155,13 @@ def worst(
 def _searched(views: Viewset, ceiling: float, evaluations: int, progress: Progress | None) -> Worst:
     search = Search(views, "worlds")
 
-    def bound(nodes: Tuples) -> Any:
-        return search.log_odds(nodes).max(axis=(1, 2)) + search.slack
+    def bound(nodes: Tuples) -> Floats:
+        odds: Floats = search.log_odds(nodes).max(axis=(1, 2)) + search.slack
+        return odds
 
     seen: dict[tuple[int, ...], float] = {}
 
-    def evaluate(codes: Any) -> None:
+    def evaluate(codes: Int32s) -> None:
         seen.update(zip(map(tuple, codes.tolist()), search.log_ratios(codes).tolist(), strict=True))
 
     evaluate(_starts(search))
@@ -226,7 +230,7 @@ def _result(search: Search, seen: dict[tuple[int, ...], float], best: float, mis
     )
 
 
-def _starts(search: Search) -> Any:
+def _starts(search: Search) -> Int32s:
     """For the most promising pairs of classes the tuple of largest X_c / X_d."""
     n_classes = len(search.class_counts)
     total = search.log_counts[:, np.newaxis] - search.log_counts + search.gains[0]

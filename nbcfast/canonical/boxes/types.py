@@ -280,7 +280,7 @@ class SweptBox(HalvedBox):
     K and L determine every label: among all ways of giving labels to the tuples with these counts, the one in
     which x(a) + y(b) decides has the largest total of the scores it picks, which depends on the counts alone,
     and every other way has less. So two boxes are equal if and only if their labels are. Computing labels
-    from the counts is another matter: for that the box keeps, out of sight, places in an order of half B. Any
+    from the counts is another matter: for that the box keeps, out of sight, places in an order of half B. All
     places that give these labels serve, and no answer depends on which.
 
     Attributes
