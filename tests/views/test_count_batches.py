@@ -1,0 +1,87 @@
+"""`count` of what is read batch by batch: streams, and files."""
+
+import pytest
+
+import nbcfast
+
+pa = pytest.importorskip("pyarrow")
+
+
+def test_stream_without_batches():
+    schema = pa.schema([("x", pa.string()), ("y", pa.string())])
+    with pytest.raises(ValueError, match="column 'y' has no rows and no declared domain: no classes"):
+        nbcfast.count(pa.RecordBatchReader.from_batches(schema, []), "y")
+
+
+def test_stream_with_empty_batches():
+    batch = pa.record_batch({"x": pa.array(["a", "b"]).dictionary_encode(), "y": pa.array(["n", "p"])})
+    views = nbcfast.count(iter([batch[:0], batch, batch[:0]]), "y")
+    assert views == nbcfast.count({"x": ["a", "b"], "y": ["n", "p"]}, "y")
+    with pytest.raises(ValueError, match="column 'y' has no rows and no declared domain: no classes"):
+        nbcfast.count(iter([batch[:0]]), "y")
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([1, 0], ValueError, r"weights must be 1\.\.2\^63-1, got 0"),
+        ([1, -3], ValueError, r"weights must be 1\.\.2\^63-1, got -3"),
+        ([1, None], TypeError, "weights must be integers, got None"),
+        ([1.0, 2.0], TypeError, r"weights must be integers, got 1\.0"),
+        ([True, True], TypeError, "weights must be integers, got True"),
+        (["1", "2"], TypeError, "weights must be integers, got '1'"),
+        ([2**63 - 1, 1], ValueError, r"weights must add up to less than 2\^63"),
+        (pa.array([2**63, 1], pa.uint64()), ValueError, r"9223372036854775808|2\^63"),
+    ],
+)
+def test_weights_of_a_stream(weights, error, message):
+    columns = {"x": ["a", "b"], "y": [0, 1], "w": weights}
+    with pytest.raises(error, match=message):
+        nbcfast.count(pa.table(columns), "y", weights="w")
+
+
+def test_weight_of_a_stream_that_no_row_has():
+    weights = pa.DictionaryArray.from_arrays(pa.array([1, 1], pa.int8()), pa.array([0, 3]))
+    views = nbcfast.count(pa.table({"x": ["a", "b"], "y": [0, 1], "w": weights}), "y", weights="w")
+    assert views.class_counts.tolist() == [3, 3]
+
+
+def test_class_labels_of_a_stream_that_no_row_has():
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 69_999], pa.int32()), pa.array(range(70_000)))
+    views = nbcfast.count(pa.table({"x": ["a", "b"], "y": labels}), "y")
+    assert views.classes == (0, 69_999)
+    assert nbcfast.count(pa.table({"y": ["a", "b"], "x": labels}), "y").domain("x") == (0, 69_999)
+
+
+def test_weights_of_a_stream_over_batches():
+    columns = {"x": ["a", "b"], "y": [0, 1], "w": [2**62, 2**62 - 1]}
+    batches = pa.table(columns).to_batches(max_chunksize=1)
+    views = nbcfast.count(iter(batches), "y", weights="w")
+    assert views.n_rows == 2**63 - 1
+    with pytest.raises(ValueError, match=r"weights must add up to less than 2\^63"):
+        nbcfast.count(iter([*batches, batches[0]]), "y", weights="w")
+
+
+def test_column_of_weights_must_be_there():
+    with pytest.raises(ValueError, match="'w'"):
+        nbcfast.count(pa.table({"x": [1], "y": [1]}), "y", weights="w")
+    with pytest.raises(ValueError, match="'w'"):
+        nbcfast.count(pa.table({"x": [1], "y": [1]}), "y", ["x"], weights="w")
+
+
+def test_stream_progress():
+    batches = pa.table({"x": [1, 2, 3], "y": [0, 1, 0]}).to_batches(max_chunksize=2)
+    calls = []
+    nbcfast.count(iter(batches), "y", progress=lambda *args: calls.append(args))
+    assert calls == [(2, 0), (3, 0)]
+
+
+def test_a_file_is_counted_as_its_table_is(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "people.csv"
+    path.write_text("x,n,ill\n1,3,no\n1.0,2,yes\n2.5,1,no\n1,1,no\n")
+    found = nbcfast.count(path, "ill", weights="n")
+    assert found == nbcfast.count(nbcfast.read_csv(path, weights="n"), "ill")
+    assert found.counts["x"].tolist() == [[4, 2], [1, 0]]  # 1 and 1.0 are one number
+    with pytest.raises(FileNotFoundError):
+        nbcfast.count("patients.csv", "diagnosis")
