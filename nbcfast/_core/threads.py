@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from nbcfast._core.validation import type_name, whole
@@ -87,30 +87,50 @@ def over_rows(
     """
     share = -(-n_rows // (8 * threads)) if threads > 1 else n_rows
     step = max(min(-(-share // 4096), most_rows // 4096), 1) * 4096
-    starts = iter(range(0, n_rows, step))
+    spans = ((start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+    states = [make() for _ in range(max(1, min(threads, -(-n_rows // step))))]
+    n_done = 0
+
+    def done(start: int, stop: int) -> None:
+        nonlocal n_done
+        n_done += stop - start
+        if progress is not None:
+            progress(n_done, n_rows)
+
+    over_spans(spans, states, work, done)
+    return states
+
+
+def over_spans(
+    spans: Iterable[tuple[int, int]],
+    states: Sequence[State],
+    work: Callable[[State, int, int], object],
+    done: Callable[[int, int], object] | None = None,
+) -> None:
+    """Call work(state, start, stop) for all spans, each in the thread of one state, the caller's the first.
+
+    `done` is called after each span, by one thread at a time. An interrupt reaches the calling thread between
+    two spans; the first exception of any thread ends the others and is raised.
+    """
+    waiting = iter(spans)
     stopped = threading.Event()
-    done = 0
     guard = threading.Lock()
 
     def run(state: State) -> None:
-        nonlocal done
         try:
             while not stopped.is_set():
                 with guard:
-                    start = next(starts, None)
-                if start is None:
+                    span = next(waiting, None)
+                if span is None:
                     return
-                stop = min(start + step, n_rows)
-                work(state, start, stop)
-                with guard:
-                    done += stop - start
-                    if progress is not None:
-                        progress(done, n_rows)
+                work(state, *span)
+                if done is not None:
+                    with guard:
+                        done(*span)
         except BaseException:
             stopped.set()
             raise
 
-    states = [make() for _ in range(max(1, min(threads, -(-n_rows // step))))]
     helpers: list[Future[None]] = []
     try:
         helpers = helped(run, states[1:])
@@ -119,12 +139,11 @@ def over_rows(
         stopped.set()  # an interrupt may come before this thread has begun, and others have
         raise
     finally:
-        # A helper that has not begun is not needed any more: all chunks are taken.
+        # A helper that has not begun is not needed any more: all spans are taken.
         failures = [helper.exception() for helper in helpers if not helper.cancel()]
     for failure in failures:
         if failure is not None:
             raise failure
-    return states
 
 
 def helped(work: Callable[[State], Result], states: Iterable[State]) -> list[Future[Result]]:

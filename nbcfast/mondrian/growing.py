@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast._core import threads as _threads
 from nbcfast._core.dtypes import Bytes, Longs, UInt32s
+from nbcfast._core.threads import over_spans
 from nbcfast._partition import Level, Problem, Scratch
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Quasi
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from nbcfast._columns import Columns
     from nbcfast._core.threads import Progress
 
@@ -111,37 +108,13 @@ def over(
     done: Callable[[Span], object] | None = None,
 ) -> None:
     """Call work(number of the scratch, span) for all spans, one thread a scratch; the caller's thread too."""
-    waiting = iter(spans)
-    stopped = threading.Event()
-    guard = threading.Lock()
-
-    def run(number: int) -> None:
-        try:
-            while not stopped.is_set():
-                with guard:
-                    span = next(waiting, None)
-                if span is None:
-                    return
-                work(number, span)
-                if done is not None:
-                    with guard:
-                        done(span)
-        except BaseException:
-            stopped.set()
-            raise
-
-    helpers: list[Future[None]] = []
-    try:
-        helpers = _threads.helped(run, range(1, min(len(scratches), len(spans))))
-        run(0)
-    except BaseException:
-        stopped.set()  # an interrupt may come before this thread has begun, and others have
-        raise
-    finally:
-        failures = [helper.exception() for helper in helpers if not helper.cancel()]
-    for failure in failures:
-        if failure is not None:
-            raise failure
+    numbers = range(max(1, min(len(scratches), len(spans))))
+    over_spans(
+        spans,
+        numbers,
+        lambda number, start, stop: work(number, (start, stop)),
+        None if done is None else lambda start, stop: done((start, stop)),
+    )
 
 
 def fill(

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Table, Viewset, skyline
 from nbcfast._core import threads as _threads
-from nbcfast._core.threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows
+from nbcfast._core.threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows, over_spans
 from nbcfast._halves.lines import both
 from nbcfast.mondrian import growing
 from nbcfast.table import Column, Domain, arrow
@@ -335,3 +335,29 @@ def test_an_error_in_a_helper_is_raised_by_its_caller(monkeypatch):
     (helper,) = _threads.helped(lambda state: 1 // state, [0])
     with pytest.raises(ZeroDivisionError):
         helper.result(timeout=60)
+
+
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_spans_are_each_done_once(n_states):
+    spans = [(0, 5), (5, 6), (6, 20)]
+    worked, told = [], []
+    over_spans(
+        iter(spans),
+        range(n_states),
+        lambda state, start, stop: worked.append((start, stop)),
+        lambda start, stop: told.append((start, stop)),
+    )
+    assert sorted(worked) == sorted(told) == spans
+
+
+def test_a_span_that_fails_ends_the_others():
+    worked = []
+
+    def work(state, start, stop):
+        worked.append(start)
+        if start == 2:
+            raise ValueError(f"span {start}")
+
+    with pytest.raises(ValueError, match="span 2"):
+        over_spans(((k, k + 1) for k in range(100)), [None], work)
+    assert worked == [0, 1, 2]
