@@ -580,6 +580,14 @@ class Release:
     def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> Longs:
         """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.
 
+        Parameters
+        ----------
+        table : Table, or what it is made of
+            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). Other columns do not matter.
+        unseen : {"error"}
+            A value that is not in its domain is refused: these models have no place for it.
+
         Returns
         -------
         ndarray of int64, shape (rows, attributes)

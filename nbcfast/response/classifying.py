@@ -52,6 +52,14 @@ class Classifier:
 
         Ties go to the later class, as everywhere in this library.
 
+        Parameters
+        ----------
+        table : Table, or what it is made of
+            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). Other columns do not matter.
+        codes : bool
+            Give positions in place of labels.
+
         Examples
         --------
         >>> from nbcfast.response import Scheme, estimate
@@ -62,11 +70,17 @@ class Classifier:
         return self.views.predict(table, codes=codes)
 
     def ranking(self, table: AnyTable) -> UInt16s:
-        """All classes of each row, the most probable first: positions in `classes`."""
+        """All classes of each row, the most probable first: positions in `classes`.
+
+        The rows are of a table as for `predict`.
+        """
         return self.views.order(table)
 
     def predict_proba(self, table: AnyTable) -> Floats:
-        """Probabilities, one column for each of `classes`; the prior where every class has score 0."""
+        """Probabilities, one column for each of `classes`; the prior where every class has score 0.
+
+        The rows are of a table as for `predict`.
+        """
         codes, places, n_rows = matched(self.views, table, "error")
         scores = np.empty((n_rows, len(self.classes)))
         with np.errstate(divide="ignore", invalid="ignore"):

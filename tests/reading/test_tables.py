@@ -1,14 +1,17 @@
 """What a table argument may be: every function takes every form, and refuses others in one sentence."""
 
 import gzip
+import importlib
+import inspect
 import os
+import pkgutil
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import Table, associations, attack, canonical, response, skyline, templates
+from nbcfast import Table, associations, attack, canonical, closeness, response, skyline, templates
 from nbcfast._reading.endings import ENDINGS, delimiter_of, ending_of, is_parquet
 from nbcfast._reading.source import A_TABLE, batches_from, table_from
 from nbcfast.views.quality import evaluate
@@ -101,9 +104,18 @@ def checked(table, folder, **given):
 
 WHO = [("name", "age", "job"), ("age", "job", "ill")]
 SCHEME = response.KaryScheme("2/3", {"ill": ["flu", "gout"]})
+JOBS = response.KaryScheme("2/3", {"job": ["clerk", "cook, chef", "judge"]})
 TEMPLATE = templates.Template(["age", "job"], ("ill", "flu"), "1/2")
 
-# Name -> the name of the argument, the function whose docstring tells of it, and a call; ids say what it is.
+CLASSIFIER = response.classifier(response.estimate(COLUMNS, SCHEME, "ill", attributes=["job"]))
+
+
+def simulated(train, test):
+    rng = np.random.default_rng(3)
+    return response.simulate(train, test, JOBS, "ill", repetitions=2, rng=rng).tolist()
+
+
+# Name -> the name of the argument, the function, and a call; ids say what it is.
 CALLS = {
     "count": ("table", nbcfast.count, lambda t, _: nbcfast.count(t, "ill", ["age", "job"])),
     "count all": ("table", nbcfast.count, lambda t, _: nbcfast.count(t, "ill")),
@@ -143,11 +155,48 @@ CALLS = {
         response.estimate,
         lambda t, _: response.estimate(t, SCHEME, "ill", attributes=["job"]).to_dict(),
     ),
+    "accuracy": (
+        "disguised",
+        response.accuracy,
+        lambda t, _: response.accuracy(VIEWS, t, SCHEME, "ill").to_dict(),
+    ),
+    "simulate train": ("train", response.simulate, lambda t, _: simulated(t, OTHERS)),
+    "simulate test": ("test", response.simulate, lambda t, _: simulated(COLUMNS, t)),
+    "classifier predict": (
+        "table",
+        response.Classifier.predict,
+        lambda t, _: CLASSIFIER.predict(t).tolist(),
+    ),
+    "classifier ranking": (
+        "table",
+        response.Classifier.ranking,
+        lambda t, _: CLASSIFIER.ranking(t).tolist(),
+    ),
+    "classifier predict_proba": (
+        "table",
+        response.Classifier.predict_proba,
+        lambda t, _: CLASSIFIER.predict_proba(t).tolist(),
+    ),
     "membership": ("table", attack.membership, lambda t, _: membership(t)),
+    "membership holdout": (
+        "holdout",
+        attack.membership,
+        lambda t, _: attack.membership(RELEASE, OTHERS, t),
+    ),
     "definetti": (
         "table",
         attack.definetti,
         lambda t, _: attack.definetti(t, np.arange(N) // 6, "ill").predicted.tolist(),
+    ),
+    "definetti holdout": (
+        "holdout",
+        attack.definetti,
+        lambda t, _: attack.definetti(COLUMNS, np.arange(N) // 6, "ill", holdout=t).to_dict(),
+    ),
+    "invert published": (
+        "published",
+        attack.invert,
+        lambda t, _: attack.invert(t, "ill").recovered,
     ),
     "invert": ("truth", attack.invert, lambda t, _: attack.invert(VIEWS, "ill", truth=t).recovered),
     "leak": (
@@ -162,15 +211,63 @@ CALLS = {
         nbcfast.safety_transform,
         lambda t, _: nbcfast.safety_transform(VIEWS, 4, table=t, class_name="ill").certificate,
     ),
-    "predict": (
+    "est": (
         "table",
-        nbcfast.Viewset.predict,
-        lambda t, _: RELEASE.predict(t).tolist(),
+        closeness.est,
+        lambda t, _: (
+            closeness.est(VIEWS, {"flu": "1/2", "gout": "1/2"}, 20, table=t, class_name="ill").certificate
+        ),
     ),
+    "predict": ("table", nbcfast.Viewset.predict, lambda t, _: VIEWS.predict(t).tolist()),
+    "order": ("table", nbcfast.Viewset.order, lambda t, _: VIEWS.order(t).tolist()),
+    "tied": ("table", nbcfast.Viewset.tied, lambda t, _: VIEWS.tied(t).tolist()),
+    "release predict": ("table", nbcfast.Release.predict, lambda t, _: RELEASE.predict(t).tolist()),
+    "release codes": ("table", nbcfast.Release.codes, lambda t, _: RELEASE.codes(t).tolist()),
     "evaluate": ("table", evaluate, lambda t, _: evaluate(VIEWS, t, "ill")),
     "verify against": ("against", nbcfast.verify, lambda t, folder: checked(t, folder)),
     "verify tuples": ("tuples", nbcfast.verify, lambda t, folder: checked(t, folder, tuples=COLUMNS)),
 }
+
+
+# Whose docstring tells of the tables of others, which say that it does.
+TOLD_BY = {
+    nbcfast.Viewset.order: (nbcfast.Viewset.predict, "those of `predict`"),
+    nbcfast.Viewset.tied: (nbcfast.Viewset.predict, "as for `predict`"),
+    nbcfast.Release.predict: (nbcfast.Viewset.predict, "as `Viewset.predict`"),
+    response.Classifier.ranking: (response.Classifier.predict, "as for `predict`"),
+    response.Classifier.predict_proba: (response.Classifier.predict, "as for `predict`"),
+    closeness.est: (nbcfast.safety_transform, "As for `safety_transform`"),
+}
+
+
+def public_functions():
+    """The functions and methods of all public rooms."""
+    for module in pkgutil.iter_modules(nbcfast.__path__):
+        if not module.ispkg or module.name.startswith("_") or module.name in ("reference", "cli"):
+            continue
+        room = importlib.import_module(f"nbcfast.{module.name}")
+        for name in room.__all__:
+            public = getattr(room, name)
+            if inspect.isclass(public):
+                yield from (
+                    getattr(member, "__func__", member)
+                    for member_name, member in vars(public).items()
+                    if not member_name.startswith("_")
+                )
+            else:
+                yield public
+
+
+def test_every_public_function_that_takes_a_table_is_tried():
+    takes = {
+        (where, function.__qualname__)
+        for function in public_functions()
+        for where, annotation in getattr(function, "__annotations__", {}).items()
+        if "AnyTable" in str(annotation)
+    }
+    tried = {(where, function.__qualname__) for where, function, _ in CALLS.values()}
+    assert len(takes) > 30
+    assert takes - tried == set()
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -184,6 +281,10 @@ def test_every_form_gives_what_the_table_gives(call, tmp_path):
 @pytest.mark.parametrize("call", CALLS)
 def test_what_is_no_table_is_refused_in_one_sentence(call, tmp_path):
     where, function, run = CALLS[call]
+    if function in TOLD_BY:
+        told_by, words = TOLD_BY[function]
+        assert words in plain(function.__doc__)
+        function = told_by
     assert A_TABLE.removeprefix("a Table, ").split(", or the")[0] in plain(function.__doc__)
     for wrong, came in ((3, "int"), ([1, 2], "list of int"), ([{"age": 3}], "list of dict")):
         with pytest.raises(TypeError, match=f"^{where}: expected .*a Table, a mapping") as error:
