@@ -16,7 +16,8 @@ from nbcfast._wire.chosen_numbers import MOST_DIGITS, carries_more
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-AnyNumber = int | Fraction | float | str  # what `exact` takes; a float means its shortest decimal text
+Number = int | Fraction
+Numeral = int | Fraction | float | str  # a number as it is written; a float means its shortest decimal text
 
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
@@ -26,7 +27,7 @@ def plainly(text: str) -> bool:
     return text.isascii() and not any(sign.isspace() or sign == "_" for sign in text)
 
 
-def exact(number: object, where: str) -> int | Fraction:
+def exact(number: object, where: str) -> Number:
     """The number as an int where it is whole, else a Fraction; a float means its shortest decimal text."""
     if isinstance(number, (bool, np.bool_)):
         raise TypeError(f"{where} must be a number, got {number!r}")
@@ -56,7 +57,7 @@ def exact(number: object, where: str) -> int | Fraction:
     return result.numerator if result.denominator == 1 else result
 
 
-def as_limit(number: int | Fraction, where: str, factors: int = 1) -> Fraction:
+def as_limit(number: Number, where: str, factors: int = 1) -> Fraction:
     """The number, which a certificate will hold; in longer ones whole texts could be hidden.
 
     `factors` is of how many such numbers it is a product.
@@ -70,7 +71,7 @@ def as_limit(number: int | Fraction, where: str, factors: int = 1) -> Fraction:
     return found
 
 
-def exact_share(number: object, where: str) -> int | Fraction:
+def exact_share(number: object, where: str) -> Number:
     """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
     if isinstance(number, str) and number.endswith("%"):
         found = Fraction(exact(number.removesuffix("%"), where)) / 100
@@ -113,7 +114,7 @@ def power_text(number: int) -> str:
     return f"{mantissa:.1f} * 10^{exponent}" if mantissa < 10 else f"1.0 * 10^{exponent + 1}"
 
 
-def number_text(number: int | Fraction) -> str:
+def number_text(number: Number) -> str:
     """Decimal text where the expansion ends, else "num/den"; rough where Python prints no such integers."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
         power = number.numerator.bit_length() - number.denominator.bit_length()

@@ -11,11 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Number, exact
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
-
-Number = int | Fraction
 
 
 def _exact_value(number: Number | float) -> Number | float:

@@ -13,7 +13,7 @@ import numpy as np
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Bools, Bytes, Counts, Floats, Longs, UInt16s, Words
 from nbcfast._core.joint import plan
-from nbcfast._core.numbers import AnyNumber, exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
@@ -34,7 +34,7 @@ ROUND_OFF = 2.0**-53
 def predict(
     views: Viewset,
     table: AnyTable,
-    alpha: AnyNumber,
+    alpha: Numeral,
     unseen: str,
     threads: int | None,
     progress: Progress | None,
@@ -54,7 +54,7 @@ def predict_codes(views: Viewset, columns: list[Array], n_rows: int) -> Array:
 def order(
     views: Viewset,
     table: AnyTable,
-    alpha: AnyNumber,
+    alpha: Numeral,
     unseen: str,
     threads: int | None,
     progress: Progress | None,
@@ -99,7 +99,7 @@ def _predict(
     columns: list[Array],
     tables: list[Longs],
     n_rows: int,
-    alpha: AnyNumber,
+    alpha: Numeral,
     threads: int | None,
     progress: Progress | None,
     ties: bool,
@@ -175,14 +175,14 @@ def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], 
     return codes, tables, table.n_rows
 
 
-def _smoothing(alpha: AnyNumber) -> Fraction:
+def _smoothing(alpha: Numeral) -> Fraction:
     exactly = Fraction(exact(alpha, "alpha"))
     if exactly < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha}")
     return exactly
 
 
-def _check_options(alpha: AnyNumber, threads: int | None) -> None:
+def _check_options(alpha: Numeral, threads: int | None) -> None:
     """What a single class has no use for."""
     _smoothing(alpha)
     n_threads(threads, 0)
@@ -193,7 +193,7 @@ def _scores(
     codes: list[Array],
     tables: list[Longs],
     n_rows: int,
-    alpha: AnyNumber,
+    alpha: Numeral,
 ) -> Scores:
     """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1)."""
     n, n_classes = len(codes), len(views.classes)

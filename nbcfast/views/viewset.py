@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Bools, Counts, Longs, UInt16s
-from nbcfast._core.numbers import AnyNumber, number_text
+from nbcfast._core.numbers import Numeral, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
@@ -348,7 +348,7 @@ class Viewset:
         table: AnyTable,
         *,
         codes: bool = False,
-        alpha: AnyNumber = 0,
+        alpha: Numeral = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
@@ -400,7 +400,7 @@ class Viewset:
         self,
         table: AnyTable,
         *,
-        alpha: AnyNumber = 0,
+        alpha: Numeral = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
@@ -424,7 +424,7 @@ class Viewset:
         self,
         table: AnyTable,
         *,
-        alpha: AnyNumber = 0,
+        alpha: Numeral = 0,
         unseen: Literal["error", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
