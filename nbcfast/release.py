@@ -18,10 +18,11 @@ _HOMES = {
     "worst_posterior": "published",
     "worst_posteriors": "published",
 }
+_RENAMED = {"Posterior": "WorstPosterior"}  # that of `attack` is what an adversary believes at one tuple
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"nbcfast.{_HOMES[name]}"), name)
+    return getattr(import_module(f"nbcfast.{_HOMES[name]}"), _RENAMED.get(name, name))

@@ -34,7 +34,7 @@ from nbcfast.published.release import Release
 from nbcfast.table.values import plain
 from nbcfast.transform import safety_transform
 from nbcfast.verification.load import load
-from nbcfast.views.quality import Posterior, Quality, evaluate, worst_posteriors
+from nbcfast.views.quality import Quality, WorstPosterior, evaluate, worst_posteriors
 
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
@@ -382,7 +382,7 @@ class Standing:
     """What there is to say about a classifier, private or published."""
 
     amplification: safety.Amplification
-    worst: tuple[Posterior, ...]
+    worst: tuple[WorstPosterior, ...]
     rows: int
     quality: Quality
 
@@ -401,7 +401,7 @@ class Standing:
         return f"{math.exp(log):,.6g}" if log < 30 else f"about 10^{log / math.log(10):.1f}"
 
     @property
-    def worst_of_all(self) -> Posterior:
+    def worst_of_all(self) -> WorstPosterior:
         return max(self.worst, key=lambda posterior: posterior.probability)
 
     @property
@@ -426,7 +426,7 @@ class Standing:
         }
 
 
-def posterior_text(posterior: Posterior, named: bool = False) -> str:
+def posterior_text(posterior: WorstPosterior, named: bool = False) -> str:
     """The probability, and of which class if that is not said beside it."""
     bound = "" if posterior.exact else "at most "
     return f"{bound}{posterior.probability:.1%}{f' {label(posterior.label)}' if named else ''}"

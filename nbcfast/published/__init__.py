@@ -1,15 +1,15 @@
 """What leaves: published counts with their certificate, and the file that holds both."""
 
 from nbcfast.published.release import Canonical, Certificate, PublicList, Release
-from nbcfast.views.quality import Posterior, Quality, evaluate, worst_posterior, worst_posteriors
+from nbcfast.views.quality import Quality, WorstPosterior, evaluate, worst_posterior, worst_posteriors
 
 __all__ = [
     "Canonical",
     "Certificate",
-    "Posterior",
     "PublicList",
     "Quality",
     "Release",
+    "WorstPosterior",
     "evaluate",
     "worst_posterior",
     "worst_posteriors",

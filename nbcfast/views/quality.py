@@ -47,7 +47,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class Posterior:
+class WorstPosterior:
     """The largest posterior of any class at any tuple.
 
     Attributes
@@ -146,7 +146,7 @@ def _losses(scores: Floats, truth: Longs) -> Floats:
     return losses
 
 
-def worst_posterior(views: Viewset) -> Posterior:
+def worst_posterior(views: Viewset) -> WorstPosterior:
     """The largest posterior probability of any class, over all tuples of the domain; see `worst_posteriors`.
 
     Parameters
@@ -156,7 +156,7 @@ def worst_posterior(views: Viewset) -> Posterior:
 
     Returns
     -------
-    Posterior
+    WorstPosterior
 
     Examples
     --------
@@ -167,7 +167,7 @@ def worst_posterior(views: Viewset) -> Posterior:
     return max(worst_posteriors(views), key=lambda posterior: posterior.probability)
 
 
-def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
+def worst_posteriors(views: Viewset) -> tuple[WorstPosterior, ...]:
     """The largest posterior probability of each class, over all tuples of the domain; in linear time.
 
     For two classes it is attained. For more it is a bound: each class is compared with every other where
@@ -180,7 +180,7 @@ def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
 
     Returns
     -------
-    tuple of Posterior
+    tuple of WorstPosterior
 
     Examples
     --------
@@ -208,7 +208,7 @@ def worst_posteriors(views: Viewset) -> tuple[Posterior, ...]:
     with np.errstate(over="ignore"):
         probabilities = 1 / np.exp(-ratios).sum(axis=1)
     return tuple(
-        Posterior(float(probability), label, math.exp(float(prior)), n_classes <= 2)
+        WorstPosterior(float(probability), label, math.exp(float(prior)), n_classes <= 2)
         for probability, label, prior in zip(probabilities, views.classes, priors, strict=True)
     )
 

@@ -477,3 +477,8 @@ def test_repr():
         "Viewset(50 rows; classes 0 1, 1 1, 2 1, 3 1, 4 1, 5 1, .. 50 in all; attributes 'A1' (3)"
     )
     assert many.endswith("'A8' (3), .. 50 in all)")
+
+
+def test_the_former_name_of_the_worst_posterior_stays():
+    assert nbcfast.release.Posterior is nbcfast.published.WorstPosterior
+    assert nbcfast.published.WorstPosterior is not nbcfast.attack.Posterior
