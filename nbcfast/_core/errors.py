@@ -60,7 +60,7 @@ class NoColumnError(ValueError):
         return f"{where}expected a column of {', '.join(map(repr, self.present))}; got {self.name!r}"
 
 
-def expect(given: object, kind: type, name: str) -> None:
+def expect(argument: object, kind: type, name: str) -> None:
     """TypeError unless the argument `name` is one of these."""
-    if not isinstance(given, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}")
+    if not isinstance(argument, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(argument).__name__}")

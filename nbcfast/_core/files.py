@@ -40,22 +40,22 @@ _HERE = -100  # AT_FDCWD
 
 def place_of(path: str | os.PathLike[str]) -> str:
     """The absolute path; only its last name may be that of a link, which is never followed."""
-    given = os.fsdecode(path)
-    folder, name = os.path.split(given.rstrip(os.sep) or given)
+    text = os.fsdecode(path)
+    folder, name = os.path.split(text.rstrip(os.sep) or text)
     if name in ("", os.curdir, os.pardir):
-        return os.path.realpath(given)
+        return os.path.realpath(text)
     return os.path.join(os.path.realpath(folder), name)
 
 
 def check_file(path: str | os.PathLike[str], overwrite: bool = False, ask: str = ASK) -> None:
     """Refuse a file that may not be written: one that is there and unasked, a link, a folder, a device."""
-    found = _found(place_of(path))
-    if found is None:
+    status = _status(place_of(path))
+    if status is None:
         return
-    _refuse_link(found, path)
-    if stat.S_ISDIR(found.st_mode):
+    _refuse_link(status, path)
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fsdecode(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise _exists("exists, and is no regular file", path)
     if not overwrite:
         raise _exists(f"exists; {ask} replaces it", path)
@@ -67,11 +67,11 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool = False, ask: str
     One that is empty may be.
     """
     target = place_of(path)
-    found = _found(target)
-    if found is None:
+    status = _status(target)
+    if status is None:
         return
-    _refuse_link(found, path)
-    if not stat.S_ISDIR(found.st_mode):
+    _refuse_link(status, path)
+    if not stat.S_ISDIR(status.st_mode):
         raise _exists("exists, and is no folder", path)
     names = sorted(os.listdir(target))
     strange = _strange(target, names)
@@ -84,15 +84,15 @@ def check_folder(path: str | os.PathLike[str], overwrite: bool = False, ask: str
         raise _exists(f"exists; {ask} replaces it", path)
 
 
-def _found(target: str) -> os.stat_result | None:
+def _status(target: str) -> os.stat_result | None:
     try:
         return os.lstat(target)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _refuse_link(found: os.stat_result, path: str | os.PathLike[str]) -> None:
-    if stat.S_ISLNK(found.st_mode):
+def _refuse_link(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if stat.S_ISLNK(status.st_mode):
         raise _exists("exists, and is a symbolic link, through which nothing is written", path)
 
 
@@ -104,16 +104,16 @@ def _strange(folder: str, names: Iterable[str]) -> str | None:
     """The first entry of a folder that is not ours, or None: where it has no certificate, none is."""
     ours = OURS.get(_kind(os.path.join(folder, NAME)), ())
     for name in names:
-        found = _found(os.path.join(folder, name))
-        if name not in ours or found is None or not stat.S_ISREG(found.st_mode):
+        status = _status(os.path.join(folder, name))
+        if name not in ours or status is None or not stat.S_ISREG(status.st_mode):
             return name
     return None
 
 
 def _kind(path: str) -> str:
     """The kind of a certificate of ours, or no text."""
-    found = _found(path)
-    if found is None or not stat.S_ISREG(found.st_mode):
+    status = _status(path)
+    if status is None or not stat.S_ISREG(status.st_mode):
         return ""
     try:
         with open(path, "rb") as file:
@@ -334,11 +334,11 @@ class _File:
 
     @property
     def stands(self) -> bool:
-        return self.draft.identity is not None and _identity(_found(self.target)) == self.draft.identity
+        return self.draft.identity is not None and _identity(_status(self.target)) == self.draft.identity
 
     def put(self, alone: bool) -> None:
         check_file(self.path, self.overwrite)  # again: time has passed
-        if _found(self.target) is None:
+        if _status(self.target) is None:
             self.draft.name(self.target)
             return
         if not alone:
@@ -355,7 +355,7 @@ class _File:
             if self._old is None:
                 if self.stands:
                     os.unlink(self.target)
-            elif self.stands or _found(self.target) is None:
+            elif self.stands or _status(self.target) is None:
                 os.replace(self._old, self.target)
 
     def tidy(self) -> None:
@@ -376,7 +376,7 @@ class _Folder:
             place = os.path.dirname(place)
             if os.path.isdir(place):
                 break
-            if _found(place) is not None:
+            if _status(place) is not None:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), place)
         self.base = place
         self.top = os.path.join(place, missing[-1])  # what is made in one step
@@ -388,7 +388,7 @@ class _Folder:
 
     @property
     def stands(self) -> bool:
-        return self._identity is not None and _identity(_found(self.top)) == self._identity
+        return self._identity is not None and _identity(_status(self.top)) == self._identity
 
     def put(self, alone: bool) -> None:
         check_folder(self.path, self.overwrite)  # again: time has passed
@@ -396,9 +396,9 @@ class _Folder:
         self._identity = _identity(os.lstat(self.part))
         for name, draft in self.drafts.items():
             draft.name(os.path.join(self.inner, name))
-        found = _found(self.top)
-        if found is not None:
-            os.chmod(self.part, stat.S_IMODE(found.st_mode))
+        status = _status(self.top)
+        if status is not None:
+            os.chmod(self.part, stat.S_IMODE(status.st_mode))
         try:
             os.rename(self.part, self.top)  # onto nothing, or an empty folder
         except OSError as error:
@@ -414,14 +414,14 @@ class _Folder:
                 os.rename(self.part, self.top)
 
     def take_back(self) -> None:
-        if _found(self.top) is None and _found(self.old) is not None:
+        if _status(self.top) is None and _status(self.old) is not None:
             with suppress(OSError):
                 os.rename(self.old, self.top)
 
     def tidy(self) -> None:
         """Remove what has no place: what was made here, or the folder that was replaced."""
         known = {name for names in OURS.values() for name in names}.union(self.drafts)
-        for place in (self.part, self.old) if _found(self.top) is not None else (self.part,):
+        for place in (self.part, self.old) if _status(self.top) is not None else (self.part,):
             for folder, _, names in os.walk(place, topdown=False):
                 for name in known.intersection(names):
                     with suppress(OSError):

@@ -62,20 +62,20 @@ def as_limit(number: Number, where: str, factors: int = 1) -> Fraction:
 
     `factors` is of how many such numbers it is a product.
     """
-    found = Fraction(number)
-    if carries_more(found, factors):
+    limit = Fraction(number)
+    if carries_more(limit, factors):
         raise ValueError(
             f"{where}: exact limits have at most {MOST_DIGITS * factors} digits in numerator and "
-            f"denominator, got {_short(number_text(found))}"
+            f"denominator, got {_short(number_text(limit))}"
         )
-    return found
+    return limit
 
 
 def exact_share(number: object, where: str) -> Number:
     """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
     if isinstance(number, str) and number.endswith("%"):
-        found = Fraction(exact(number.removesuffix("%"), where)) / 100
-        return found.numerator if found.denominator == 1 else found
+        share = Fraction(exact(number.removesuffix("%"), where)) / 100
+        return share.numerator if share.denominator == 1 else share
     return exact(number, where)
 
 
@@ -83,10 +83,12 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:76]}.."
 
 
-def fields_text(made: DataclassInstance) -> str:
+def fields_text(instance: DataclassInstance) -> str:
     """The repr of a data class whose numbers may be too long for Python to print."""
-    shown = ", ".join(f"{field.name}={_field_text(getattr(made, field.name))}" for field in fields(made))
-    return f"{type(made).__name__}({shown})"
+    shown = ", ".join(
+        f"{field.name}={_field_text(getattr(instance, field.name))}" for field in fields(instance)
+    )
+    return f"{type(instance).__name__}({shown})"
 
 
 def _field_text(value: object) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from nbcfast._core.numbers import number_text
 
 
-def type_name(given: object) -> str:
+def type_name(argument: object) -> str:
     """What came, for those who say of which type it was."""
-    return type(given).__name__
+    return type(argument).__name__
 
 
 def whole(
@@ -86,7 +86,7 @@ def positive(number: object, where: str) -> int:
         raise ValueError(f"{where} must be an int of at least 1, got {shown}") from None
 
 
-def choice(given: object, choices: Sequence[str], where: str) -> None:
+def choice(argument: object, choices: Sequence[str], where: str) -> None:
     """ValueError unless the argument is one of these texts.
 
     Examples
@@ -95,7 +95,7 @@ def choice(given: object, choices: Sequence[str], where: str) -> None:
     Traceback (most recent call last):
     ValueError: preserve must be 'order' or 'label', got 'best'
     """
-    if not (isinstance(given, str) and given in choices):  # an array is in no sequence of texts
+    if not (isinstance(argument, str) and argument in choices):  # an array is in no sequence of texts
         *others, last = map(repr, choices)
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise ValueError(f"{where} must be {listed}, got {given!r}")
+        raise ValueError(f"{where} must be {listed}, got {argument!r}")

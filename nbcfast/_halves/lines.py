@@ -111,9 +111,9 @@ class Line:
         """The least |f| that is not zero in fixed point, and the indices in both halves."""
         shift = self.shift_at(codes)
         while True:
-            found = lists.nearest(shift, self.base, self._exact, self._bases(codes), all_pairs)
-            if found is not False:
-                return found
+            result = lists.nearest(shift, self.base, self._exact, self._bases(codes), all_pairs)
+            if result is not False:
+                return result
             self._make_limbs()
 
     def term(self, codes: Sequence[int]) -> Term:

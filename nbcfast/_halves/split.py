@@ -31,7 +31,7 @@ def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
         return None
     while True:
         a, b = _halves([sizes[position] for position in inside])
-        found = Split(
+        parts = Split(
             outside,
             tuple(inside[place] for place in a),
             tuple(inside[place] for place in b),
@@ -39,10 +39,10 @@ def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
             math.prod(sizes[inside[place]] for place in a),
             math.prod(sizes[inside[place]] for place in b),
         )
-        if found.blocks * (found.n + found.m) > work:
+        if parts.blocks * (parts.n + parts.m) > work:
             return None
-        if found.n <= most:
-            return found
+        if parts.n <= most:
+            return parts
         largest = max(inside, key=lambda position: sizes[position])
         inside.remove(largest)
         outside += (largest,)

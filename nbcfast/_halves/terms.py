@@ -103,10 +103,10 @@ class Logs:
         known = self._of.setdefault(bits, {})
         # By text where whoever writes a file can choose numbers that share their hash.
         key = number if number < 1 << 60 else hex(number)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = self._made(number, bits)
-        return found
+        logarithm = known.get(key)
+        if logarithm is None:
+            logarithm = known[key] = self._made(number, bits)
+        return logarithm
 
     @staticmethod
     def _made(number: int, bits: int) -> int:

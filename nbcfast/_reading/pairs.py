@@ -66,10 +66,10 @@ def sorted_pairs(
             _check_codes(name, codes, size)
         key, size, rows = _ranked(columns, sizes, n_values)
         keys, key_sizes = [key], [size]
-    arrays, found = _pairs(keys, key_sizes, value_codes, n_values, names, weights, threads, progress)
+    arrays, group_keys = _pairs(keys, key_sizes, value_codes, n_values, names, weights, threads, progress)
     if rows is None:
-        return Pairs(arrays, found, None)
-    firsts = rows[found.astype(np.int64)]
+        return Pairs(arrays, group_keys, None)
+    firsts = rows[group_keys.astype(np.int64)]
     return Pairs(arrays, None, [codes[firsts] for codes in columns])
 
 
@@ -101,8 +101,8 @@ def _ranked(columns: list[Codes], sizes: list[int], n_values: int) -> tuple[Code
     key, size = columns[0].astype(np.int64), sizes[0]
     for codes, more in zip(columns[1:], sizes[1:], strict=True):
         if size * more > room:
-            found, key = np.unique(key, return_inverse=True)
-            size = len(found)
+            distinct_keys, key = np.unique(key, return_inverse=True)
+            size = len(distinct_keys)
         key = key * more + codes
         size *= more
     _, rows, key = np.unique(key, return_index=True, return_inverse=True)

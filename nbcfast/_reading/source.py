@@ -58,10 +58,10 @@ def as_bytes(limit: int | str, where: str) -> int:
     2147483648
     """
     if isinstance(limit, str):
-        found = re.fullmatch(r"\s*([0-9]+)\s*([A-Za-z]*)\s*", limit)
-        if found is None or found[2] not in UNITS:
+        match = re.fullmatch(r"\s*([0-9]+)\s*([A-Za-z]*)\s*", limit)
+        if match is None or match[2] not in UNITS:
             raise ValueError(f"{where} must be bytes such as 2147483648 or '2GiB', got {limit!r}")
-        limit = int(found[1]) * UNITS[found[2]]
+        limit = int(match[1]) * UNITS[match[2]]
     return whole(limit, where, 1, expected="an int or its text")
 
 

@@ -254,11 +254,9 @@ def _temporal_texts(array: PyArrow, types: PyArrow, name: str) -> list[str]:
         return [("-" if t < 0 else "") + f"PT{_seconds(abs(t), digits)}S" for t in ticks.tolist()]
     texts = []
     for tick in ticks.tolist():
-        minutes, rest = divmod(tick, 60 * 10**digits)
-        seconds = _seconds(rest, digits)
-        texts.append(
-            f"{minutes // 60:02d}:{minutes % 60:02d}:{'0' if rest < 10 ** (digits + 1) else ''}{seconds}"
-        )
+        minutes, ticks_left = divmod(tick, 60 * 10**digits)
+        zero = "0" if ticks_left < 10 ** (digits + 1) else ""
+        texts.append(f"{minutes // 60:02d}:{minutes % 60:02d}:{zero}{_seconds(ticks_left, digits)}")
     return texts
 
 

@@ -177,11 +177,11 @@ def binned(
     numbers = domain.numbers[occurring] if domain.kind is not None else np.empty(0, np.int64)
     order = np.argsort(numbers)
     numbers, occurring = numbers[order], occurring[order]
-    listed: set[Value] = set()
+    declared: set[Value] = set()
     if edges is not None:
         edges = list(edges) if isinstance(edges, Iterable) else edges
         intervals = given_edges(edges, name)
-        listed = {value for value in (None, SUPPRESSED) if any(edge is value for edge in edges)}
+        declared = {value for value in (None, SUPPRESSED) if any(edge is value for edge in edges)}
         places = place_between(numbers, intervals)
         if (places < 0).any():
             value = numbers[np.flatnonzero(places < 0)[0]].item()
@@ -201,8 +201,8 @@ def binned(
         intervals, places = width_bins(numbers, step)
     occurs = {value for k, value in enumerate(domain.tail, size) if totals[k]}
     if domain.declared:
-        listed |= {value for value in domain.tail if value not in domain.tail_found}
-    tail = tuple(value for value in (None, SUPPRESSED) if value in listed | occurs)
+        declared |= {value for value in domain.tail if value not in domain.tail_found}
+    tail = tuple(value for value in (None, SUPPRESSED) if value in declared | occurs)
     table = np.full(len(domain), -1, np.int64)
     table[occurring] = places
     for k, value in enumerate(domain.tail, size):
@@ -211,5 +211,5 @@ def binned(
     kind: Kind | None = "interval" if intervals else None
     if edges is None:
         return Domain(kind, intervals, tail, False), table
-    found = tuple(value for value in tail if value not in listed)
-    return Domain(kind, intervals, tail, True, open_tail=True, tail_found=found), table
+    tail_found = tuple(value for value in tail if value not in declared)
+    return Domain(kind, intervals, tail, True, open_tail=True, tail_found=tail_found), table

@@ -94,18 +94,18 @@ class Domain:
                 raise ValueError(f"{where}: expected distinct values, got {value!r} twice")
             seen.add(value)
         head = [value for value in plain if value is not None and value is not SUPPRESSED]
-        made = cls(kind, head, _tail_of(seen), declared)
+        domain = cls(kind, head, _tail_of(seen), declared)
         if kind == "interval":
-            made.check_intervals(where, in_order)
-        return made
+            domain.check_intervals(where, in_order)
+        return domain
 
     @classmethod
     def sorted(cls, values: Iterable[object], *, where: str = "domain") -> "Domain":
         """The undeclared domain of these values: each once, sorted."""
         kind, plain = normalise(list(values), where)
-        found = set(plain)
-        tail = _tail_of(found)
-        head = in_order(value for value in found if value is not None and value is not SUPPRESSED)
+        distinct = set(plain)
+        tail = _tail_of(distinct)
+        head = in_order(value for value in distinct if value is not None and value is not SUPPRESSED)
         return cls(kind, head, tail, False)
 
     @staticmethod
@@ -310,8 +310,8 @@ class Domain:
         result = np.full(len(self), -1, np.int64)
         order = np.argsort(theirs)
         place = np.minimum(np.searchsorted(theirs, mine, sorter=order), len(theirs) - 1)
-        found = order[place]
-        result[: len(mine)] = np.where(theirs[found] == mine, found, -1)
+        nearest = order[place]
+        result[: len(mine)] = np.where(theirs[nearest] == mine, nearest, -1)
         for offset, value in enumerate(self._tail):
             if value in other._tail:
                 result[len(mine) + offset] = len(theirs) + other._tail.index(value)

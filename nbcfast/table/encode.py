@@ -47,15 +47,15 @@ def used_values(codes: Codes, n_values: int) -> Bytes:
     return used
 
 
-def settle(found: Domain, table: Longs, declared: Domain | None, name: str) -> tuple[Domain, Longs]:
+def settle(occurring: Domain, table: Longs, declared: Domain | None, name: str) -> tuple[Domain, Longs]:
     """The declared domain in place of the one that was found; every value must be in it."""
     if declared is None:
-        return found, table
-    positions = found.positions_in(declared)
+        return occurring, table
+    positions = occurring.positions_in(declared)
     missing = np.flatnonzero(positions < 0)
     if len(missing):
         raise ValueError(
-            f"column {name!r}: value {found.values[missing[0]]!r} is not in its declared domain "
+            f"column {name!r}: value {occurring.values[missing[0]]!r} is not in its declared domain "
             f"of {len(declared)} values"
         )
     return declared, positions[table]
@@ -89,8 +89,8 @@ class DomainBuilder:
         new = np.flatnonzero(wanted).tolist()
         if new:
             where = f"column {self.name!r}"
-            found, plain = normalise([values[position] for position in new], where)
-            self._kind = join_kinds((self._kind, found, kind), where)
+            new_kind, plain = normalise([values[position] for position in new], where)
+            self._kind = join_kinds((self._kind, new_kind, kind), where)
             index = self._index
             self._map[new] = [index.setdefault(value, len(index)) for value in plain]
         return self._map
@@ -102,9 +102,9 @@ class DomainBuilder:
     def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
         """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
         values = as_kind(list(self._index), self._kind, f"column {self.name!r}")
-        found = Domain.sorted(values)
-        table = np.fromiter(map(found.index.__getitem__, values), np.int64, len(values))
-        return settle(found, table, domain, self.name)
+        occurring = Domain.sorted(values)
+        table = np.fromiter(map(occurring.index.__getitem__, values), np.int64, len(values))
+        return settle(occurring, table, domain, self.name)
 
 
 class NumberBuilder:
@@ -152,8 +152,8 @@ class NumberBuilder:
         table = np.full(len(keys), len(order), np.int64)
         table[order] = np.arange(len(order))
         tail = (None,) if null >= 0 else ()
-        found = Domain(self.kind if len(order) else None, numbers[order], tail, False)
-        return settle(found, table, domain, self.name)
+        occurring = Domain(self.kind if len(order) else None, numbers[order], tail, False)
+        return settle(occurring, table, domain, self.name)
 
 
 class ColumnBuilder:

@@ -358,8 +358,12 @@ class Table:
             return False
         if (self._weights is None) != (other._weights is None):
             return False
-        own, given = self._weights, other._weights
-        if own is not None and given is not None and not np.array_equal(own, given):
+        my_weights, their_weights = self._weights, other._weights
+        if (
+            my_weights is not None
+            and their_weights is not None
+            and not np.array_equal(my_weights, their_weights)
+        ):
             return False
         return all(
             mine.domain == theirs.domain and np.array_equal(mine.codes, theirs.codes)
@@ -373,9 +377,9 @@ class Table:
         lines = []
         for name, column in self._columns.items():
             shown = ", ".join(map(repr, column.domain.first(6)))
-            rest = ", ..." if len(column.domain) > 6 else ""
+            ellipsis = ", ..." if len(column.domain) > 6 else ""
             declared = ", declared" if column.domain.declared else ""
-            lines.append(printable(f"  {name}: {len(column.domain)} values{declared}: {shown}{rest}"))
+            lines.append(printable(f"  {name}: {len(column.domain)} values{declared}: {shown}{ellipsis}"))
         return "\n".join([head, *lines])
 
 
@@ -593,8 +597,8 @@ def equal_rows(table: Table, names: Iterable[str]) -> UInt32s:
     order = np.lexsort(tuple(columns)[::-1]) if columns else np.arange(table.n_rows)
     new = np.zeros(table.n_rows, np.bool_)
     for codes in columns:
-        found = codes[order]
-        new[1:] |= found[1:] != found[:-1]
+        in_order = codes[order]
+        new[1:] |= in_order[1:] != in_order[:-1]
     ids = np.empty(table.n_rows, np.uint32)
     ids[order] = np.cumsum(new, dtype=np.uint32)
     return ids

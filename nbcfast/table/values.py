@@ -158,12 +158,12 @@ def kind_of(cls: type, where: str) -> Kind | None:
 
 def join_kinds(kinds: Iterable[Kind | None], where: str) -> Kind | None:
     """The one kind that holds all of these: ints and floats are floats, other mixtures are refused."""
-    found = {kind for kind in kinds if kind is not None}
-    if len(found) <= 1:
-        return found.pop() if found else None
-    if found == {"int", "float"}:
+    distinct = {kind for kind in kinds if kind is not None}
+    if len(distinct) <= 1:
+        return distinct.pop() if distinct else None
+    if distinct == {"int", "float"}:
         return "float"
-    raise TypeError(f"{where}: expected values of one kind, got {' and '.join(sorted(found))}")
+    raise TypeError(f"{where}: expected values of one kind, got {' and '.join(sorted(distinct))}")
 
 
 def normalise(values: Sequence[object], where: str) -> tuple[Kind | None, list[Value]]:
@@ -182,12 +182,12 @@ def in_order(values: Iterable[Any]) -> list[Any]:
 
     It depends on which values there are and on nothing else, so that parts merge into one order.
     """
-    found = sorted(values)
-    if found and isinstance(found[0], str):
+    ordered = sorted(values)
+    if ordered and isinstance(ordered[0], str):
         for pattern, key in ((DURATION, _duration), (DATE, _date)):
-            if all(map(pattern.fullmatch, found)):
-                found.sort(key=key)
-    return found
+            if all(map(pattern.fullmatch, ordered)):
+                ordered.sort(key=key)
+    return ordered
 
 
 def _duration(text: str) -> tuple[Decimal, str]:
@@ -196,8 +196,8 @@ def _duration(text: str) -> tuple[Decimal, str]:
 
 
 def _date(text: str) -> tuple[Decimal, str]:
-    year, rest = DATE.fullmatch(text).groups()  # type: ignore[union-attr]
-    return Decimal(year), rest
+    year, day = DATE.fullmatch(text).groups()  # type: ignore[union-attr]
+    return Decimal(year), day
 
 
 def _plain(value: Any, kind: Kind | None) -> Value:

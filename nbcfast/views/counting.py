@@ -80,10 +80,10 @@ def count(
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
-    given = batches_from(table, weights=weights)
-    if not isinstance(given, Table):
-        return _count_batches(given, class_name, named, classes, weights, max_values, threads, progress)
-    table = given
+    source = batches_from(table, weights=weights)
+    if not isinstance(source, Table):
+        return _count_batches(source, class_name, named, classes, weights, max_values, threads, progress)
+    table = source
     class_column = table.column(class_name)
     chosen = [name for name in table.names if name != class_name] if named is None else named
     columns = [table.column(name) for name in chosen]
@@ -134,29 +134,29 @@ def _check_values(name: str, n_values: int, max_values: int) -> None:
 def _with_classes(
     class_counts: Longs,
     counts: Mapping[str, Longs],
-    found: Domain,
+    occurring: Domain,
     domains: dict[str, Domain],
     classes: Iterable[object] | None,
     class_name: str,
 ) -> Viewset:
     """The viewset with the classes in the precedence asked for."""
     if classes is None:
-        if len(found) == 0:
+        if len(occurring) == 0:
             raise _no_classes(class_name)
-        return Viewset.from_parts(class_counts, dict(counts), found, domains)
+        return Viewset.from_parts(class_counts, dict(counts), occurring, domains)
     wanted = listed(classes, "classes", in_order=False)
     if len(wanted) == 0:
         raise ValueError("classes must be at least one label, got no classes")
-    places = found.positions_in(wanted)
+    places = occurring.positions_in(wanted)
     for position in np.flatnonzero((places < 0) & (class_counts > 0)).tolist():
         raise ValueError(
-            f"classes must name every label of {class_name!r}, {found.values[position]!r} is missing"
+            f"classes must name every label of {class_name!r}, {occurring.values[position]!r} is missing"
         )
-    known = np.flatnonzero(places >= 0)
+    placed = np.flatnonzero(places >= 0)
 
     def arranged(array: Longs) -> Longs:
         result = np.zeros((*array.shape[:-1], len(wanted)), np.int64)
-        result[..., places[known]] = array[..., known]
+        result[..., places[placed]] = array[..., placed]
         return result
 
     ordered = {name: arranged(array) for name, array in counts.items()}

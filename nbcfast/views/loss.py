@@ -25,11 +25,11 @@ def expected_log_loss(private: Viewset, published: Viewset) -> float:
     prior_after, after = log_shares(published)
     tuples = private.n_tuples
     if tuples * len(prior) <= ENUMERATED:
-        own, scores = prior[np.newaxis], prior_after[np.newaxis]
+        shares, scores = prior[np.newaxis], prior_after[np.newaxis]
         for name, array in before.items():
-            own = (own[:, np.newaxis] + array).reshape(-1, len(prior))
+            shares = (shares[:, np.newaxis] + array).reshape(-1, len(prior))
             scores = (scores[:, np.newaxis] + after[name]).reshape(-1, len(prior))
-        return float((np.exp(own) * _losses(scores)).sum())
+        return float((np.exp(shares) * _losses(scores)).sum())
     n_draws = max(200, min(4_000, DRAWN // (len(before) * len(prior))))
     total = 0.0
     for c, share in enumerate(np.exp(prior).tolist()):

@@ -137,12 +137,12 @@ def evaluate(
 
 def _losses(scores: Floats, truth: Longs) -> Floats:
     """-ln of the posterior of the true class (-1: unknown) of each row."""
-    own = np.where(truth >= 0, scores[np.arange(len(scores)), truth], -np.inf)
+    of_truth = np.where(truth >= 0, scores[np.arange(len(scores)), truth], -np.inf)
     largest = scores.max(axis=1)
-    possible = np.isfinite(own)
+    possible = np.isfinite(of_truth)
     losses = np.full(len(scores), np.inf)
     shifted = scores[possible] - largest[possible, np.newaxis]
-    losses[possible] = np.log(np.exp(shifted).sum(axis=1)) + largest[possible] - own[possible]
+    losses[possible] = np.log(np.exp(shifted).sum(axis=1)) + largest[possible] - of_truth[possible]
     return losses
 
 

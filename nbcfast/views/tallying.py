@@ -196,13 +196,13 @@ def _as_codes(obj: object, where: str) -> Array:
     return array
 
 
-def _size(given: Sequence[object] | None, i: int, column: Array, n: int, where: str = "sizes") -> int:
-    if given is None:
+def _size(sizes: Sequence[object] | None, i: int, column: Array, n: int, where: str = "sizes") -> int:
+    if sizes is None:
         size = int(column.max()) + 1 if len(column) else 0
         if size > MAX_VALUES:
             what = f"attribute {i}" if where == "sizes" else "class_codes"
             raise ValueError(f"{what} has a code of {size - 1}, expected at most {MAX_VALUES - 1}")
         return max(size, 1 if len(column) else 0)
-    if len(given) != n:
-        raise ValueError(f"{where} must be {n} integers, got {len(given)}")
-    return whole(given[i], where, 1, MAX_VALUES, expected="integers")
+    if len(sizes) != n:
+        raise ValueError(f"{where} must be {n} integers, got {len(sizes)}")
+    return whole(sizes[i], where, 1, MAX_VALUES, expected="integers")

@@ -490,10 +490,10 @@ def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domai
 
     Intervals may stand in another order than theirs without `in_order`: that of classes is the precedence.
     """
-    given = values if isinstance(values, (str, bytes, range)) else list(values)
-    domain = Domain.of(given, where=where, in_order=in_order)
-    if domain.tail and tuple(normalise(given, where)[1][-len(domain.tail) :]) != domain.tail:
-        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {given!r}")
+    labels = values if isinstance(values, (str, bytes, range)) else list(values)
+    domain = Domain.of(labels, where=where, in_order=in_order)
+    if domain.tail and tuple(normalise(labels, where)[1][-len(domain.tail) :]) != domain.tail:
+        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {labels!r}")
     return domain
 
 
