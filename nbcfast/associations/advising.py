@@ -9,7 +9,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from nbcfast._core.dtypes import Numbers
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
@@ -106,7 +106,7 @@ def advise(
     attribute: str,
     columns: Iterable[str],
     *,
-    threshold: AnyNumber = "1/2",
+    threshold: Numeral = "1/2",
     progress: Progress | None = None,
 ) -> Splits:
     """Ways to split columns into two views that keep every association at or below a threshold.

@@ -13,7 +13,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Codes, Floats, Longs
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.numbers import AnyNumber, exact_share
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document, PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
@@ -338,14 +338,14 @@ class Risk:
         """The n likeliest associations; of equally likely ones the first identities and values."""
         return self._rows(self._core.worst(whole(n, "n", 1)))
 
-    def above(self, threshold: AnyNumber) -> Rows:
+    def above(self, threshold: Numeral) -> Rows:
         """All associations with a probability above the threshold, decided exactly; by identity and value.
 
         Where probabilities are sampled, those whose interval reaches above it.
         """
         return self._rows(self._core.above(check_threshold(threshold)))
 
-    def n_above(self, threshold: AnyNumber) -> int:
+    def n_above(self, threshold: Numeral) -> int:
         """How many associations are above the threshold, without listing them."""
         return self._core.n_above(check_threshold(threshold))
 
@@ -398,7 +398,7 @@ class Risk:
         )
 
 
-def check_threshold(threshold: AnyNumber) -> Fraction:
+def check_threshold(threshold: Numeral) -> Fraction:
     """The threshold as a Fraction in 0..1; "60%" is 3/5."""
     level = Fraction(exact_share(threshold, "threshold"))
     if not 0 <= level <= 1:

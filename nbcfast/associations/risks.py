@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Bools
-from nbcfast._core.numbers import AnyNumber, exact_share
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, File, batches_from
 from nbcfast.associations import costs
@@ -48,8 +48,8 @@ def risk(
     model: WorldModel = "unrestricted",
     worlds: WorldKind = "projected",
     where: Mapping[str, object] | None = None,
-    error: AnyNumber | None = None,
-    confidence: AnyNumber = "0.95",
+    error: Numeral | None = None,
+    confidence: Numeral = "0.95",
     rng: np.random.Generator | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -180,7 +180,7 @@ def risk(
     )
 
 
-def _sampling(error: AnyNumber, confidence: AnyNumber, rng: np.random.Generator | None) -> Sampling:
+def _sampling(error: Numeral, confidence: Numeral, rng: np.random.Generator | None) -> Sampling:
     numbers = []
     for number, where in ((error, "error"), (confidence, "confidence")):
         exact = Fraction(exact_share(number, where))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.validation import choice
 from nbcfast.closeness.results import LowerBound
 from nbcfast.closeness.scores import ONE, ScoreRatios
@@ -41,7 +41,7 @@ class BeamStep(NamedTuple):
 
 def lower_bound(
     views: Viewset,
-    prior: Mapping[LabelT, AnyNumber],
+    prior: Mapping[LabelT, Numeral],
     *,
     preserve: Preserve = "order",
     attacker: Literal["row", "worlds"] = "row",

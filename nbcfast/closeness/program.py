@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import gmpy2
 
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Exact
 from nbcfast.closeness.results import Best
 from nbcfast.closeness.scores import ONE, LogBounds, ScoreRatios
@@ -49,7 +49,7 @@ class Ray(NamedTuple):
 
 def best(
     views: Viewset,
-    prior: Mapping[LabelT, AnyNumber],
+    prior: Mapping[LabelT, Numeral],
     *,
     preserve: Preserve = "order",
     guard: int = 1,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import gmpy2
 
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import AnyNumber, as_limit, exact
+from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.apportion import Counted
@@ -45,8 +45,8 @@ LADDER = 12  # candidates for a number of rows that was asked for
 
 def est(
     views: Viewset,
-    prior: Mapping[LabelT, AnyNumber],
-    r: AnyNumber,
+    prior: Mapping[LabelT, Numeral],
+    r: Numeral,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
@@ -139,7 +139,7 @@ def est(
     return request.answered(RowSearch(plan), rows, allow_differences)
 
 
-def r_limits(r: AnyNumber, attacker: str) -> tuple[Fraction, Fraction]:
+def r_limits(r: Numeral, attacker: str) -> tuple[Fraction, Fraction]:
     """R as demanded, and what the odds of the counts must keep to."""
     choice(attacker, ("row", "worlds"), "attacker")
     demanded = as_limit(exact(r, "r"), "r")

@@ -15,7 +15,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Counts, Floats, Longs
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Exact
 from nbcfast.closeness.bounds import BeamStep, retraced
 from nbcfast.closeness.results import Achieved, Reached
@@ -39,7 +39,7 @@ PRECISION = 256  # bits where a number is too long to write out
 
 
 def achieved(
-    views: Viewset, prior: Mapping[LabelT, AnyNumber], *, progress: Progress | None = None
+    views: Viewset, prior: Mapping[LabelT, Numeral], *, progress: Progress | None = None
 ) -> Achieved:
     """The r that publishing these views as they are comes to, in both forms.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from nbcfast import _groups
 from nbcfast._core.dtypes import Floats, Longs, UInt32s
-from nbcfast._core.numbers import AnyNumber, exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
@@ -72,7 +72,7 @@ class Measures:
         """
         return float(np.exp(self._entropies().min()))
 
-    def is_entropy_diverse(self, l: AnyNumber) -> bool:
+    def is_entropy_diverse(self, l: Numeral) -> bool:
         """Whether every group has an entropy of at least log(l), decided exactly.
 
         Examples
@@ -112,7 +112,7 @@ class Measures:
         most, tails, _, _ = scanned(self, (l - 2,), None, None).mo[0]
         return math.inf if not tails.all() else _greatest(most, tails)
 
-    def is_recursive_diverse(self, c: AnyNumber, l: int) -> bool:
+    def is_recursive_diverse(self, c: Numeral, l: int) -> bool:
         """Whether r_1 < c (r_l + r_(l+1) + ...) in every group: recursive (c, l)-diversity."""
         limit = Fraction(exact(c, "c"))
         if limit <= 0:
@@ -192,7 +192,7 @@ class Measures:
             counts = np.where(chosen[self.values], counts, 0)
         return _greatest(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes)
 
-    def is_alpha_k(self, alpha: AnyNumber, k: int, values: Iterable[Value] | None = None) -> bool:
+    def is_alpha_k(self, alpha: Numeral, k: int, values: Iterable[Value] | None = None) -> bool:
         """Whether every group has at least k people and no value (of `values`) a share above alpha."""
         limit = Fraction(exact(alpha, "alpha"))
         return self.k >= whole(k, "k", 0) and self.alpha(values) <= limit

@@ -10,7 +10,7 @@ import numpy as np
 
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Bytes, Longs
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
 from nbcfast._reading.source import AnyTable, is_path, table_from
@@ -40,8 +40,8 @@ def anonymize(
     points: Iterable[AnyPoint] = (),
     *,
     k: int | None = None,
-    diversity: tuple[AnyNumber, int] | None = None,
-    closeness: AnyNumber | tuple[AnyNumber, Distance] | None = None,
+    diversity: tuple[Numeral, int] | None = None,
+    closeness: Numeral | tuple[Numeral, Distance] | None = None,
     hierarchies: Mapping[str, object] | None = None,
     target: str | None = None,
     out: str | os.PathLike[str] | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import AnyNumber, as_limit, exact, exact_share, fields_text, number_text
+from nbcfast._core.numbers import Numeral, as_limit, exact, exact_share, fields_text, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.partition_form import partition_warnings
@@ -57,8 +57,8 @@ class Demands:
         cls,
         points: Iterable[AnyPoint],
         k: int | None,
-        diversity: tuple[AnyNumber, int] | None,
-        closeness: AnyNumber | tuple[AnyNumber, Distance] | None,
+        diversity: tuple[Numeral, int] | None,
+        closeness: Numeral | tuple[Numeral, Distance] | None,
     ) -> Demands:
         """Checked demands; at least one must be made."""
         listed = (
@@ -232,7 +232,7 @@ def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> N
     raise Infeasible("the whole table as one group is unsafe, and no partition can be safer", {})
 
 
-def _diversity(demanded: tuple[AnyNumber, int] | None) -> tuple[Fraction, int] | None:
+def _diversity(demanded: tuple[Numeral, int] | None) -> tuple[Fraction, int] | None:
     if demanded is None:
         return None
     try:
@@ -248,7 +248,7 @@ def _diversity(demanded: tuple[AnyNumber, int] | None) -> tuple[Fraction, int] |
 
 
 def _closeness(
-    demanded: AnyNumber | tuple[AnyNumber, Distance] | None,
+    demanded: Numeral | tuple[Numeral, Distance] | None,
 ) -> tuple[Fraction, Distance] | None:
     if demanded is None:
         return None

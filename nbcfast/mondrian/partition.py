@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Longs, UInt32s
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
@@ -315,7 +315,7 @@ class Partition:
         """Whether the groups keep every demand; counted anew."""
         return self.demands.broken(self.groups) is None
 
-    def skyline(self, confidence: AnyNumber | None = None) -> list[Knowledge]:
+    def skyline(self, confidence: Numeral | None = None) -> list[Knowledge]:
         """The maximal (l, k, m) that are safe with this confidence.
 
         Parameters

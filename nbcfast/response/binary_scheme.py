@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from nbcfast._core.numbers import Numeral
 from nbcfast._wire.coins import useless
 from nbcfast._wire.messages import decimal_text, printable
-from nbcfast.response.coin_groups import Numeral, as_list, domains_of, expect_two_values, groups_of
+from nbcfast.response.coin_groups import as_list, domains_of, expect_two_values, groups_of
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.table import Domain, Table
 from nbcfast.table.values import Value

@@ -11,11 +11,10 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Counts, Floats, Numbers, UInt16s
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.messages import decimal_text
-from nbcfast.response.coin_groups import Numeral
 from nbcfast.response.estimating import Estimate
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nbcfast._core.numbers import exact_share
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast.published.typed import json_rational
 from nbcfast.table import Domain
 from nbcfast.table.values import Value
-
-Numeral = int | float | str | Fraction  # a number as it is written; a float means its shortest decimal text
 
 # The coins of the kernel compare with 64-bit integers, and a certificate takes no more.
 MOST_DENOMINATOR = 2**63 - 1

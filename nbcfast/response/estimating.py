@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Exacts, Floats
-from nbcfast._core.numbers import exact_share
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
@@ -29,7 +29,7 @@ from nbcfast.response.bounded_shares import (
     nearest_joint,
     nearest_shares,
 )
-from nbcfast.response.coin_groups import Numeral, as_list
+from nbcfast.response.coin_groups import as_list
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.response.two_way import TwoWayTable
 from nbcfast.table import Domain, Table

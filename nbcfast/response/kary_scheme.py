@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.validation import choice
 from nbcfast._wire.coins import LIES, useless
 from nbcfast._wire.messages import decimal_text, printable
-from nbcfast.response.coin_groups import Numeral, domains_of, expect_mapping, groups_of
+from nbcfast.response.coin_groups import domains_of, expect_mapping, groups_of
 from nbcfast.response.schemes import AnyScheme, Lie
 from nbcfast.table import Table
 from nbcfast.table.values import Value

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.bits import Bits
-from nbcfast.response.coin_groups import Group, Numeral
+from nbcfast.response.coin_groups import Group
 from nbcfast.response.estimating import counted_domain, quantile
 from nbcfast.response.kary_scheme import KaryScheme
 from nbcfast.response.schemes import AnyScheme

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import type_name, whole
 from nbcfast.response.binary_scheme import Scheme
-from nbcfast.response.coin_groups import Numeral
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.response.two_way import Shrinkage, contributions
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs, Places
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable, table_from
-from nbcfast.response.coin_groups import Numeral
 from nbcfast.response.kary_scheme import KaryScheme
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.table import Domain, Table

@@ -6,12 +6,12 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from nbcfast._core.numbers import AnyNumber, exact, exact_share, number_text, ratio_text
+from nbcfast._core.numbers import Numeral, exact, exact_share, number_text, ratio_text
 from nbcfast._core.validation import choice, whole
 
 
 def limit(
-    l1: AnyNumber, l2: AnyNumber, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
+    l1: Numeral, l2: Numeral, *, n_classes: int | None = None, rule: Literal["sharp", "paper"] = "sharp"
 ) -> Fraction:
     """The amplification that prevents an L1-to-L2 breach: a class set of probability at most L1 before the
     release and above L2 after it.

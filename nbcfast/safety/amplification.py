@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import AnyNumber, exact, log_of, plain_ratio, ratio_text
+from nbcfast._core.numbers import Numeral, exact, log_of, plain_ratio, ratio_text
 from nbcfast._core.untyped import Document
 from nbcfast.safety.ratios import LabelPair, Ratios
 from nbcfast.safety.text import tuple_text
@@ -114,7 +114,7 @@ def amplification_of(views: Viewset) -> Amplification:
     return Amplification(log, value, False, ratios.tuple_of(product.rows), ratios.labels(c, d))
 
 
-def at_most(views: Viewset, limit: AnyNumber) -> bool:
+def at_most(views: Viewset, limit: Numeral) -> bool:
     """Whether Lambda(V) <= limit, exactly.
 
     Faster than `amplification`, which has to find where Lambda is attained: an interval decides, and the

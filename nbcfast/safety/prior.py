@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import AnyNumber, as_limit, exact, exact_share, number_text
+from nbcfast._core.numbers import Numeral, as_limit, exact, exact_share, number_text
 from nbcfast.safety.amplification import at_most
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -18,7 +18,7 @@ from nbcfast.views.integers import as_counts
 LabelT = TypeVar("LabelT", bound=Hashable)  # of a mapping's keys: a type of labels, or several
 
 
-def prior_of(views: Viewset, prior: Mapping[LabelT, AnyNumber]) -> tuple[Fraction, ...]:
+def prior_of(views: Viewset, prior: Mapping[LabelT, Numeral]) -> tuple[Fraction, ...]:
     """F_c of every class, in the order of the classes.
 
     Raises

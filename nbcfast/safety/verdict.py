@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import AnyNumber, exact, number_text, plain_ratio, ratio_text
+from nbcfast._core.numbers import Numeral, exact, number_text, plain_ratio, ratio_text
 from nbcfast._core.untyped import Document
 from nbcfast.safety.allowed import allowed_amplification
 from nbcfast.safety.amplification import Amplification, amplification_of, at_most
@@ -81,7 +81,7 @@ class Report:
         )
 
 
-def check(views: Viewset, amplification: AnyNumber, attacker: Literal["row", "worlds"] = "row") -> Report:
+def check(views: Viewset, amplification: Numeral, attacker: Literal["row", "worlds"] = "row") -> Report:
     """Whether these views, published as they are, keep to an amplification.
 
     Parameters

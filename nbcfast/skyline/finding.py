@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from nbcfast._core.numbers import AnyNumber
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
 from nbcfast.groups.groups import Groups
@@ -30,7 +30,7 @@ MOST_DRAWN = 48  # rows and columns that a picture writes out
 
 def find(
     groups: Groups | SetGroups | Statistics,
-    confidence: AnyNumber,
+    confidence: Numeral,
     *,
     threads: int | None = None,
     progress: Progress | None = None,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from nbcfast._core.numbers import AnyNumber, exact, exact_share, number_text
+from nbcfast._core.numbers import Numeral, exact, exact_share, number_text
 from nbcfast._core.validation import whole
 
-AnyPoint = Sequence[AnyNumber]  # (l, k, m, confidence)
+AnyPoint = Sequence[Numeral]  # (l, k, m, confidence)
 
 
 class Point(NamedTuple):
@@ -37,7 +37,7 @@ class Point(NamedTuple):
         return f"({amounts}, {number_text(exact(self.confidence, 'confidence'))})"
 
 
-def as_confidence(number: AnyNumber, where: str = "confidence") -> Fraction:
+def as_confidence(number: Numeral, where: str = "confidence") -> Fraction:
     """The confidence as a Fraction; a float means its shortest decimal text, and "60%" is 3/5."""
     value = Fraction(exact_share(number, where))
     if not 0 < value <= 1:

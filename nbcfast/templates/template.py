@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nbcfast._core.numbers import as_limit, exact_share
+from nbcfast._core.numbers import Numeral, as_limit, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.table import SUPPRESSED
@@ -15,8 +15,6 @@ from nbcfast.table.values import Value, normalise, plain
 
 if TYPE_CHECKING:
     from nbcfast.table import Table
-
-Numeral = int | float | str | Fraction  # a number as it is written; a float means its shortest decimal text
 
 
 @dataclass(frozen=True, repr=False)

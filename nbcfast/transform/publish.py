@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nbcfast import safety
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._core.numbers import AnyNumber, as_limit, exact
+from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, checked_rows, unsafe
@@ -80,7 +80,7 @@ def to_rows(
 
 def safety_transform(
     views: Viewset,
-    amplification: AnyNumber,
+    amplification: Numeral,
     *,
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",

@@ -19,7 +19,7 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Counts, Floats
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import AnyNumber, exact, number_text
+from nbcfast._core.numbers import Numeral, exact, number_text
 from nbcfast._core.untyped import Document, Exact
 from nbcfast._core.validation import type_name, whole
 from nbcfast.transform.gauge import RootedNumbers, Weighting, gauged_numbers, plain_numbers
@@ -91,7 +91,7 @@ class Scaled:
             for name, start, stop in zip(self.views.attributes, starts, starts[1:], strict=False)
         }
 
-    def at_most(self, limit: AnyNumber) -> bool:
+    def at_most(self, limit: Numeral) -> bool:
         """Whether Lambda of the scaled views is at most this, exactly."""
         estimated = self._log_amplification()
         if estimated is not None:
@@ -169,9 +169,9 @@ class Scaled:
 
 def scale(
     filled: Filled,
-    amplification: AnyNumber,
+    amplification: Numeral,
     *,
-    k: Literal["paper"] | AnyNumber | None = None,
+    k: Literal["paper"] | Numeral | None = None,
     gauge: bool = True,
     bits: int | None = None,
     progress: Progress | None = None,
@@ -236,7 +236,7 @@ def scale(
     return scaled_by(filled, limit, chosen, gauge, margin, bits)
 
 
-def limit_of(amplification: AnyNumber) -> Fraction:
+def limit_of(amplification: Numeral) -> Fraction:
     limit = Fraction(exact(amplification, "amplification"))
     if limit <= 1:
         raise ValueError(f"amplification must be above 1, got {number_text(exact(limit, 'amplification'))}")
