@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from nbcfast._core.numbers import number_text
 
 
@@ -84,6 +86,34 @@ def positive(number: object, where: str) -> int:
     except (TypeError, ValueError):
         shown = number_text(number) if isinstance(number, int) else repr(number)
         raise ValueError(f"{where} must be an int of at least 1, got {shown}") from None
+
+
+def callable_or_none(
+    argument: object, where: str = "progress", *, got: Callable[[object], str] = type_name
+) -> None:
+    """TypeError unless the argument can be called, or is None.
+
+    Examples
+    --------
+    >>> callable_or_none(5)
+    Traceback (most recent call last):
+    TypeError: progress must be callable or None, got int
+    """
+    if argument is not None and not callable(argument):
+        raise TypeError(f"{where} must be callable or None, got {got(argument)}")
+
+
+def generator_or_none(argument: object, where: str = "rng") -> None:
+    """TypeError unless the argument is a generator of NumPy's, or None.
+
+    Examples
+    --------
+    >>> generator_or_none(5)
+    Traceback (most recent call last):
+    TypeError: rng must be a numpy.random.Generator or None, got int
+    """
+    if argument is not None and not isinstance(argument, np.random.Generator):
+        raise TypeError(f"{where} must be a numpy.random.Generator or None, got {type_name(argument)}")
 
 
 def choice(argument: object, choices: Sequence[str], where: str) -> None:

@@ -15,7 +15,7 @@ from nbcfast._core.dtypes import Array, Bools, Codes, Floats, Longs
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document, PyArrow
-from nbcfast._core.validation import whole
+from nbcfast._core.validation import callable_or_none, whole
 from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
 from nbcfast.table.values import SUPPRESSED, Value
@@ -408,8 +408,7 @@ def check_threshold(threshold: Numeral) -> Fraction:
 
 def check_progress(progress: object) -> None:
     """Refuse what cannot be called, before any work."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be callable or None, got {progress!r}")
+    callable_or_none(progress, got=repr)
 
 
 def check_columns(names: tuple[str, ...], asked: Iterable[str], where: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from nbcfast._core.validation import callable_or_none
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.table import Table
 
 
 def expect_progress(progress: object) -> None:
     """TypeError unless it can be called, or is None."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be callable or None, got {type(progress).__name__}")
+    callable_or_none(progress)
 
 
 def table_of(given: AnyTable, name: str) -> Table:

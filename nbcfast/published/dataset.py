@@ -16,6 +16,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Codes, Counts, Floats, Longs
 from nbcfast._core.files import written
+from nbcfast._core.validation import generator_or_none
 from nbcfast._reading.endings import WRITTEN, ending_of
 from nbcfast._reading.source import table_from
 from nbcfast.published.document import text_of
@@ -125,8 +126,7 @@ def _checked(release: Release, most: int) -> str:
 def _generator(rng: np.random.Generator | None) -> np.random.Generator:
     if rng is None:
         return np.random.default_rng()
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
+    generator_or_none(rng)
     return rng
 
 

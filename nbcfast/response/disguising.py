@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast import _response
 from nbcfast._core.dtypes import Array, Words
+from nbcfast._core.validation import callable_or_none, generator_or_none
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, bits_of
@@ -178,8 +179,7 @@ def disguise(
             f"the answers are disguised already, by {table.scheme!r}: who answers twice tells more, and no "
             "estimate knows of two schemes"
         )
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be callable or None, got {type(progress).__name__}")
+    callable_or_none(progress)
     coins = _coins(rng)
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
@@ -313,8 +313,7 @@ def _coins(rng: np.random.Generator | None) -> _response.Coins:
     """Coins under a key that nobody keeps, or those of a simulation."""
     if rng is None:
         return _response.Coins(os.urandom(32))
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
+    generator_or_none(rng)
     return _response.Coins(rng.bytes(32), seeded=True)
 
 

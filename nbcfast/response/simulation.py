@@ -11,7 +11,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs, Places
 from nbcfast._core.numbers import Numeral, exact
-from nbcfast._core.validation import type_name, whole
+from nbcfast._core.validation import generator_or_none, type_name, whole
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.response.kary_scheme import KaryScheme
 from nbcfast.response.schemes import AnyScheme
@@ -63,8 +63,7 @@ def simulate(
     train, test = table_from(train, "train"), table_from(test, "test")
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator or None, got {type(rng).__name__}")
+    generator_or_none(rng)
     repetitions = whole(repetitions, "repetitions", got=type_name)
     train.column(class_name)
     smoothing = float(exact(alpha, "alpha"))

@@ -15,7 +15,7 @@ import numpy as np
 from nbcfast import _disclose
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.validation import whole
+from nbcfast._core.validation import callable_or_none, whole
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import decimal_text
 from nbcfast.table import Interval, Table
@@ -142,8 +142,7 @@ def disclose(
         raise ValueError(f"target: expected a column of {names}; got {target!r}")
     if not isinstance(require_beneficial, (bool, np.bool_)):
         raise TypeError(f"require_beneficial must be True or False, got {require_beneficial!r}")
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be callable or None, got {progress!r}")
+    callable_or_none(progress, got=repr)
     if max_steps is not None:
         max_steps = whole(max_steps, "max_steps", 0, expected="an int or None")
     if not table.n_rows:

@@ -4,7 +4,7 @@ import gmpy2
 import numpy as np
 import pytest
 
-from nbcfast._core.validation import choice, positive, type_name, whole
+from nbcfast._core.validation import callable_or_none, choice, generator_or_none, positive, type_name, whole
 
 
 @pytest.mark.parametrize("number", [3, np.int8(3), np.uint64(3), gmpy2.mpz(3)])
@@ -53,3 +53,16 @@ def test_choices(given):
     with pytest.raises(ValueError) as error:  # noqa: PT011
         choice(given, ("order", "label", "none"), "preserve")
     assert str(error.value) == f"preserve must be 'order', 'label' or 'none', got {given!r}"
+
+
+def test_what_is_called_and_what_draws():
+    for argument in (None, print):
+        callable_or_none(argument)
+    for argument in (None, np.random.default_rng(1)):
+        generator_or_none(argument)
+    with pytest.raises(TypeError, match=r"^progress must be callable or None, got int$"):
+        callable_or_none(5)
+    with pytest.raises(TypeError, match=r"^report must be callable or None, got 'x'$"):
+        callable_or_none("x", "report", got=repr)
+    with pytest.raises(TypeError, match=r"^rng must be a numpy\.random\.Generator or None, got RandomState$"):
+        generator_or_none(np.random.RandomState(1))
