@@ -22,7 +22,8 @@ from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.endings import COMPRESSED, delimiter_of
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
-from nbcfast.table.table import Table, declared_domains, split_weights
+from nbcfast.table.row_weights import split_weights
+from nbcfast.table.table import Table, declared_domains
 from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
 
 BLOCK_BYTES = 1 << 20

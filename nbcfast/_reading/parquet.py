@@ -8,7 +8,8 @@ from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import PyArrow
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
-from nbcfast.table.table import Table, declared_domains, split_weights
+from nbcfast.table.row_weights import split_weights
+from nbcfast.table.table import Table, declared_domains
 
 PARQUET_ROWS = 1 << 17
 

@@ -25,7 +25,7 @@ from nbcfast.mondrian.task import Task
 from nbcfast.skyline.points import AnyPoint
 from nbcfast.table import SUPPRESSED, Column, Table
 from nbcfast.table.encode import used_values
-from nbcfast.table.table import value_weights
+from nbcfast.table.row_weights import value_weights
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

@@ -26,7 +26,7 @@ from nbcfast.skyline.finding import Knowledge, find
 from nbcfast.skyline.points import AnyPoint
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.table import value_weights
+from nbcfast.table.row_weights import value_weights
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast._wire.messages import decimal_text
 from nbcfast.table import Column, Domain, Table
-from nbcfast.table.table import value_weights
+from nbcfast.table.row_weights import value_weights
 from nbcfast.table.values import Value, in_order
 
 At = Literal["midrange", "median"]

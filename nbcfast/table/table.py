@@ -18,9 +18,8 @@ from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
-from nbcfast.table.values import INT64_MAX, SUPPRESSED, Value
-
-GROUPED_ROWS = 1 << 20  # rows that collapse() looks at between two looks at Ctrl-C
+from nbcfast.table.row_weights import GROUPED_ROWS, checked_weights, own_weights, split_weights, value_weights
+from nbcfast.table.values import SUPPRESSED, Value
 
 
 class Table:
@@ -85,7 +84,7 @@ class Table:
         if isinstance(obj, Table):
             builders = {}
             columns: dict[str, Column] | None = _redeclared(obj, domains)
-            weights = _own_weights(obj, weights)
+            weights = own_weights(obj.weights, weights)
         elif isinstance(obj, Mapping):
             builders, columns = {name: _builder(name, data) for name, data in obj.items()}, None
         elif is_arrow(obj):
@@ -419,60 +418,12 @@ def declared_domains(
     return declared
 
 
-def split_weights(
-    columns: dict[str, Column], weights: object, n_rows: int
-) -> tuple[dict[str, Column], Longs | None]:
-    """The columns without the one that `weights` names, and the weights."""
-    if weights is None:
-        return columns, None
-    if isinstance(weights, str):
-        if weights not in columns:
-            raise NoColumnError(weights, columns, "weights")
-        column = columns[weights]
-        columns = {name: other for name, other in columns.items() if name != weights}
-    elif isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype.kind in "iu":
-        if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
-            raise ValueError("weights: expected integers of at least 1, got a null")
-        plain = np.asarray(np.ma.getdata(weights))
-        if plain.dtype == np.uint64 and len(plain) and plain.max() > INT64_MAX:
-            raise ValueError(f"weights: expected integers of 64 bits with sign, got {int(plain.max())}")
-        return columns, _checked_weights(plain.astype(np.int64), n_rows)
-    else:
-        builder = ColumnBuilder("weights")
-        add_values(builder, weights)
-        column = builder.finish()
-    domain = column.domain
-    if domain.kind not in ("int", None):
-        raise TypeError(f"weights: expected integers, got {domain.kind}")
-    if domain.tail and used_values(column.codes, len(domain))[len(domain) - len(domain.tail) :].any():
-        raise ValueError(f"weights: expected integers of at least 1, got {domain.tail[0]!r}")
-    numbers = domain.numbers if domain.kind == "int" else np.empty(0, np.int64)
-    return columns, _checked_weights(numbers[column.codes].astype(np.int64), n_rows)
-
-
-def _checked_weights(weights: Longs, n_rows: int) -> Longs:
-    if len(weights) != n_rows:
-        raise ValueError(f"weights: expected one for each of {n_rows} rows, got {len(weights)}")
-    bad, total = _codes.check_weights(weights)
-    if bad >= 0:
-        raise ValueError(f"weights: expected integers of at least 1, got {weights[bad]} in row {bad}")
-    if total < 0:
-        raise ValueError("weights: expected a total below 2^63, got a larger one")
-    return weights
-
-
 def _redeclared(table: Table, domains: Mapping[str, Iterable[object]] | None) -> dict[str, Column]:
     """The columns of a table, some in declared domains."""
     columns = {name: table.column(name) for name in table.names}
     for name, domain in declared_domains(domains, table.names).items():
         columns[name] = _into(columns[name], domain, f"column {name!r}", "its declared domain")
     return columns
-
-
-def _own_weights(table: Table, weights: npt.ArrayLike | str | None) -> npt.ArrayLike | str | None:
-    if weights is not None and table.weights is not None:
-        raise ValueError("weights: expected none beside those of the table, got some")
-    return table.weights if weights is None else weights
 
 
 def _into(column: Column, domain: Domain, where: str, what: str) -> Column:
@@ -524,18 +475,6 @@ def _row_index(rows: npt.ArrayLike | slice, n_rows: int) -> slice | Array:
     return index
 
 
-def value_weights(column: Column, weights: Longs | None) -> Longs:
-    """The weight of each value of a column, in blocks: bincount makes 64-bit indices of its input."""
-    totals = np.zeros(len(column.domain), np.int64)
-    for start in range(0, len(column.codes), GROUPED_ROWS):
-        part = slice(start, start + GROUPED_ROWS)
-        if weights is None:
-            totals += np.bincount(column.codes[part], minlength=len(totals))
-        else:
-            np.add.at(totals, column.codes[part], weights[part])
-    return totals
-
-
 def concat(tables: Iterable[Table]) -> Table:
     """The rows of several tables one after another.
 
@@ -572,7 +511,7 @@ def concat(tables: Iterable[Table]) -> Table:
             if table.weights is not None:
                 weights[start : start + table.n_rows] = table.weights
             start += table.n_rows
-        _checked_weights(weights, n_rows)
+        checked_weights(weights, n_rows)
     return Table.from_columns(columns, weights, n_rows)
 
 
