@@ -274,7 +274,7 @@ class _Draft:
             self._reserve(target)
 
     def _reserve(self, target: str) -> None:
-        """The same where files have no second names: an empty file keeps the place."""
+        """Take the name of the target where files have no second names: an empty file keeps the place."""
         self._copied()
         try:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))

@@ -12,6 +12,7 @@ from nbcfast._margin import NONE, ONLY, REAL, outer
 
 
 def clamped(number: int) -> int:
+    """A sum as kernels take it: NONE, ONLY or less than REAL in size."""
     return NONE if number <= -REAL else ONLY if number >= REAL else number
 
 

@@ -27,6 +27,7 @@ def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
     """Two halves with few sums, the second not longer; attributes outside where these are too many."""
     outside: tuple[int, ...] = ()
     inside = [position for position, size in enumerate(sizes) if size != 1]
+    # Then no split keeps both halves below `most` and the blocks below `work`, whatever is tried.
     if sum(math.log2(sizes[position]) for position in inside) > math.log2(most) * 2 + math.log2(max(work, 1)):
         return None
     while True:

@@ -51,6 +51,7 @@ class GrowingDomains:
     def finished(self, name: str) -> tuple[Domain, Longs]:
         """The domain of a column, and the place in it of each value; texts of one number have one place."""
         builder = self.builders[name]
+        # Only now: whether all texts of a column are numbers is known when the last batch has come.
         values = typed(builder.texts(), None, name) if self.texts else None
         if values is None:
             return builder.finish(None)
@@ -72,6 +73,8 @@ class DistinctRows:
         """Add rows, each as often as its weight says, or once."""
         self._parts.append(self._distinct([codes[name] for name in self.names], weights))
         self._waiting += len(self._parts[-1][1])
+        # Merging once as much has come again as there was keeps the work linear in the rows, and what is held
+        # below twice what is distinct, and a batch.
         if self._waiting > max(2 * self._merged, WAITING):
             self.merge()
 

@@ -100,6 +100,7 @@ def _ranked(columns: list[Codes], sizes: list[int], n_values: int) -> tuple[Code
     room = (1 << (MOST_BITS - max(n_values - 1, 0).bit_length())) - 1
     key, size = columns[0].astype(np.int64), sizes[0]
     for codes, more in zip(columns[1:], sizes[1:], strict=True):
+        # Ranks only where the next column would not fit: each costs a sort.
         if size * more > room:
             distinct_keys, key = np.unique(key, return_inverse=True)
             size = len(distinct_keys)

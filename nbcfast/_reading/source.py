@@ -103,6 +103,7 @@ def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = Non
         if table_ending(path, where).kind == "csv":
             return read_csv(path, weights=weights)
         return read_parquet(path, weights=weights)
+    # Before iterables: frames can be iterated over, and give the names of their columns.
     if isinstance(obj, Mapping) or is_arrow(obj):
         return Table(obj, weights=weights)
     schema, batches = open_batches(_record_batches(obj, where, also))

@@ -67,7 +67,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _wrap(error: BaseException, where: str) -> BaseException:
-    """The same kind of error, ours, in one line."""
+    """A TypeError or ValueError, as pyarrow had it, in one line that says where."""
     cls = TypeError if isinstance(error, (TypeError, NotImplementedError)) else ValueError
     return cls(f"{where}: {one_line(error)}")
 

@@ -305,7 +305,7 @@ class Domain:
         return np.fromiter(map(other.index.get, self.values, repeat(-1)), np.int64, len(self))
 
     def _numeric_positions_in(self, other: "Domain") -> Longs:
-        """The same through sorting: a dictionary of a million numbers is large and slow."""
+        """`positions_in` of two domains of numbers, by sorting: a large dictionary is slow."""
         mine, theirs = self.numbers, other.numbers
         result = np.full(len(self), -1, np.int64)
         order = np.argsort(theirs)

@@ -24,6 +24,7 @@ class Column:
 
 def code_dtype(n_values: int) -> np.dtype[np.generic]:
     """The smallest unsigned type that holds codes below `n_values`."""
+    # Kernels read each of the three as it is: fewer bytes are fewer to load.
     if n_values <= 1 << 8:
         return np.dtype(np.uint8)
     if n_values <= 1 << 16:
@@ -121,7 +122,8 @@ class NumberBuilder:
     def encode(self, numbers: Array, nulls: Bytes | None) -> Codes:
         """First-seen codes of a block."""
         if self.kind == "float":
-            block = numbers.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+            # Keys are bits, in which the two zeros differ; NaNs, which do too, are nulls.
+            block = numbers.astype(np.float64) + 0.0
             absent = np.isnan(block)
             if absent.any():
                 nulls = absent.view(np.uint8) if nulls is None else absent.view(np.uint8) | nulls
@@ -142,7 +144,7 @@ class NumberBuilder:
         return codes
 
     def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
-        """As DomainBuilder.finish."""
+        """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
         keys, null = self._encoder.found()
         numbers = keys.view(np.float64) if self.kind == "float" else keys
         present = np.arange(len(keys))

@@ -45,6 +45,7 @@ def split_weights(
 
 
 def checked_weights(weights: Longs, n_rows: int) -> Longs:
+    """The weights themselves: at least 1 each, one a row, and fewer than 2^63 people in all."""
     if len(weights) != n_rows:
         raise ValueError(f"weights: expected one for each of {n_rows} rows, got {len(weights)}")
     bad, total = _codes.check_weights(weights)

@@ -128,7 +128,7 @@ class Viewset:
         for field, value in (
             ("attributes", tuple(counts)),
             ("class_counts", class_counts),
-            ("counts", MappingProxyType(dict(counts))),
+            ("counts", MappingProxyType(dict(counts))),  # the caller may change its mapping, not the arrays
             ("class_domain", class_domain),
             ("domains", MappingProxyType(dict(domains))),
         ):
