@@ -14,7 +14,7 @@ MANY = 256  # attributes, beyond which not all numbers of groups are tried
 TABLE_LIMIT = 20_480  # larger tables miss the second cache more often than they save a look-up
 
 
-class Plan(NamedTuple):
+class JointTables(NamedTuple):
     """Groups of attribute numbers: group g is members[first[g]:first[g + 1]].
 
     Attributes in no group have a table too large to share.
@@ -33,7 +33,7 @@ def plan(
     row_cost: float,
     entry_cost: float,
     by_four: bool = False,
-) -> Plan:
+) -> JointTables:
     """The cheapest number of groups, with tables about equally large.
 
     Parameters
@@ -67,7 +67,7 @@ def plan(
             entry_cost,
         )
     first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-    return Plan(first, np.array([a for group in groups for a in group], dtype=np.int64))
+    return JointTables(first, np.array([a for group in groups for a in group], dtype=np.int64))
 
 
 def _cheapest(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
-from nbcfast._halves.split import Split
+from nbcfast._halves.split import TwoHalves
 from nbcfast._margin import NONE, ONLY, REAL, outer
 
 
@@ -43,7 +43,7 @@ def codes_of(index: int, sizes: Sequence[int]) -> list[int]:
     return codes[::-1]
 
 
-def tuple_of(parts: Split, sizes: Sequence[int], outside: Sequence[int], i: int, j: int) -> list[int]:
+def tuple_of(parts: TwoHalves, sizes: Sequence[int], outside: Sequence[int], i: int, j: int) -> list[int]:
     """The code of every attribute at indices i and j of the halves."""
     codes = [0] * len(sizes)
     for position, code in zip(parts.outside, outside, strict=True):

@@ -11,8 +11,8 @@ import numpy as np
 from nbcfast._core.dtypes import Int32s, Longs, Words
 from nbcfast._core.threads import helped
 from nbcfast._halves.codes import clamped, summed
-from nbcfast._halves.split import Split
-from nbcfast._halves.terms import Logs, Term
+from nbcfast._halves.split import TwoHalves
+from nbcfast._halves.terms import FixedLogs, Term
 from nbcfast._margin import Exact, Lists, settle
 
 First = TypeVar("First")
@@ -33,7 +33,13 @@ class Line:
     """
 
     def __init__(
-        self, base: Term, terms: Sequence[Sequence[Term]], parts: Split, logs: Logs, *, sizes: bool = False
+        self,
+        base: Term,
+        terms: Sequence[Sequence[Term]],
+        parts: TwoHalves,
+        logs: FixedLogs,
+        *,
+        sizes: bool = False,
     ) -> None:
         self._logs = logs
         self._compare_sizes = sizes

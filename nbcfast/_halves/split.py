@@ -12,7 +12,7 @@ MOST_HALF = 25_000_000  # sums in one half: some 40 bytes each
 MOST_WORK = 2_000_000_000  # sums looked at for all pairs of classes, some 20 ns each
 
 
-class Split(NamedTuple):
+class TwoHalves(NamedTuple):
     """Positions of the attributes: outside, in half a, in half b."""
 
     outside: tuple[int, ...]
@@ -23,7 +23,7 @@ class Split(NamedTuple):
     m: int  # of those in half b
 
 
-def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
+def split(sizes: Sequence[int], most: int, work: int) -> TwoHalves | None:
     """Two halves with few sums, the second not longer; attributes outside where these are too many."""
     outside: tuple[int, ...] = ()
     inside = [position for position, size in enumerate(sizes) if size != 1]
@@ -32,7 +32,7 @@ def split(sizes: Sequence[int], most: int, work: int) -> Split | None:
         return None
     while True:
         a, b = _halves([sizes[position] for position in inside])
-        parts = Split(
+        parts = TwoHalves(
             outside,
             tuple(inside[place] for place in a),
             tuple(inside[place] for place in b),

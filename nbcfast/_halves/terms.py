@@ -89,7 +89,7 @@ class Plain:
         return Term(0, gmpy2.mpz(term.down) ** (n - 1), gmpy2.mpz(term.up) ** (n - 1))
 
 
-class Logs:
+class FixedLogs:
     """Natural logarithms in fixed point, each made once."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from nbcfast._core.untyped import Exact
 from nbcfast._halves.codes import tuple_of
 from nbcfast._halves.lines import Line
 from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
-from nbcfast._halves.terms import Logs, Plain, Term
+from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.margins import bound
 from nbcfast.equivalence.results import ClassPair
 from nbcfast.transform.powers import Power
@@ -60,7 +60,7 @@ class ScoreRatios:
         self._met = filled.views.n_tuples <= most
         self.n_classes = filled.flat.n_classes
         self.pairs = [(c, d) for c in range(self.n_classes) for d in range(self.n_classes) if c != d]
-        self._plain, self._logs = Plain.of(filled.views), Logs()
+        self._plain, self._logs = Plain.of(filled.views), FixedLogs()
         self._nearest_above: dict[ClassPair, NearestAbove] = {}
 
     @cached_property

@@ -14,8 +14,8 @@ from nbcfast._core.dtypes import Array, Bools, UInt16s
 from nbcfast._core.products import product
 from nbcfast._halves.codes import unravelled
 from nbcfast._halves.lines import Line
-from nbcfast._halves.split import Split
-from nbcfast._halves.terms import Logs, Plain, Term
+from nbcfast._halves.split import TwoHalves
+from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.comparing import arranged, check_preserve
 from nbcfast.equivalence.margins import refuse_no_rows
 from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison, Preserve
@@ -49,7 +49,7 @@ class Comparer:
         self.preserve = preserve
         self._limits = limits
         self._plain = Plain.of(a)
-        self._logs = Logs()
+        self._logs = FixedLogs()
 
     def compare(self, b: Viewset, *, progress: Progress | None = None) -> Comparison:
         """Whether b is the same classifier, exactly as `compare` says it."""
@@ -114,7 +114,7 @@ class Enumerated:
         else:
             self._best_class = np.zeros(0, np.uint16)
             self._above_of_pair = np.zeros((len(self.pairs), *self.shape), bool)
-            logs = Logs()
+            logs = FixedLogs()
             for number, pair in enumerate(self.pairs):
                 self._above_of_pair[number] = self._exactly(plain, pair, logs)
 
@@ -159,7 +159,7 @@ class Enumerated:
     def _labels(self, plain: Plain, exactly: bool = False) -> UInt16s:
         """The best class of every tuple: the one that no comparison is lost by, so that ties need no rule."""
         lost = np.zeros((self.n_classes, *self.shape), bool)
-        logs = Logs()
+        logs = FixedLogs()
         for c, d in self.pairs:
             above = self._exactly(plain, (c, d), logs) if exactly else self._above(plain, (c, d))
             lost[d] |= above
@@ -173,7 +173,7 @@ class Enumerated:
             return np.zeros(self.shape, bool)
         base = plain.base(c, d)
         if base.mark or not self.sizes:
-            return self._exactly(plain, pair, Logs())
+            return self._exactly(plain, pair, FixedLogs())
         up, down = math.log(int(base.up)), math.log(int(base.down))
         sums, most = np.array([up - down]), up + down
         with np.errstate(invalid="ignore"):
@@ -186,14 +186,14 @@ class Enumerated:
             # Every term and partial sum is rounded once or twice, and is at most `most`.
             close = np.flatnonzero(np.abs(sums) <= 4 * (len(plain.rows) + 4) * ROUND_OFF * most)
         if len(close) > CLOSE:  # products of integers, one by one, would take longer than a sort
-            return self._exactly(plain, pair, Logs())
+            return self._exactly(plain, pair, FixedLogs())
         for place, codes in zip(close.tolist(), unravelled(close, self.sizes).tolist(), strict=True):
             counts = [(rows[code][c], rows[code][d]) for rows, code in zip(plain.rows, codes, strict=True)]
             up, down = product(x for x, _ in counts), product(y for _, y in counts)
             above[place] = base.up * up > base.down * down
         return above.reshape(self.shape)
 
-    def _exactly(self, plain: Plain, pair: tuple[int, int], logs: Logs) -> Bools:
+    def _exactly(self, plain: Plain, pair: tuple[int, int], logs: FixedLogs) -> Bools:
         """Whether X_c > X_d, tuple by tuple, by places in the exact order: ties cost no more than others."""
         if self.tuples == 0:
             return np.zeros(self.shape, bool)
@@ -204,7 +204,7 @@ class Enumerated:
         a = tuple(place for place in range(half) if self.sizes[place] > 1)
         b = tuple(place for place in range(half, len(self.sizes)) if self.sizes[place] > 1)
         n, m = math.prod(self.sizes[:half]), math.prod(self.sizes[half:])
-        line = Line(plain.base(*pair), terms, Split((), a, b, 1, n, m), logs)
+        line = Line(plain.base(*pair), terms, TwoHalves((), a, b, 1, n, m), logs)
         u, order = line.list_b()
         above = line.thresholds(line.lists_of(*line.list_a(), u, order), ())
         places = np.empty(m, np.int32)

@@ -18,8 +18,8 @@ from nbcfast._core.products import product
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.codes import tuple_of
 from nbcfast._halves.lines import Line
-from nbcfast._halves.split import MOST_HALF, MOST_WORK, Split, split
-from nbcfast._halves.terms import Logs, Plain, Term
+from nbcfast._halves.split import MOST_HALF, MOST_WORK, TwoHalves, split
+from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.results import Margin
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def margin_of(
     """`margin` with its limits as arguments."""
     used = n_threads(threads, ONE_THREAD_BYTES)
     refuse_no_rows(views)
-    plain, logs = Plain.of(views), Logs()
+    plain, logs = Plain.of(views), FixedLogs()
     tuples = math.prod(map(len, plain.rows))
     pairs = list(combinations(range(len(plain.of_class)), 2))
     halves = []
@@ -160,8 +160,8 @@ class DistinctRatios(NamedTuple):
     def nearest(
         self,
         base: Term,
-        parts: Split,
-        logs: Logs,
+        parts: TwoHalves,
+        logs: FixedLogs,
         all_pairs: bool,
         threads: int,
         step: Callable[[], object],

@@ -16,7 +16,7 @@ from nbcfast._core.dtypes import Bools, Bytes, Int32s, Longs
 from nbcfast._halves.codes import tuple_of
 from nbcfast._halves.lines import LARGE, Line, both
 from nbcfast._halves.split import MOST_HALF, MOST_WORK, split
-from nbcfast._halves.terms import Logs, Plain, Term, common_factor
+from nbcfast._halves.terms import FixedLogs, Plain, Term, common_factor
 from nbcfast._margin import Lists, dominance, enumerated
 from nbcfast.equivalence.interval import proportional, proved_equivalent
 from nbcfast.equivalence.margins import bound
@@ -83,12 +83,12 @@ class PairwiseComparison:
         progress: Progress | None,
         *,
         plain: Plain | None = None,
-        logs: Logs | None = None,
+        logs: FixedLogs | None = None,
         threads: int = 1,
     ) -> None:
         self.views, self.other = a, b
         self.a, self.b = plain or Plain.of(a), Plain.of(b)
-        self.logs = logs or Logs()
+        self.logs = logs or FixedLogs()
         self.limits = limits
         self.preserve = preserve
         self.progress = progress

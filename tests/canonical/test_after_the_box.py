@@ -28,7 +28,7 @@ PLAIN = {
 
 AFTER_THE_BOX = {
     "boxes.decided": set(),
-    "boxes.halving": {"_halves.split.MOST_HALF", "_halves.split.Split", "_halves.split.split"},
+    "boxes.halving": {"_halves.split.MOST_HALF", "_halves.split.TwoHalves", "_halves.split.split"},
     "boxes.sides": {"_classes"},
     "boxes.types": {"_halves.codes.unravelled"},
     "budget": set(),

@@ -12,8 +12,8 @@ from equivalence_cases import census, nearly
 
 from nbcfast import SUPPRESSED, Table, Viewset, _margin
 from nbcfast._halves.lines import Line
-from nbcfast._halves.split import Split
-from nbcfast._halves.terms import Logs, Term
+from nbcfast._halves.split import TwoHalves
+from nbcfast._halves.terms import FixedLogs, Term
 from nbcfast.equivalence import Comparer, Comparison, Enumerated, Margin, bound, compare, margin
 from nbcfast.equivalence import pairwise as pairwise_module
 from nbcfast.reference import equivalence as reference
@@ -178,7 +178,7 @@ def test_long_work_goes_on_after_a_look_for_interrupts():
     """More comparisons than are made at a time: sums that only limbs tell apart, and dominance."""
     rng = np.random.default_rng(4)
     terms = [Term.of(*row) for row in (10**15 + rng.integers(0, 10**6, (40_000, 2))).tolist()]
-    line = Line(Term(0, 1, 1), [terms], Split((), (), (0,), 1, 1, len(terms)), Logs())
+    line = Line(Term(0, 1, 1), [terms], TwoHalves((), (), (0,), 1, 1, len(terms)), FixedLogs())
     _, order = line.list_b()
     assert sorted(order.tolist()) == list(range(len(terms)))
     ordered = [terms[place] for place in order.tolist()]

@@ -15,7 +15,7 @@ from both_verifiers import in_both
 
 from nbcfast import Infeasible, Interval, load, response, verify
 from nbcfast import verify_release as form
-from nbcfast._halves.terms import Logs
+from nbcfast._halves.terms import FixedLogs
 from nbcfast.canonical.boxes.halving import halves
 
 MODULUS = sys.hash_info.modulus
@@ -182,7 +182,7 @@ def test_counts_that_share_their_hash_are_not_compared_with_each_other(asked):
     logs = form.Logs(SimpleNamespace(), 8)
     for number in above:
         logs.below(number)
-    more = Logs()
+    more = FixedLogs()
     for number in below:
         more.log(number, 32)
     assert asked() < 10 * n

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from nbcfast._core.errors import Infeasible
-from nbcfast._halves.split import MOST_HALF, Split, split
+from nbcfast._halves.split import MOST_HALF, TwoHalves, split
 from nbcfast._wire.messages import short
 
 MOST_TUPLES = 500_000_000_000  # measured up to here; beyond, doubles are soon too short
@@ -26,7 +26,7 @@ def contiguous(sizes: Sequence[int]) -> tuple[int, int, int]:
     return k, *parts(k)
 
 
-def halves(sizes: tuple[int, ...]) -> Split:
+def halves(sizes: tuple[int, ...]) -> TwoHalves:
     """Two halves with few combinations each, from public sizes alone: of the box nobody may read more."""
     n_tuples = math.prod(sizes)
     best: dict[str, object] = {"tuples": n_tuples, "most_tuples": MOST_TUPLES}
@@ -46,7 +46,7 @@ def halves(sizes: tuple[int, ...]) -> Split:
     return parts
 
 
-def half_of_each(parts: Split, n_attributes: int) -> tuple[int, ...]:
+def half_of_each(parts: TwoHalves, n_attributes: int) -> tuple[int, ...]:
     """0 for an attribute of half A, 1 for one of half B."""
     in_b = set(parts.b)
     return tuple(int(i in in_b) for i in range(n_attributes))
