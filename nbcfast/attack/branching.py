@@ -102,9 +102,9 @@ class Search:
         for table in reversed(self.tables):
             most = np.full((n_classes, n_classes), -np.inf)
             for c in range(n_classes):
-                own = table[np.isfinite(table[:, c])]
-                if len(own):
-                    most[c] = (own[:, c : c + 1] - own).max(axis=0)
+                possible = table[np.isfinite(table[:, c])]
+                if len(possible):
+                    most[c] = (possible[:, c : c + 1] - possible).max(axis=0)
             with np.errstate(invalid="ignore"):
                 total = result[-1] + most
             total[np.isneginf(most) | np.isneginf(result[-1])] = -np.inf  # X_c is 0 wherever one goes
@@ -192,10 +192,10 @@ class Search:
             bounds: list[Floats] = []
             step = max(MOST_NODES // (len(table) * size), 1)
             for start in range(0, len(nodes), step):
-                found = self.children(nodes.take(slice(start, start + step)))
-                value = bound(found)
+                grown = self.children(nodes.take(slice(start, start + step)))
+                value = bound(grown)
                 above = value > least
-                kept.append(found.take(above))
+                kept.append(grown.take(above))
                 bounds.append(value[above])
             nodes = Tuples(
                 np.concatenate([part.codes for part in kept]),
@@ -256,12 +256,12 @@ class Search:
             class_counts = np.array(self.class_counts, np.int64)
             counts = np.empty((len(codes), len(self.tables), n_classes), np.int64)
             for k, i in enumerate(self.order):
-                own = np.vstack([self.views.counts[self.views.attributes[i]], class_counts])
-                counts[:, k] = own[codes[:, k]]  # UNKNOWN is the last row: all rows of the class
+                with_all = np.vstack([self.views.counts[self.views.attributes[i]], class_counts])
+                counts[:, k] = with_all[codes[:, k]]  # UNKNOWN is the last row: all rows of the class
             _worlds.posteriors(class_counts, counts, MOST_COST, shares, errors, states)
         for j in np.flatnonzero(states != _worlds.OK).tolist():
-            found = moments.shares(self.class_counts, self.rows(codes[j]))
-            shares[j], errors[j] = found if found is not None else (np.zeros(n_classes), 0.0)
+            by_moments = moments.shares(self.class_counts, self.rows(codes[j]))
+            shares[j], errors[j] = by_moments if by_moments is not None else (np.zeros(n_classes), 0.0)
         return shares, errors
 
 

@@ -1,4 +1,7 @@
-"""Breaches: what was unlikely becomes likely, or what was likely unlikely."""
+"""Breaches: what was unlikely becomes likely, or what was likely unlikely.
+
+Which Lambda rules them out: docs/mathematics/safety.md, section k.
+"""
 
 from __future__ import annotations
 
@@ -240,8 +243,8 @@ class _Rise:
         with np.errstate(over="ignore"):
             least = np.exp(-self.search.log_odds(nodes))  # p_d / p_c from below; inf where p_c is 0
         n_classes = least.shape[1]
-        own = np.eye(n_classes, dtype=bool)
-        least[:, own] = np.inf
+        itself = np.eye(n_classes, dtype=bool)
+        least[:, itself] = np.inf
         with np.errstate(over="ignore"):
             order = np.argsort(least / self.sizes, axis=2, kind="stable")
         weights = self.sizes[order]

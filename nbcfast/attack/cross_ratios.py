@@ -139,10 +139,10 @@ def cross_ratio_attack(views: Viewset, ledger: Ledger, progress: Progress | None
     confidence = -math.expm1(math.log(len(ks)) - 2 * math.sqrt(evidence))
     reconstructions, starts, all_starts = [], 0, 0
     for done, (place, pair) in enumerate(odds.items()):
-        reconstruction, tried, there = _reconstructed(pair, k, ledger.work // len(odds))
+        reconstruction, tried, possible = _reconstructed(pair, k, ledger.work // len(odds))
         reconstructions.append((place, reconstruction))
         starts += tried
-        all_starts += there
+        all_starts += possible
         if progress is not None:
             progress(len(ks) + len(ks) * done // len(odds), 2 * len(ks))
     if starts < all_starts:

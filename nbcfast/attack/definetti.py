@@ -31,7 +31,7 @@ MOST_GUESSES = 1 << 25  # probabilities: a few arrays of so many floats take a g
 CHANGE = 1e-4  # a round that moves no probability by more is the last
 
 
-class Asked(Protocol):
+class TemplateLike(Protocol):
     """A template: its first `sensitive` is the name of a column."""
 
     @property
@@ -45,12 +45,12 @@ class Disclosed(Protocol):
     @property
     def table(self) -> Table: ...
     @property
-    def templates(self) -> Sequence[Asked]: ...
+    def templates(self) -> Sequence[TemplateLike]: ...
     @property
     def quasi(self) -> Sequence[str]: ...
 
 
-class TooLargeError(ValueError):
+class TooManyGuessesError(ValueError):
     """The people differ in more ways than the attack has room for."""
 
 
@@ -252,7 +252,7 @@ class _Model:
         n_cells = int(ids.max()) + 1
         widest = max([n_cells, *(len(table.domain(name)) for name in names)])
         if widest * n_values > MOST_GUESSES:
-            raise TooLargeError(
+            raise TooManyGuessesError(
                 f"the attack gives a probability to each of {n_values:,} values for each of {widest:,} kinds "
                 f"of people, and has room for {MOST_GUESSES:,}"
             )

@@ -1,4 +1,7 @@
-"""Membership: can presence in the private table be told from the release?"""
+"""Membership: can presence in the private table be told from the release?
+
+Decisions and their reasons: docs/mathematics/safety.md, section o.
+"""
 
 from __future__ import annotations
 
@@ -191,8 +194,8 @@ def membership(
         raise TypeError(f"class_name must be a text, got {name!r}")
     columns = [*views.attributes, name]
     tables: dict[str, Table] = {}
-    for where, given in (("table", table), ("holdout", holdout)):
-        tables[where] = each = table_from(given, where)
+    for where, argument in (("table", table), ("holdout", holdout)):
+        tables[where] = each = table_from(argument, where)
         missing = [column for column in columns if column not in each.names]
         if missing:
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")
@@ -200,14 +203,14 @@ def membership(
             raise ValueError(f"{where}: no rows")
         for column, domain in (*views.domains.items(), (name, views.class_domain)):
             check_kinds(each.column(column).domain, domain, f"{where}: column {column!r}", "the release")
-    own, held = (_plain(each.select(columns)) for each in tables.values())
+    plain_table, plain_holdout = (_plain(each.select(columns)) for each in tables.values())
     try:
-        repeated = _repeated(own, held)
+        repeated = _repeated(plain_table, plain_holdout)
     except ValueError as same:
         raise ValueError(f"holdout: {same}") from None
-    model, others = _halves(held)
+    model, others = _halves(plain_holdout)
 
-    both = concat([own, others])
+    both = concat([plain_table, others])
     known = concat([both, model])
     reference = count(model, name, list(views.attributes))
     published = _NaiveBayes(views, known, 0.0)
@@ -222,7 +225,7 @@ def membership(
             progress(block.stop, kinds.n_rows)
     scores = _settled(by_kind)[groups]
     weights = _weights(both)
-    first = own.n_rows
+    first = plain_table.n_rows
     ruled_out = np.isneginf(scores)
     impossible = int(weights[first:][ruled_out[first:]].sum())
     # A row that the release rules out was not in its table: tied with the others' such rows it would make the
@@ -260,20 +263,20 @@ def expect_others(table: Table, holdout: Table, columns: Sequence[str]) -> None:
     _repeated(_plain(table.select(columns)), _plain(holdout.select(columns)))
 
 
-def _repeated(own: Table, held: Table) -> int:
+def _repeated(table: Table, holdout: Table) -> int:
     """About how many rows of a holdout stand in the table beyond what chance explains; both are plain.
 
     Good and Turing: of a further row the probability that the table has none like it is about the share of
     the rows that it has once.
     """
-    if own == held:
+    if table == holdout:
         raise ValueError(SAME)
-    weights, held_weights = _weights(own), _weights(held)
-    rows, others = int(weights.sum()), int(held_weights.sum())
-    groups, firsts = _equal_rows(concat([own, held]))
+    weights, holdout_weights = _weights(table), _weights(holdout)
+    rows, others = int(weights.sum()), int(holdout_weights.sum())
+    groups, firsts = _equal_rows(concat([table, holdout]))
     known = np.zeros(len(firsts), np.bool_)
-    known[groups[: own.n_rows]] = True
-    new = int(held_weights[~known[groups[own.n_rows :]]].sum())
+    known[groups[: table.n_rows]] = True
+    new = int(holdout_weights[~known[groups[table.n_rows :]]].sum())
     expected = others * int(np.count_nonzero(weights == 1)) / rows
     # The share is a count itself, and varies as one.
     if expected - new <= DEVIATIONS * math.sqrt(expected * (1 + others / rows)):

@@ -78,7 +78,7 @@ def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[gmpy2.
     """The same up to a common factor, a bound of the relative error, and the precision they have."""
     sizes = [[row[c] for row in rows] for c in range(len(class_counts))]
     with gmpy2.context(precision=128):
-        total = sum(mean(P, own) for P, own in zip(class_counts, sizes, strict=True))
+        total = sum(mean(P, counts) for P, counts in zip(class_counts, sizes, strict=True))
         if not total:
             return None
         size = int(gmpy2.log2(total))
@@ -92,7 +92,9 @@ def _scores(class_counts: list[int], rows: list[list[int]]) -> tuple[list[gmpy2.
     else:
         weights, error, precision = _expanded(class_counts, sizes, bits)
     with gmpy2.context(precision=precision):
-        scores = [mean(P, own) * weight for P, own, weight in zip(class_counts, sizes, weights, strict=True)]
+        scores = [
+            mean(P, counts) * weight for P, counts, weight in zip(class_counts, sizes, weights, strict=True)
+        ]
     return scores, error, precision
 
 
@@ -100,12 +102,12 @@ def _beside_one(
     class_counts: list[int], sizes: list[list[int]], n: int
 ) -> tuple[list[gmpy2.mpfr], list[gmpy2.mpfr]]:
     """Factorial moments of each class, and of each class beside one of its matching rows."""
-    all_rows = [_factorial_moments(P, own, n) for P, own in zip(class_counts, sizes, strict=True)]
+    all_rows = [_factorial_moments(P, counts, n) for P, counts in zip(class_counts, sizes, strict=True)]
     others = [
-        _factorial_moments(P - 1, [size - 1 for size in own], n)
-        if P > 0 and 0 not in own
+        _factorial_moments(P - 1, [size - 1 for size in counts], n)
+        if P > 0 and 0 not in counts
         else [gmpy2.mpfr(1)] + [gmpy2.mpfr(0)] * (n - 1)
-        for P, own in zip(class_counts, sizes, strict=True)
+        for P, counts in zip(class_counts, sizes, strict=True)
     ]
     return all_rows, others
 
@@ -127,19 +129,19 @@ def _integrated(
     bits = int(need + 2 * total / math.log(2)) + 2 * n.bit_length() + 64
     with gmpy2.context(precision=bits + 64):
         unit = gmpy2.exp2(bits)
-        all_rows, others = _beside_one(class_counts, sizes, n)
+        all_rows, one_less = _beside_one(class_counts, sizes, n)
         fixed = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in all_rows]
-        beside = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in others]
+        beside = [[gmpy2.mpz(gmpy2.rint(x * unit)) for x in part] for part in one_less]
 
         def multiply(a: list[gmpy2.mpz], b: list[gmpy2.mpz]) -> list[gmpy2.mpz]:
             width = 2 * bits + int(2 * total / math.log(2)) + n.bit_length() + 64
             return [x >> bits for x in product(a, b, width)[:n]]
 
-        rest = without_each(fixed, multiply, [gmpy2.mpz(1) << bits])
+        without_each_class = without_each(fixed, multiply, [gmpy2.mpz(1) << bits])
         weights = []
-        for own, other in zip(beside, rest, strict=True):
+        for beside_one, without_class in zip(beside, without_each_class, strict=True):
             value = gmpy2.mpfr(0)
-            for j, x in enumerate(multiply(own, other)):
+            for j, x in enumerate(multiply(beside_one, without_class)):
                 value += (-x if j & 1 else x) / gmpy2.mpfr(j + 1)
             weights.append(value / unit)
     return weights, GOAL, bits + 64
@@ -195,6 +197,6 @@ def _expansion(moments: list[gmpy2.mpfr], n: int) -> tuple[gmpy2.mpfr, gmpy2.mpf
         if r < n - 1:
             value += -last if r & 1 else last
         scale *= 1 + mu
-    rest = 2 * last + (1 + mu) * gmpy2.exp(-mu * (1 - gmpy2.const_log2()) / 2)
+    remainder = 2 * last + (1 + mu) * gmpy2.exp(-mu * (1 - gmpy2.const_log2()) / 2)
     # e_c is at least 1 / (1 + mu), so the bound of (1 + mu) e_c is relative.
-    return value / (1 + mu), rest
+    return value / (1 + mu), remainder

@@ -150,18 +150,18 @@ def posterior(
     >>> posterior(ten_worlds, {"A1": 1, "A2": 1}, "row")["R"]
     Fraction(32, 37)
     """
-    found = viewset(views)
+    counted = viewset(views)
     convention_of(convention)
     if exact is not None and not isinstance(exact, bool):
         raise TypeError(f"exact must be a bool or None, got {exact!r}")
-    places = places_of(found, known)
-    values = {name: found.domain(name)[place] for name, place in places.items()}
-    computed = shares_at(found, rows_at(found, places), convention, exact)
+    places = places_of(counted, known)
+    values = {name: counted.domain(name)[place] for name, place in places.items()}
+    computed = shares_at(counted, rows_at(counted, places), convention, exact)
     if computed is None:
         raise ValueError(f"no possible world has a row with {known_text(values)}")
     shares, error = computed
     return Posterior(
-        MappingProxyType(dict(zip(found.classes, shares, strict=True))), values, convention, error
+        MappingProxyType(dict(zip(counted.classes, shares, strict=True))), values, convention, error
     )
 
 
@@ -217,7 +217,7 @@ def _by_kernel(class_counts: list[int], rows: list[list[int]]) -> tuple[list[flo
     shares, errors, states = np.empty((1, n_classes)), np.empty(1), np.empty(1, np.int8)
     counts = np.array(rows, np.int64).reshape(1, len(rows), n_classes)
     _worlds.posteriors(np.array(class_counts, np.int64), counts, MOST_COST, shares, errors, states)
-    found: list[float] = shares[0].tolist()
-    if states[0] != _worlds.OK or min(found) < moments.LEAST:
+    of_classes: list[float] = shares[0].tolist()
+    if states[0] != _worlds.OK or min(of_classes) < moments.LEAST:
         return None
-    return found, float(errors[0])
+    return of_classes, float(errors[0])

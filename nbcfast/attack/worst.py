@@ -1,4 +1,7 @@
-"""The most that anybody can learn about one class against another."""
+"""The most that anybody can learn about one class against another.
+
+That this is Lambda in `row`, and less than twice Lambda in `worlds`: docs/mathematics/safety.md, section j.
+"""
 
 from __future__ import annotations
 
@@ -139,17 +142,17 @@ def worst(
     >>> worst(views, "worlds")
     Worst(5.75: 1 over 0 with A1=0, A2=0; worlds)
     """
-    found = viewset(views)
+    counted = viewset(views)
     convention_of(convention)
     evaluations = positive(evaluations, "evaluations")
-    lambda_ = amplification_of(found)
-    if convention == "row" or lambda_.infinite or len(found.classes) == 1:
+    lambda_ = amplification_of(counted)
+    if convention == "row" or lambda_.infinite or len(counted.classes) == 1:
         ratio: Fraction | float | None = math.inf if lambda_.infinite else lambda_.value
-        believed = posterior(found, lambda_.tuple, convention)
+        believed = posterior(counted, lambda_.tuple, convention)
         return Worst(
             lambda_.tuple, lambda_.classes, ratio, lambda_.log, lambda_.log, True, believed, convention, 1
         )
-    return _searched(found, lambda_.log + math.log(2), evaluations, progress)
+    return _searched(counted, lambda_.log + math.log(2), evaluations, progress)
 
 
 def _searched(views: Viewset, ceiling: float, evaluations: int, progress: Progress | None) -> Worst:

@@ -60,7 +60,7 @@ class Contrast(NamedTuple):
     difference: float
 
 
-class Comparison(NamedTuple):
+class ComparedLevels(NamedTuple):
     """The levels of an attribute whose intervals are measured, and the level they are measured against."""
 
     reference: int
@@ -134,13 +134,15 @@ def median_lengths(
     return medians, None
 
 
-def _comparisons(solution: Solution, views: Viewset) -> list[Comparison]:
+def _comparisons(solution: Solution, views: Viewset) -> list[ComparedLevels]:
     """For each attribute the level of its most frequent value, and those that are compared with it."""
     comparisons = []
     for name, levels in zip(views.attributes, solution.levels, strict=True):
         reference = levels[int(np.asarray(views.counts[name].sum(axis=1), np.float64).argmax())]
         values = np.linspace(0, len(levels) - 1, min(SOME_VALUES, len(levels))).astype(int)
-        comparisons.append(Comparison(reference, sorted({levels[t] for t in values.tolist()} - {reference})))
+        comparisons.append(
+            ComparedLevels(reference, sorted({levels[t] for t in values.tolist()} - {reference}))
+        )
     return comparisons
 
 

@@ -20,7 +20,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
-from nbcfast.attack.definetti import DeFinetti, TooLargeError, definetti
+from nbcfast.attack.definetti import DeFinetti, TooManyGuessesError, definetti
 from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.options import reads_file, reads_table, verbs
@@ -602,7 +602,7 @@ def guessed(
     with progress("attacking") as report:
         try:
             return definetti(table, groups, sensitive, holdout=holdout, progress=report)
-        except TooLargeError as error:
+        except TooManyGuessesError as error:
             return f"not measured: {error}"
 
 
