@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Int32s
-from nbcfast._core.numbers import exact_share
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import positive
 from nbcfast.attack.branching import Search, Tuples, batches
@@ -85,11 +85,11 @@ class Breach:
 
 def breach(
     views: Viewset | Release,
-    l1: int | Fraction | str | float,
-    l2: int | Fraction | str | float,
+    l1: Numeral,
+    l2: Numeral,
     convention: Convention = "row",
     *,
-    prior: Mapping[Value, int | Fraction | str | float] | None = None,
+    prior: Mapping[Value, Numeral] | None = None,
     evaluations: int = 10_000,
     progress: Progress | None = None,
 ) -> Breach:

@@ -40,7 +40,9 @@ MOST_CLASS_PAIRS = 10  # beyond, only neighbouring classes are paired
 CHANCE = 0.02  # of a hit: pairs that hit more often by chance say little
 FEW_PAIRS = 20
 DENSITY = 10.0  # of the logarithms of small rationals, at the least
-CROSS_EVIDENCE = 150.0
+CROSS_EVIDENCE = (
+    150.0  # nats of all pairs together: they share values, so that chance reaches more than CONVINCED
+)
 COPRIME = 6 / math.pi**2  # the share of pairs of numbers that are in lowest terms
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Counts, Longs
 from nbcfast._core.errors import Infeasible, expect
-from nbcfast._core.numbers import amount_text, as_limit, exact, number_text, power_text
+from nbcfast._core.numbers import Numeral, amount_text, as_limit, exact, number_text, power_text
 from nbcfast._core.validation import choice, whole
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.rows import RowsArgument, checked_rows
@@ -37,7 +37,7 @@ MOST_BITS = 62  # of points, whose totals have 64
 
 def release(
     views: Viewset,
-    amplification: int | Fraction | str | float,
+    amplification: Numeral,
     *,
     preserve: Preserve = "label",
     tuples: AnyTable | None = None,

@@ -22,6 +22,7 @@ PLAIN = {
     "_core.untyped.Document",
     "_core.untyped.Exact",
     "_wire.messages.short",
+    "_core.numbers.Numeral",
     "_core.numbers.exact",
 }
 

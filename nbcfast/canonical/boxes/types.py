@@ -88,13 +88,13 @@ class HalvedBox(BaseBox):
     def indices(self, codes: npt.ArrayLike) -> tuple[Longs, Longs]:
         """The indices in both halves of each row of codes, one code an attribute."""
         rows = coded(codes, self.sizes)
-        found = []
+        of_halves = []
         for half in (0, 1):
             index = np.zeros(len(rows), np.int64)
             for i in self.attributes(half):
                 index = index * self.sizes[i] + rows[:, i]
-            found.append(index)
-        return found[0], found[1]
+            of_halves.append(index)
+        return of_halves[0], of_halves[1]
 
     def label(self, codes: Sequence[int]) -> int:
         """The label of one tuple of codes."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbcfast._core.errors import expect
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast.canonical.boxes.types import AnyBox, has_many_classes
 from nbcfast.canonical.weights import several
 from nbcfast.canonical.weights.levels import Levels
@@ -29,7 +29,7 @@ def integers(
     solution: Solution,
     bits: int | None = None,
     *,
-    within: int | Fraction | str | float | None = None,
+    within: Numeral | None = None,
     progress: Progress | None = None,
 ) -> Scorecard:
     """Round weights to points whose totals give every label of the box, verified for each tuple.

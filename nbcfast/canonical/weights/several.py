@@ -27,7 +27,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Numeral, exact
 from nbcfast.canonical.boxes.halving import ADVICE, contiguous
 from nbcfast.canonical.boxes.sides import (
     Pair,
@@ -227,7 +227,7 @@ def integers(
     solution: Solution,
     bits: int | None = None,
     *,
-    within: int | Fraction | str | float | None = None,
+    within: Numeral | None = None,
     progress: Progress | None = None,
 ) -> Scorecard:
     """`nbcfast.canonical.integers` for more than two classes.
