@@ -10,7 +10,8 @@ from nbcfast._core.errors import Infeasible, expect
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, SharesT, Short, checked_rows
 from nbcfast.equivalence.comparing import differing_rows
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 from nbcfast.table import Table
 from nbcfast.views import Viewset
 

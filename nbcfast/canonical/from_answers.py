@@ -23,7 +23,8 @@ from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
-from nbcfast.published.release import Canonical, Certificate, PublicList, Release
+from nbcfast.published.certificate import Canonical, Certificate, PublicList
+from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:

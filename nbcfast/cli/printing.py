@@ -12,7 +12,8 @@ from rich.text import Text
 
 from nbcfast._core.numbers import amount_text, number_text
 from nbcfast._wire.messages import printable
-from nbcfast.published.release import Release, same_text
+from nbcfast.published.certificate import same_text
+from nbcfast.published.release import Release
 
 
 def label(value: object) -> str:
@@ -118,13 +119,6 @@ def amount(number: object) -> str:
             return f"about {float(number):.6g}"
         return number_text(number.numerator if number.denominator == 1 else number)
     return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
-
-
-def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
-    """The limit of Lambda, and where it comes from."""
-    if attacker == "worlds":
-        return f"{amount(limit)}, half of the amplification {amount(amplification)}, for attacker 'worlds'"
-    return f"{amount(limit)}, for attacker 'row'"
 
 
 def same_line(release: Release) -> str:

@@ -27,7 +27,8 @@ from nbcfast.published.typed import (
 
 if TYPE_CHECKING:
     from nbcfast._wire.release_form import Document
-    from nbcfast.published.release import Canonical, Release
+    from nbcfast.published.certificate import Canonical
+    from nbcfast.published.release import Release
 
 
 def expect_fit(name: str, size: int, most: int) -> None:

@@ -32,8 +32,9 @@ from nbcfast.closeness import est
 from nbcfast.closeness.reached import statement11
 from nbcfast.equivalence import compare
 from nbcfast.equivalence.comparing import differing_rows
+from nbcfast.published.certificate import Certificate, same_text
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
-from nbcfast.published.release import Certificate, Release, same_text
+from nbcfast.published.release import Release
 from nbcfast.published.table_lines import parquet_check
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification

@@ -12,8 +12,9 @@ from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.kinds import judge_any
 from nbcfast._wire.release_form import Document
+from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.document import beyond, read, unfit
-from nbcfast.published.release import Canonical, Certificate, PublicList, Release
+from nbcfast.published.release import Release
 from nbcfast.published.typed import domain_of_json
 from nbcfast.table.domain import Domain
 from nbcfast.verification.disclosures import disclosure_of

@@ -21,8 +21,9 @@ from nbcfast.canonical.publish import listed_codes, listed_digest
 from nbcfast.canonical.publish import release as publish
 from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.solve import unknowns
+from nbcfast.published.certificate import Canonical
 from nbcfast.published.document import text_of
-from nbcfast.published.release import Canonical, Release
+from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:

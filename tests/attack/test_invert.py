@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Table, Viewset, attack
 from nbcfast.attack import cross_ratios, inverting
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 
 IDENTITY = {"equivalence": "identity", "differing_tuples": 0}
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nbcfast import Viewset, attack, safety
 from nbcfast.attack import exactly, moments
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 from nbcfast.reference import attack as reference
 
 

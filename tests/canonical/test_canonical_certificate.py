@@ -11,8 +11,9 @@ from hypothesis import given
 
 import nbcfast
 from nbcfast import Viewset, canonical, verify_release
+from nbcfast.published.certificate import Canonical, Certificate
 from nbcfast.published.document import text_of
-from nbcfast.published.release import Canonical, Certificate, Release
+from nbcfast.published.release import Release
 from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load
 

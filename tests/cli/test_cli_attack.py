@@ -11,7 +11,8 @@ import pytest
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast.attack import inverting
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 from nbcfast.verification.load import load
 
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"

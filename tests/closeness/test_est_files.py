@@ -15,7 +15,8 @@ from closeness_cases import QUARTER, WORK, below, cases
 import nbcfast
 from nbcfast import Viewset, verify_release
 from nbcfast.closeness import achieved, est
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 
 
 def script(path):

@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Interval, Table, Viewset, verify_release
 from nbcfast._core.errors import Infeasible
+from nbcfast.published.certificate import Certificate
 from nbcfast.published.document import text_of
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.release import Release
 from nbcfast.table import SUPPRESSED
 from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load

@@ -9,7 +9,8 @@ from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import Table, Viewset, response, skyline, verify_release
-from nbcfast.published.release import Certificate, Release
+from nbcfast.published.certificate import Certificate
+from nbcfast.published.release import Release
 from nbcfast.response import disguise
 
 LARGE = 1 << 40  # bytes, which no disk holds: all but the first are a hole
