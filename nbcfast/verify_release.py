@@ -454,6 +454,25 @@ def strange_words(name: str, expected: Sequence[str], found: Sequence[str]) -> s
     return f"field {name!r}: expected those that go with the other fields: {wanted}, got {got}"
 
 
+class Told(NamedTuple):
+    """What may be said of a certificate: the checks, what none decides, and words that they confirm."""
+
+    results: Judged
+    claims: list[str]
+    warnings: list[str]
+    notes: list[str]
+
+
+def told(document: Form, results: Judged) -> Told:
+    """All that is said after these checks, each sentence short enough to print."""
+    decided = decisions(results)
+    warnings, notes = document.words(decided)
+    return Told(
+        [(name, holds, brief(text)) for name, holds, text in results],
+        *(list(map(brief, texts)) for texts in (document.claims(decided), warnings, notes)),
+    )
+
+
 def judge_version(document: Form) -> Judged:
     """The check of a version that this verifier does not know; none where it does."""
     version = document.fields["version"]
@@ -3483,22 +3502,20 @@ def _main(arguments: list[str]) -> int:
     results += judge_version(document)
     results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
-    for name, holds, text in results:
+    said_of_it = told(document, results)
+    for name, holds, text in said_of_it.results:
         said = "yes" if holds else "?  " if holds is None else "NO "
         _say(f"{said}  {name:<13}  {text}")
     if ignored:
         _say(f"--   {'folder':<13}  {ignored_text(ignored)}")
-    decided = decisions(results)
-    claims = document.claims(decided)
-    warnings, notes = document.words(decided)
-    for text in claims:
-        _say(f"{CLAIMED} {brief(text)}")
-    for text in notes:
-        _say(f"{NOTE} {brief(text)}")
+    for text in said_of_it.claims:
+        _say(f"{CLAIMED} {text}")
+    for text in said_of_it.notes:
+        _say(f"{NOTE} {text}")
     found = [holds for _, holds, _ in results]
-    _say(verdict(found, len(claims), len(warnings), len(ignored)))
-    for text in warnings:
-        _say(f"{WARNING} {brief(text)}")
+    _say(verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored)))
+    for text in said_of_it.warnings:
+        _say(f"{WARNING} {text}")
     return VERDICTS[outcome(found)][1]
 
 

@@ -60,11 +60,11 @@ import os
 import sys
 
 from nbcfast._wire.folder import ignored_text, judge_folder
-from nbcfast._wire.form import judge_version
+from nbcfast._wire.form import judge_version, told
 from nbcfast._wire.json_entries import Refused, TooLong
 from nbcfast._wire.kinds import judge_any, parse_any
-from nbcfast._wire.messages import brief, printable
-from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, decisions, outcome, verdict
+from nbcfast._wire.messages import printable
+from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, verdict
 from nbcfast._wire.regular_files import content, location
 from nbcfast._wire.standard_streams import complain, let_go, silence
 from nbcfast._wire.table_csv import judge_parquet
@@ -133,22 +133,20 @@ def _main(arguments: list[str]) -> int:
     results += judge_version(document)
     results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
-    for name, holds, text in results:
+    said_of_it = told(document, results)
+    for name, holds, text in said_of_it.results:
         said = "yes" if holds else "?  " if holds is None else "NO "
         _say(f"{said}  {name:<13}  {text}")
     if ignored:
         _say(f"--   {'folder':<13}  {ignored_text(ignored)}")
-    decided = decisions(results)
-    claims = document.claims(decided)
-    warnings, notes = document.words(decided)
-    for text in claims:
-        _say(f"{CLAIMED} {brief(text)}")
-    for text in notes:
-        _say(f"{NOTE} {brief(text)}")
+    for text in said_of_it.claims:
+        _say(f"{CLAIMED} {text}")
+    for text in said_of_it.notes:
+        _say(f"{NOTE} {text}")
     found = [holds for _, holds, _ in results]
-    _say(verdict(found, len(claims), len(warnings), len(ignored)))
-    for text in warnings:
-        _say(f"{WARNING} {brief(text)}")
+    _say(verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored)))
+    for text in said_of_it.warnings:
+        _say(f"{WARNING} {text}")
     return VERDICTS[outcome(found)][1]
 
 

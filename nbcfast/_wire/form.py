@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from nbcfast._wire.json_entries import FORMAT, Refused, shown
-from nbcfast._wire.outcomes import outcome
+from nbcfast._wire.messages import brief
+from nbcfast._wire.outcomes import decisions, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,6 +119,25 @@ def strange_words(name: str, expected: Sequence[str], found: Sequence[str]) -> s
         shown(texts[place], 400) if place < len(texts) else "none more" for texts in (expected, found)
     )
     return f"field {name!r}: expected those that go with the other fields: {wanted}, got {got}"
+
+
+class Told(NamedTuple):
+    """What may be said of a certificate: the checks, what none decides, and words that they confirm."""
+
+    results: Judged
+    claims: list[str]
+    warnings: list[str]
+    notes: list[str]
+
+
+def told(document: Form, results: Judged) -> Told:
+    """All that is said after these checks, each sentence short enough to print."""
+    decided = decisions(results)
+    warnings, notes = document.words(decided)
+    return Told(
+        [(name, holds, brief(text)) for name, holds, text in results],
+        *(list(map(brief, texts)) for texts in (document.claims(decided), warnings, notes)),
+    )
 
 
 def judge_version(document: Form) -> Judged:

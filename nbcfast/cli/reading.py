@@ -18,7 +18,7 @@ from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import readable
 from nbcfast.published.release import Release
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.verification.checks import Verification
+from nbcfast.verification.results import Verification
 
 ProgressCallback = Callable[[int, int], None]
 MOST_ROWS = 10**300

@@ -23,9 +23,9 @@ from nbcfast.cli.reading import counted, private_table, progress, read_otherwise
 from nbcfast.cli.remarks import all_once, too_long
 from nbcfast.published.release import Release
 from nbcfast.table.values import plain
-from nbcfast.verification.checks import Verification
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
+from nbcfast.verification.results import Verification
 
 if TYPE_CHECKING:
     from nbcfast.mondrian.partition import Partition

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from nbcfast._core.untyped import Document as JsonObject
 from nbcfast._wire.disguised import DisguisedDocument
 from nbcfast._wire.form import Form, strange_words
 from nbcfast._wire.json_entries import FORMAT, Refused, TooLong, canonical_json, digest
@@ -103,8 +104,13 @@ def at_odds(document: Document) -> str | None:
 
 def text_of(release: Release) -> str:
     """The canonical text of the file."""
+    return canonical_json(document_of(release)) + "\n"
+
+
+def document_of(release: Release) -> JsonObject:
+    """The fields of the file, with the sha256 of the text of the others."""
     views, certificate = release.views, release.certificate
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "amplification": json_rational(certificate.amplification),
         "attacker": certificate.attacker,
         "attributes": [
@@ -138,10 +144,10 @@ def text_of(release: Release) -> str:
     if certificate.canonical is not None:
         document["canonical"] = _of_canonical(certificate.canonical)
     document["sha256"] = digest(document)
-    return canonical_json(document) + "\n"
+    return document
 
 
-def _of_canonical(made: Canonical) -> dict[str, Any]:
+def _of_canonical(made: Canonical) -> JsonObject:
     return {
         "bits": made.bits,
         "constants": [json_signed(number) for number in made.constants],

@@ -6,23 +6,17 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nbcfast._core.dtypes import Counts
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
-from nbcfast._wire.json_entries import rational
 from nbcfast._wire.kinds import judge_any
 from nbcfast._wire.release_form import Document
-from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.document import beyond, read, unfit
 from nbcfast.published.release import Release
-from nbcfast.published.typed import domain_of_json
-from nbcfast.table.domain import Domain
+from nbcfast.published.restored import release_of
 from nbcfast.verification.disclosures import disclosure_of
 from nbcfast.verification.disguises import disguised_of
 from nbcfast.verification.partitions import partition_of
-from nbcfast.verification.remade import scorecard
-from nbcfast.views import Viewset
-from nbcfast.views.integers import as_counts
+from nbcfast.verification.remade import Answers
 
 if TYPE_CHECKING:
     from nbcfast._wire.table_form import Rows
@@ -89,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return published(document, rows, where)
     release = release_of(document, where)
     fault = unpositive(document) or unrealistic(document) or unfit(release)
-    fault = fault or beyond(release, document) or _at_odds(release, document)
+    fault = fault or beyond(release, document) or _at_odds(document, release)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
@@ -100,45 +94,10 @@ def published(document: Form, rows: Rows, where: str) -> Any:
     return READERS[document.fields["kind"]](document, rows, where)
 
 
-def release_of(document: Document, where: str) -> Release:
-    """The release that a document of checked form describes."""
-    fields = document.fields
-    found = document.canonical
-    undeclared = () if found is None else found["undeclared"]
-    classes = domain_of_json(document.classes, f"{where}: classes", None not in undeclared, in_order=False)
-    counts: dict[str, Counts] = {}
-    domains: dict[str, Domain] = {}
-    for name, values, rows in document.attributes:
-        counts[name] = as_counts(rows, f"{where}: attribute {name!r}")
-        domains[name] = domain_of_json(values, f"{where}: attribute {name!r}", name not in undeclared)
-    certificate = Certificate(
-        amplification=document.amplification,
-        tuples=document.tuples,
-        differing_tuples=document.differing_tuples,
-        differing_rows=document.differing_rows,
-        warnings=tuple(fields["warnings"]),
-        r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
-        prior=None if document.prior is None else tuple(document.prior),
-        canonical=None if found is None else _canonical(found),
-        **{
-            name: fields[name]
-            for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
-        },
-    )
-    views = Viewset.from_parts(
-        as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains
-    )
-    return Release(views, certificate, fields["class_name"])
-
-
-def _canonical(found: dict[str, Any]) -> Canonical:
-    listed = found["listed"]
-    return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})
-
-
-def _at_odds(release: Release, document: Document) -> str | None:
+def _at_odds(document: Document, release: Release) -> str | None:
     """That points and counts of a canonical release decide differently, if that is known."""
-    if release.certificate.canonical is None:
+    made = release.certificate.canonical
+    if made is None:
         return None
-    alike, text = scorecard(release, document=document)
+    alike, text = Answers(document, release, made).scorecard()
     return text if alike is False else None

@@ -18,7 +18,7 @@ import nbcfast
 from nbcfast import Table, Viewset, response, skyline, verify_release
 from nbcfast.response import KaryScheme, Scheme
 from nbcfast.templates import Template, disclose
-from nbcfast.verification.checks import Check
+from nbcfast.verification.results import Check
 
 PEOPLE = {
     "job": ["cook", "cook", "clerk", None, "a, b", "cook"] * 2,

@@ -623,7 +623,7 @@ class TestAgainstThePrivateTable:
         for against in (None, views):  # compared, and not made again
             found = nbcfast.verify(tmp_path, against)
             assert (sentence in found.claims, sentence in found.notes) == (True, False)
-        monkeypatch.setattr("nbcfast.verification.checks.COMPARED", 0)
+        monkeypatch.setattr("nbcfast.verification.compared.COMPARED", 0)
         found = nbcfast.verify(tmp_path, views)
         assert (sentence in found.claims, sentence in found.notes) == (False, True)
         assert found.conclusion == "verified"

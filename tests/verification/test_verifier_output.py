@@ -252,7 +252,7 @@ def own_words():
 def test_no_object_prints_names_raw(published, tmp_path):
     published["partition"].save(tmp_path)
     calm(repr(nbcfast.verify(tmp_path)))
-    seen = {"nbcfast.verification.checks.Verification"}
+    seen = {"nbcfast.verification.results.Verification"}
     for thing in printed_things(published):
         calm(repr(thing))
         calm(str(thing))

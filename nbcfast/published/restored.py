@@ -1,0 +1,50 @@
+"""`release_of`: a release from its certificate, once the form of that is checked."""
+
+from __future__ import annotations
+
+from nbcfast._core.dtypes import Counts
+from nbcfast._core.untyped import Document as JsonObject
+from nbcfast._wire.json_entries import rational
+from nbcfast._wire.release_form import Document
+from nbcfast.published.certificate import Canonical, Certificate, PublicList
+from nbcfast.published.release import Release
+from nbcfast.published.typed import domain_of_json
+from nbcfast.table.domain import Domain
+from nbcfast.views import Viewset
+from nbcfast.views.integers import as_counts
+
+
+def release_of(document: Document, where: str) -> Release:
+    """The release that a document of checked form describes."""
+    fields = document.fields
+    found = document.canonical
+    undeclared = () if found is None else found["undeclared"]
+    classes = domain_of_json(document.classes, f"{where}: classes", None not in undeclared, in_order=False)
+    counts: dict[str, Counts] = {}
+    domains: dict[str, Domain] = {}
+    for name, values, rows in document.attributes:
+        counts[name] = as_counts(rows, f"{where}: attribute {name!r}")
+        domains[name] = domain_of_json(values, f"{where}: attribute {name!r}", name not in undeclared)
+    certificate = Certificate(
+        amplification=document.amplification,
+        tuples=document.tuples,
+        differing_tuples=document.differing_tuples,
+        differing_rows=document.differing_rows,
+        warnings=tuple(fields["warnings"]),
+        r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
+        prior=None if document.prior is None else tuple(document.prior),
+        canonical=None if found is None else _canonical(found),
+        **{
+            name: fields[name]
+            for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")
+        },
+    )
+    views = Viewset.from_parts(
+        as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains
+    )
+    return Release(views, certificate, fields["class_name"])
+
+
+def _canonical(found: JsonObject) -> Canonical:
+    listed = found["listed"]
+    return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})
