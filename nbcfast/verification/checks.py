@@ -252,14 +252,11 @@ def _amplified(document: Document, release: Release) -> tuple[str, bool | None, 
     kept = lambda_kept(document, release)
     if kept is None:
         return "amplification", None, NOT_COMPARED
-    reached = f" = {amplification(release.views).text}" if _shown(document) else ""
+    limit, is_shown = limit_text(release.certificate.limit), _shown(document)
+    reached = f" = {amplification(release.views).text}" if is_shown else ""
     half = ", half of the amplification for attacker 'worlds'"
-    return (
-        "amplification",
-        kept,
-        f"Lambda{reached} {'<=' if kept else '>'} {limit_text(document.limit)}"
-        + (half if document.fields["attacker"] == "worlds" else ""),
-    )
+    text = f"Lambda{reached} {'<=' if kept else '>'} {limit}"
+    return "amplification", kept, text + (half if document.fields["attacker"] == "worlds" else "")
 
 
 def _close(

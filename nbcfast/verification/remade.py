@@ -119,9 +119,9 @@ class Answers:
         if isinstance(asked, Infeasible):
             return None, f"not checked here: {asked.why}"
         same = asked == answers(card, asked)
-        which = f"{short(self.document.tuples)} tuples"
-        if self.codes is not None:
-            which = f"{len(self.codes)} listed tuples"
+        # In full: a domain that has a box has no more tuples than can be printed.
+        n_tuples = self.document.tuples
+        which = f"{n_tuples} tuples" if self.codes is None else f"{len(self.codes)} listed tuples"
         return same, f"points and counts decide {'alike' if same else 'differently'} on the {which}"
 
     def _unlisted(self) -> str | None:
@@ -148,7 +148,11 @@ class Answers:
         if reason is not None:
             yield "canonical", None, reason
             return
-        kept = self.certificate.equal if self.made.listed is None else not self.made.listed.differing
+        kept = (
+            self.document.differing_tuples == 0
+            if self.made.listed is None
+            else not self.made.listed.differing
+        )
         kept = kept or self.n_classes == 1  # which has the same answer everywhere
         if kept:
             yield "canonical", *self._whole(self.release.views, "its own")
