@@ -121,6 +121,13 @@ def amount(number: object) -> str:
     return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
 
 
+def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
+    """The limit of Lambda, and where it comes from."""
+    if attacker == "worlds":
+        return f"{amount(limit)}, half of the amplification {amount(amplification)}, for attacker 'worlds'"
+    return f"{amount(limit)}, for attacker 'row'"
+
+
 def same_line(release: Release) -> str:
     """Whether the classifier is the private one, and how that was established, by who made the release."""
     made = release.certificate

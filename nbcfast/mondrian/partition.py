@@ -19,7 +19,8 @@ from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi
 from nbcfast.mondrian.utility import Utility, measured
-from nbcfast.mondrian.wire import document_of, save
+from nbcfast.mondrian.wire import PartitionCertificate, certificate_of, parts_of
+from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.skyline.checking import check
 from nbcfast.skyline.finding import Knowledge, find
@@ -189,7 +190,7 @@ class SplitContent:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Partition:
+class Partition(Published):
     """A table whose quasi-identifiers are generalised so that everybody is one of a group.
 
     Attributes
@@ -371,9 +372,9 @@ class Partition:
         return self._content.utility()
 
     @property
-    def certificate(self) -> Document:
-        """What `save` writes into certificate.json."""
-        return document_of(self)
+    def certificate(self) -> PartitionCertificate:
+        """What `save` claims in certificate.json; its `to_dict` is the file."""
+        return certificate_of(self)
 
     def save(
         self,
@@ -419,7 +420,8 @@ class Partition:
         OSError
             If the folder or a file cannot be written.
         """
-        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
+        parts = parts_of(self, order=order, rng=rng, weights=weights, parquet=parquet)
+        self._write(path, parts, overwrite)
 
     def to_dict(self) -> Document:
         """Plain values, without rows and groups."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast import __version__
 from nbcfast._core.untyped import Document
-from nbcfast._wire.json_entries import FORMAT, digest
+from nbcfast._wire.json_entries import FORMAT
 from nbcfast._wire.partition_form import PARTITION
+from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell
 from nbcfast.published import table_lines as tables
+from nbcfast.published.base import Parts, TableCertificate
 from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.table import Domain, Interval
 
@@ -20,43 +22,63 @@ if TYPE_CHECKING:
     from nbcfast.mondrian.partition import Partition
 
 
-def save(
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PartitionCertificate(TableCertificate):
+    """What is claimed about a partition; see `TableCertificate` for what all tables have.
+
+    Attributes
+    ----------
+    quasi : tuple of str
+        The columns that are generalised.
+    sensitive : str
+    demands : Demands
+        What every group keeps.
+    groups : int
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: str
+    demands: Demands
+    groups: int
+
+    def _said(self) -> str:
+        return f"{self.groups:,} groups by {', '.join(self.quasi)}; {self.sensitive}: {self.demands}"
+
+
+def parts_of(
     partition: Partition,
-    path: str | os.PathLike[str],
     *,
-    order: str,
-    rng: np.random.Generator | None,
-    weights: str | None,
-    parquet: bool,
-    overwrite: bool,
-) -> None:
-    """Write the folder; see `Partition.save`."""
+    order: str = "canonical",
+    rng: np.random.Generator | None = None,
+    weights: str | None = None,
+    parquet: bool = False,
+) -> Parts:
+    """What is written of a partition; ValueError where the groups do not keep the demands."""
     generator = tables.ordered_by(order, rng)
     # Counted anew, whoever made the partition: what does not keep its demands is not written.
     fault = partition.demands.broken(partition.groups)
     if fault is not None:
         raise ValueError(f"not saved: {fault[0]}")
     lines = tables.Lines(partition.counted, weights)
-    tables.save(
-        path,
-        lines,
-        lambda table_digest: _document(partition, table_digest, order, rng is not None, weights),
-        generator=generator,
-        parquet=parquet,
-        overwrite=overwrite,
+    fields = _document(partition, order, rng is not None, weights)
+    return Parts(fields=fields, lines=lines, generator=generator, parquet=parquet)
+
+
+def certificate_of(partition: Partition) -> PartitionCertificate:
+    """The certificate of a partition in canonical order, a row for each person."""
+    fields = _document(partition, "canonical", False, None)
+    parts = Parts(fields=fields, lines=tables.Lines(partition.counted))
+    return PartitionCertificate._of(
+        parts,
+        partition.n_rows,
+        quasi=partition.quasi,
+        sensitive=partition.sensitive,
+        demands=partition.demands,
+        groups=partition.n_groups,
     )
 
 
-def document_of(partition: Partition) -> Document:
-    """The certificate of a partition in canonical order, a row for each person."""
-    document = _document(partition, tables.Lines(partition.counted).sha256(), "canonical", False, None)
-    document["sha256"] = digest(document)
-    return document
-
-
-def _document(
-    partition: Partition, table_sha256: str, order: str, seeded: bool, weights: str | None
-) -> Document:
+def _document(partition: Partition, order: str, seeded: bool, weights: str | None) -> Document:
     demands, secret = partition.demands, partition.groups.sensitive_domain
     return {
         "closeness": None
@@ -89,7 +111,6 @@ def _document(
             "name": partition.sensitive,
             "values": [[text, [typed]] for text, typed in tables.cells(secret)],
         },
-        "table_sha256": table_sha256,
         "version": __version__,
         "warnings": list(partition.warnings),
         "weights": weights,

@@ -109,6 +109,12 @@ def text_of(release: Release) -> str:
 
 def document_of(release: Release) -> JsonObject:
     """The fields of the file, with the sha256 of the text of the others."""
+    fields = fields_of(release)
+    return {**fields, "sha256": digest(fields)}
+
+
+def fields_of(release: Release) -> JsonObject:
+    """The fields of the file, without its sha256."""
     views, certificate = release.views, release.certificate
     document: JsonObject = {
         "amplification": json_rational(certificate.amplification),
@@ -143,7 +149,6 @@ def document_of(release: Release) -> JsonObject:
         document["prior"] = [json_rational(number) for number in certificate.prior]
     if certificate.canonical is not None:
         document["canonical"] = _of_canonical(certificate.canonical)
-    document["sha256"] = digest(document)
     return document
 
 

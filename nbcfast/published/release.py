@@ -12,12 +12,13 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.numbers import number_text
 from nbcfast._core.untyped import Document
+from nbcfast.published.base import Published
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.dataset import codes, dataset, to_probabilities, to_sklearn, write_dataset
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
-from nbcfast.published.saving import save
 from nbcfast.published.typed import limit_text
+from nbcfast.published.wire import parts_of
 from nbcfast.table import Table
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Published):
     """Published counts with their certificate.
 
     Parameters
@@ -206,7 +207,7 @@ class Release:
         ...     load(folder) == release
         True
         """
-        save(self, path, overwrite=overwrite, dataset=dataset, progress=progress)
+        self._write(path, parts_of(self, path, dataset, overwrite, progress), overwrite)
 
     def dataset(self, rng: np.random.Generator | None = None, *, progress: Progress | None = None) -> Table:
         """A synthetic table with exactly these counts: within a class each column is permuted by itself.

@@ -6,16 +6,16 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
 
-from nbcfast._core.files import together, written
+from nbcfast._core.files import written
 from nbcfast._core.validation import choice
-from nbcfast._wire.json_entries import TooLong, canonical_json, digest
-from nbcfast._wire.regular_files import MOST_BYTES, MOST_OF_TABLE, NAME, PARQUET, TABLE, copy_of, regular
+from nbcfast._wire.json_entries import TooLong
+from nbcfast._wire.regular_files import MOST_OF_TABLE, PARQUET, TABLE, regular
 from nbcfast._wire.table_csv import MOST_LINES, copy_hash
 from nbcfast._wire.table_form import TableForm
 from nbcfast.published.dataset import SUPPRESSED_TEXT, _field, _generator, _texts
@@ -30,40 +30,6 @@ LONGEST_FOOTER = 1 << 26  # bytes of what Parquet files say of themselves that a
 WRITER = re.compile(rb"parquet-cpp-arrow version ([0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})")
 LONGEST_NAME = 40  # bytes of that
 LONGEST_TAIL = 1 << 20  # bytes behind which that is looked for
-
-
-def save(
-    path: str | os.PathLike[str],
-    lines: Lines,
-    document: Callable[[str], dict[str, Any]],
-    *,
-    generator: np.random.Generator | None = None,
-    parquet: bool = False,
-    copies: Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Write the folder of a table, the certificate being what `document` makes of the sha256 of table.csv.
-
-    `copies` are names of other files, and what of the certificate they repeat.
-    """
-    lines.check()
-    names = [TABLE, *([PARQUET] if parquet else []), *(copies or {}), NAME]
-    with together() as writing:
-        files = writing.folder(path, names, overwrite)
-        table_digest = lines.write(files[TABLE], generator)
-        expect_fit(TABLE, files[TABLE].tell(), MOST_OF_TABLE)
-        fields = document(table_digest)
-        if parquet:
-            hashed = Hashed(files[PARQUET])
-            _write_parquet(lines.table, hashed, lines.weights)
-            expect_fit(PARQUET, files[PARQUET].tell(), MOST_OF_TABLE)
-            fields["parquet_sha256"] = hashed.total.hexdigest()
-        for name, entry in (copies or {}).items():
-            files[name].write(copy_of(entry))
-        fields["sha256"] = digest(fields)
-        data = (canonical_json(fields) + "\n").encode("ascii")
-        expect_fit(NAME, len(data), MOST_BYTES)
-        files[NAME].write(data)
 
 
 def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generator | None:
@@ -132,6 +98,19 @@ class Lines:
             total.update(data)
             file.write(data)
         return total.hexdigest()
+
+    def write_files(
+        self, files: Mapping[str, IO[bytes]], generator: np.random.Generator | None
+    ) -> dict[str, str]:
+        """Write table.csv, and table.parquet if it is among the files; the hashes for the certificate."""
+        hashes = {"table_sha256": self.write(files[TABLE], generator)}
+        expect_fit(TABLE, files[TABLE].tell(), MOST_OF_TABLE)
+        if PARQUET in files:
+            hashed = Hashed(files[PARQUET])
+            _write_parquet(self.table, hashed, self.weights)
+            expect_fit(PARQUET, files[PARQUET].tell(), MOST_OF_TABLE)
+            hashes["parquet_sha256"] = hashed.total.hexdigest()
+        return hashes
 
     def blocks(self, generator: np.random.Generator | None) -> Iterator[str]:
         lines = list(self)

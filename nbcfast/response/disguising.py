@@ -14,12 +14,13 @@ from nbcfast import _response
 from nbcfast._core.dtypes import Array, Words
 from nbcfast._core.validation import callable_or_none, generator_or_none
 from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, bits_of
 from nbcfast.response.coin_groups import Group, expect_two_values, values_text
 from nbcfast.response.kary_scheme import KaryScheme
 from nbcfast.response.schemes import AnyScheme
-from nbcfast.response.wire import save
+from nbcfast.response.wire import DisguisedCertificate, certificate_of, parts_of
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 BLOCK_ROWS = 1 << 20  # a multiple of 64 * 512: no coin is thrown away between two blocks
 
 
-class Disguised(Table):
+class Disguised(Table, Published):
     """A table of disguised answers, with the scheme that they were made by.
 
     Attributes
@@ -75,6 +76,11 @@ class Disguised(Table):
         """What the publisher should know of the texts besides; it is not in the certificate."""
         return spreadsheet_remarks({name: self.domain(name) for name in self.names})
 
+    @property
+    def certificate(self) -> DisguisedCertificate:
+        """What `save` claims in certificate.json; its `to_dict` is the file."""
+        return certificate_of(self)
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -107,7 +113,7 @@ class Disguised(Table):
             If there are no rows, CSV cannot hold a value, or the cuts are not of columns of the scheme with
             the values 0 and 1.
         """
-        save(self, path, self.cuts if cuts is None else cuts, overwrite)
+        self._write(path, parts_of(self, self.cuts if cuts is None else cuts), overwrite)
 
 
 @overload

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nbcfast import __version__
@@ -13,20 +13,38 @@ from nbcfast._wire.json_entries import FORMAT, Refused
 from nbcfast._wire.regular_files import CUTS, SCHEME
 from nbcfast._wire.scheme import disguised_warnings
 from nbcfast.published import table_lines as tables
+from nbcfast.published.base import Parts, TableCertificate
 from nbcfast.published.typed import json_rational, json_whole
 from nbcfast.response.binarising import Cut
 
 if TYPE_CHECKING:
     from nbcfast.response.disguising import Disguised
+    from nbcfast.response.schemes import AnyScheme
 
 
-def save(
-    disguised: Disguised,
-    path: str | os.PathLike[str],
-    cuts: Mapping[str, Cut],
-    overwrite: bool,
-) -> None:
-    """Write the folder; see `Disguised.save`."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DisguisedCertificate(TableCertificate):
+    """What is claimed about disguised answers; see `TableCertificate` for what all tables have.
+
+    Attributes
+    ----------
+    scheme : Scheme or KaryScheme
+    cuts : mapping of name -> Cut
+        Where columns of the scheme were made two-valued before.
+    seeded : bool
+        Whether the coins were those of a simulation, and hide nothing from who knows the seed.
+    """
+
+    scheme: AnyScheme = field(hash=False)
+    cuts: Mapping[str, Cut] = field(hash=False)
+    seeded: bool
+
+    def _said(self) -> str:
+        return f"{self.scheme!r}{', simulated' if self.seeded else ''}"
+
+
+def parts_of(disguised: Disguised, cuts: Mapping[str, Cut]) -> Parts:
+    """What is written of disguised answers; ValueError where there are none, or a cut is none."""
     if not disguised.n_rows:
         raise ValueError("not saved: no rows")
     for name, cut in cuts.items():
@@ -39,16 +57,17 @@ def save(
     if cuts:
         fields["cuts"] = {name: cut.to_dict() for name, cut in cuts.items()}
         copies[CUTS] = fields["cuts"]
-        try:
-            DisguisedDocument({**fields, "sha256": "0" * 64, "table_sha256": "0" * 64})
-        except Refused as error:
-            raise ValueError(f"not saved: {error}") from None
-    tables.save(
-        path,
-        lines,
-        lambda digest: {**fields, "table_sha256": digest},
-        copies=copies,
-        overwrite=overwrite,
+    return Parts(fields=fields, lines=lines, copies=copies)
+
+
+def certificate_of(disguised: Disguised) -> DisguisedCertificate:
+    """The certificate of disguised answers, with the cuts that they have."""
+    return DisguisedCertificate._of(
+        parts_of(disguised, disguised.cuts),
+        disguised.n_rows,
+        scheme=disguised.scheme,
+        cuts=disguised.cuts,
+        seeded=disguised.seeded,
     )
 
 

@@ -16,12 +16,13 @@ from nbcfast._core.dtypes import UInt32s
 from nbcfast._core.numbers import number_text
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text, printable
+from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template
-from nbcfast.templates.wire import save
+from nbcfast.templates.wire import DisclosureCertificate, certificate_of, parts_of
 
 Reason = tuple[Template, Fraction]  # for a suppressed value: a template that it would break, its confidence
 
@@ -78,7 +79,7 @@ class Step:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Disclosure:
+class Disclosure(Published):
     """A table in which just so much is suppressed that its templates hold.
 
     Attributes
@@ -205,6 +206,11 @@ class Disclosure:
         ids.flags.writeable = False
         return ids
 
+    @property
+    def certificate(self) -> DisclosureCertificate:
+        """What `save` claims in certificate.json; its `to_dict` is the file."""
+        return certificate_of(self)
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -258,7 +264,8 @@ class Disclosure:
         ...     nbcfast.verify(folder).ok
         True
         """
-        save(self, path, order=order, rng=rng, weights=weights, parquet=parquet, overwrite=overwrite)
+        parts = parts_of(self, order=order, rng=rng, weights=weights, parquet=parquet)
+        self._write(path, parts, overwrite)
 
 
 def _disclosure(

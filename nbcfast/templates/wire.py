@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +15,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.disclosure import DISCLOSURE
 from nbcfast._wire.json_entries import FORMAT
 from nbcfast.published import table_lines as tables
+from nbcfast.published.base import Parts, TableCertificate
 from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.templates.inferences import confidences, expect_known
 from nbcfast.templates.template import Template
@@ -22,40 +25,73 @@ if TYPE_CHECKING:
     from nbcfast.templates.results import Disclosure
 
 
-def save(
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DisclosureCertificate(TableCertificate):
+    """What is claimed about a disclosure; see `TableCertificate` for what all tables have.
+
+    Attributes
+    ----------
+    confidences : mapping of Template -> Fraction
+        The templates, and the largest share of the sensitive value in any group.
+    masked : tuple of str
+        The columns that may be suppressed.
+    target : str or None
+    utility : {"information", "distortion"}
+    """
+
+    confidences: Mapping[Template, Fraction] = field(hash=False)
+    masked: tuple[str, ...]
+    target: str | None
+    utility: str
+
+    def _said(self) -> str:
+        return "; ".join(f"{template}: {float(share):g}" for template, share in self.confidences.items())
+
+
+def parts_of(
     disclosure: Disclosure,
-    path: str | os.PathLike[str],
     *,
-    order: str,
-    rng: np.random.Generator | None,
-    weights: str | None,
-    parquet: bool,
-    overwrite: bool,
-) -> None:
-    """Write the folder; see `Disclosure.save`."""
+    order: str = "canonical",
+    rng: np.random.Generator | None = None,
+    weights: str | None = None,
+    parquet: bool = False,
+) -> Parts:
+    """What is written of a disclosure; ValueError where a template does not hold."""
     generator = tables.ordered_by(order, rng)
-    # Of the table itself: this must hold, whatever was said to make the object.
+    reached = _reached(disclosure)
+    lines = tables.Lines(disclosure.collapsed, weights)
+    fields = _document(disclosure, reached, weights, order, rng is not None)
+    return Parts(fields=fields, lines=lines, generator=generator, parquet=parquet)
+
+
+def certificate_of(disclosure: Disclosure) -> DisclosureCertificate:
+    """The certificate of a disclosure in canonical order, a row for each person."""
+    reached = _reached(disclosure)
+    fields = _document(disclosure, reached, None, "canonical", False)
+    return DisclosureCertificate._of(
+        Parts(fields=fields, lines=tables.Lines(disclosure.collapsed)),
+        disclosure.n_rows,
+        confidences=MappingProxyType(reached),
+        masked=disclosure.masked,
+        target=disclosure.target,
+        utility=disclosure.utility,
+    )
+
+
+def _reached(disclosure: Disclosure) -> dict[Template, Fraction]:
+    """The confidence of each template: of the table itself, whatever was said to make the object."""
     expect_known(disclosure.table, disclosure.masked)
-    confidence_of = confidences(disclosure.table, disclosure.templates)
-    for template, confidence in confidence_of.items():
+    reached = confidences(disclosure.table, disclosure.templates)
+    for template, confidence in reached.items():
         if confidence > template.limit:
             raise ValueError(f"not saved: {template} has a confidence of {confidence}")
-    lines = tables.Lines(disclosure.collapsed, weights)
-    tables.save(
-        path,
-        lines,
-        lambda digest: _document(disclosure, confidence_of, weights, digest, order, rng is not None),
-        generator=generator,
-        parquet=parquet,
-        overwrite=overwrite,
-    )
+    return reached
 
 
 def _document(
     disclosure: Disclosure,
     confidence_of: dict[Template, Fraction],
     weights: str | None,
-    table_sha256: str,
     order: str,
     seeded: bool,
 ) -> Document:
@@ -71,7 +107,6 @@ def _document(
         "order": order,
         "rows": json_whole(disclosure.n_rows),
         "seeded": seeded,
-        "table_sha256": table_sha256,
         "target": disclosure.target,
         "templates": [
             _template_entry(template, confidence_of[template], domains[template.sensitive[0]])
