@@ -82,11 +82,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from fractions import Fraction
 
+    Fields = dict[str, Any]  # a JSON object of a file: whatever is in it, until it is checked
     # (name, holds, sentence) of each check; None where it is not made, because it would take too long, or
     # something that is not in the file
     Judged = list[tuple[str, bool | None, str]]
     Decided = dict[str, bool | None]  # of each check that there is
     Typed = tuple[str, Any]  # the kind of a value, and the value
+    Attribute = tuple[str, list[Typed], list[list[int]]]  # name, values, and counts[value][class]
     Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
 
@@ -217,24 +219,24 @@ class TooLong(Refused):
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def canonical_json(document: Any) -> str:
+def canonical_json(document: object) -> str:
     """The one text of a document: sorted keys, no spaces, ASCII."""
     return ENCODER.encode(document)
 
 
-def digest(document: dict[str, Any]) -> str:
+def digest(document: Fields) -> str:
     """The sha256 of the canonical text without the field of that name."""
     rest = {name: entry for name, entry in document.items() if name != "sha256"}
     return hashlib.sha256(canonical_json(rest).encode("ascii")).hexdigest()
 
 
-def shown(entry: Any, length: int = 60) -> str:
+def shown(entry: object, length: int = 60) -> str:
     """An entry of the file, short enough for a message."""
     text = canonical_json(entry)
     return text if len(text) <= length else text[: length - 2] + ".."
 
 
-def whole(entry: Any, where: str) -> int:
+def whole(entry: object, where: str) -> int:
     """An integer of at least 0: a JSON number, or hexadecimal text beyond 2^53."""
     if type(entry) is int and 0 <= entry <= WHOLE_IN_JSON:
         return entry
@@ -245,7 +247,7 @@ def whole(entry: Any, where: str) -> int:
     raise Refused(f"{where}: expected an integer (as text 0x.. beyond 2^53), got {shown(entry)}")
 
 
-def signed(entry: Any, where: str) -> int:
+def signed(entry: object, where: str) -> int:
     """An integer of either sign, as text with a sign beyond 2^53."""
     if type(entry) is int and -WHOLE_IN_JSON <= entry < 0:
         return entry
@@ -254,7 +256,7 @@ def signed(entry: Any, where: str) -> int:
     return whole(entry, where)
 
 
-def signed_list(entry: Any, length: int, where: str) -> tuple[int, ...]:
+def signed_list(entry: object, length: int, where: str) -> tuple[int, ...]:
     """So many integers of either sign."""
     if type(entry) is not list or len(entry) != length:
         raise Refused(f"{where}: expected {length} integers, got {shown(entry)}")
@@ -272,7 +274,7 @@ def _part(text: str) -> int:
 SHORT_RATIONAL = re.compile(r"(0|[1-9][0-9]{0,14})/([1-9][0-9]{0,14})")  # of most intervals
 
 
-def rational(entry: Any, where: str) -> Fraction:
+def rational(entry: object, where: str) -> Fraction:
     """A number of at least 0, as "num/den" in lowest terms."""
     if type(entry) is str and entry.count("/") == 1:
         plain = SHORT_RATIONAL.fullmatch(entry)
@@ -368,7 +370,7 @@ class Form:
     check_of_words: ClassVar[str | None] = None  # where they do not follow from the fields alone
     admitted: ClassVar[tuple[str, ...]] = ()  # checks that may fail in what is loaded: it says so itself
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: Fields) -> None:
         names = self.expected(fields)
         missing, unknown = sorted(names - set(fields)), sorted(set(fields) - names)
         for name, allowed in self.choices.items():
@@ -405,7 +407,7 @@ class Form:
         self.fields = fields
         self.read(fields)
 
-    def expected(self, fields: dict[str, Any]) -> set[str]:
+    def expected(self, fields: Fields) -> set[str]:
         """The names of all fields that a certificate with these must have."""
         return self.names | (self.may_have & set(fields))
 
@@ -414,7 +416,7 @@ class Form:
         """The names of the files that are checked with the certificate, where they stand beside it."""
         return ()
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         """Check and keep the fields that are of this kind alone."""
         raise NotImplementedError
 
@@ -592,12 +594,12 @@ def content(path: str) -> bytes:
         return read_whole(file, os.path.basename(path), first)
 
 
-def copy_of(entry: Any) -> bytes:
+def copy_of(entry: object) -> bytes:
     """A part of a certificate as a file of its own."""
     return (json.dumps(entry, indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
-def judge_copy(path: str, entry: Any, what: str) -> tuple[bool, str]:
+def judge_copy(path: str, entry: object, what: str) -> tuple[bool, str]:
     """Whether a file says what the certificate does: byte for byte, as readers of JSON differ in the rest."""
     name = os.path.basename(path)
     expected = copy_of(entry)
@@ -670,7 +672,7 @@ MOST_PEOPLE = 2**61  # of a table, less than this
 MOST_DIGITS = 38
 
 
-def chosen(entry: Any, where: str, factors: int = 1) -> Fraction:
+def chosen(entry: object, where: str, factors: int = 1) -> Fraction:
     """A rational that the publisher chose, or the product of so many: it may carry that many digits."""
     digits = MOST_DIGITS * factors
     if type(entry) is str and len(entry) > 4 * digits:  # before numbers of any length are looked at
@@ -709,14 +711,14 @@ def long_point(number: Fraction) -> bool:
     return digits >= least
 
 
-def _carries(entry: Any, digits: int, where: str) -> Refused:
+def _carries(entry: object, digits: int, where: str) -> Refused:
     return Refused(
         f"{where}: beyond what a limit may carry: expected numbers of up to {digits} digits in "
         f'"num/den", got {shown(entry)}'
     )
 
 
-def demanded(entry: Any, where: str) -> int:
+def demanded(entry: object, where: str) -> int:
     """A number of people, values or pieces of knowledge that the publisher chose."""
     number = whole(entry, where)
     if number > MOST_PEOPLE:
@@ -844,7 +846,7 @@ def undeclared_text(names: Sequence[str | None]) -> str:
 # Values of attributes, each with its kind: as JSON has them, as a cell has them, and as domains.
 
 
-def bound(entry: Any, where: str) -> Fraction | None:
+def bound(entry: object, where: str) -> Fraction | None:
     """An end of an interval: "num/den" with a sign, or null where it is open."""
     if entry is None:
         return None
@@ -855,13 +857,14 @@ def bound(entry: Any, where: str) -> Fraction | None:
     return rational(entry, where)
 
 
-def value(entry: Any, where: str) -> Typed:
+def value(entry: object, where: str) -> Typed:
     """The kind of a value of a domain, and the value: typed, as ["int","39"] or ["text","x"]."""
-    form = [type(part) for part in entry] if type(entry) is list else []
-    if entry in (["null"], ["suppressed"]):
-        return entry[0], None
+    parts = entry if type(entry) is list else []
+    form = [type(part) for part in parts]
+    if parts in (["null"], ["suppressed"]):
+        return parts[0], None
     if form == [str, str]:
-        kind, text = entry
+        kind, text = parts
         if kind == "text":
             return kind, text
         if kind == "bool" and text in ("false", "true"):
@@ -874,14 +877,14 @@ def value(entry: Any, where: str) -> Typed:
                     return kind, float(text)
             except ValueError:
                 pass
-    if len(form) == 3 and entry[0] == "interval":
-        low, high = bound(entry[1], where), bound(entry[2], where)
+    if len(form) == 3 and parts[0] == "interval":
+        low, high = bound(parts[1], where), bound(parts[2], where)
         if low is None or high is None or low < high:
             return "interval", (low, high)
     raise Refused(f'{where}: expected a typed value such as ["int","39"], got {shown(entry)}')
 
 
-def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
+def domain(entry: object, where: str, in_order: bool = True) -> list[Typed]:
     """The values of a domain, each with its kind: distinct, of one kind, null and then suppressed last.
 
     Intervals do not overlap, and increase; those of classes stand in the order of precedence.
@@ -1058,11 +1061,11 @@ class Document(Form):
     flags = ("gauge", "identity")
     optional = ("class_name",)
 
-    def expected(self, fields: dict[str, Any]) -> set[str]:
+    def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")
         return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         # With a prior it is R times a quotient of two numbers of that.
         factors = 3 if fields["method"] == "est" else 1
         self.amplification = chosen(fields["amplification"], "field 'amplification'", factors)
@@ -1083,25 +1086,9 @@ class Document(Form):
         self.prior: list[Fraction] | None = None
         if fields["method"] == "est":
             self.r, self.prior = self._closeness()
-        if type(fields["attributes"]) is not list:
-            raise Refused(f"field 'attributes': expected a list, got {shown(fields['attributes'])}")
-        self.attributes: list[tuple[str, list[Typed], list[list[int]]]] = []
+        self.attributes = self._attributes(fields["attributes"])
         product = 1
-        names: set[str] = set()
-        for entry in fields["attributes"]:
-            if type(entry) is not dict or set(entry) != {"name", "values", "counts"}:
-                raise Refused(f"field 'attributes': expected name, values and counts, got {shown(entry)}")
-            name = entry["name"]
-            if type(name) is not str or name in names or name == fields["class_name"]:
-                raise Refused(f"field 'attributes': expected distinct names, got {shown(name)}")
-            names.add(name)
-            where = f"attribute {name!r}"
-            values = domain(entry["values"], f"{where}, values")
-            rows = entry["counts"]
-            if type(rows) is not list or len(rows) != len(values):
-                raise Refused(f"{where}: expected counts of {len(values)} values, got {shown(rows)}")
-            counts = [self._counts(row, where, one) for row, one in zip(rows, values)]  # noqa: B905
-            self.attributes.append((name, values, counts))
+        for _, values, _ in self.attributes:
             product *= len(values)
         if product != self.tuples:
             raise Refused(
@@ -1127,6 +1114,28 @@ class Document(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _attributes(self, entries: object) -> list[Attribute]:
+        """The attributes, each with a name of its own, its values, and the counts of each."""
+        if type(entries) is not list:
+            raise Refused(f"field 'attributes': expected a list, got {shown(entries)}")
+        attributes: list[Attribute] = []
+        names: set[str] = set()
+        for entry in entries:
+            if type(entry) is not dict or set(entry) != {"name", "values", "counts"}:
+                raise Refused(f"field 'attributes': expected name, values and counts, got {shown(entry)}")
+            name = entry["name"]
+            if type(name) is not str or name in names or name == self.fields["class_name"]:
+                raise Refused(f"field 'attributes': expected distinct names, got {shown(name)}")
+            names.add(name)
+            where = f"attribute {name!r}"
+            values = domain(entry["values"], f"{where}, values")
+            rows = entry["counts"]
+            if type(rows) is not list or len(rows) != len(values):
+                raise Refused(f"{where}: expected counts of {len(values)} values, got {shown(rows)}")
+            counts = [self._counts(row, where, one) for row, one in zip(rows, values)]  # noqa: B905
+            attributes.append((name, values, counts))
+        return attributes
 
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
@@ -1247,7 +1256,7 @@ class Document(Form):
             )
         return r / least, prior
 
-    def _canonical(self, entry: Any) -> dict[str, Any]:
+    def _canonical(self, entry: object) -> Fields:
         """What a canonical release says besides: its points, and how they came about."""
         where = "field 'canonical'"
         if type(entry) is not dict or set(entry) != CANONICAL_FIELDS:
@@ -1260,29 +1269,16 @@ class Document(Form):
                 raise Refused(f"attribute {name!r}: beyond what an end of an interval may carry")
         width = len(self.classes) - 1
         constants = signed_list(entry["constants"], width, f"{where}, constants")
-        rows = entry["points"]
-        sizes = [len(values) for _, values, _ in self.attributes] if width else []
-        if type(rows) is not list or [len(one) if type(one) is list else -1 for one in rows] != sizes:
-            raise Refused(f"{where}: expected points of {sizes} values, got {shown(rows)}")
-        points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
+        points = self._points(entry["points"], width)
         if type(entry["reproducible"]) is not bool:
             raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
-        names = [*(name for name, _, _ in self.attributes), None]
-        undeclared = entry["undeclared"]
-        told = type(undeclared) is list and all(name is None or type(name) is str for name in undeclared)
-        named = set(undeclared) if told else set()
-        if not told or [name for name in names if name in named] != undeclared:
-            raise Refused(
-                f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
-            )
-        numbers = [number for one in points for row in one for number in row]
-        if numbers and min(numbers) < 0:
-            raise Refused(f"{where}: expected points of at least 0, got {short(min(numbers))}")
+        undeclared = self._undeclared(entry["undeclared"])
         bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
-        least = max(numbers, default=0).bit_length()
-        if bits is not None and not max(least, 1) <= bits <= MOST_BITS:
+        largest = max((number for one in points for row in one for number in row), default=0)
+        least = max(largest.bit_length(), 1)
+        if bits is not None and not least <= bits <= MOST_BITS:
             raise Refused(
-                f"{where}: expected bits from {max(least, 1)}, which these points have, to {MOST_BITS}, "
+                f"{where}: expected bits from {least}, which these points have, to {MOST_BITS}, "
                 f"got {short(bits)}"
             )
         if not self.fields["gauge"]:
@@ -1292,48 +1288,74 @@ class Document(Form):
                 "field 'differing_rows': expected null, as a canonical release is made of answers and not of "
                 f"rows; got {short(self.differing_rows)}"
             )
-        listed = entry["listed"]
-        if listed is not None:
-            if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:
-                raise Refused(
-                    f"{where}: expected listed as differing, sha256 and tuples, got {shown(listed)}"
-                )
-            if type(listed["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", listed["sha256"]):
-                raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(listed['sha256'], 80)}")
-            n_listed = whole(listed["tuples"], f"{where}, listed tuples")
-            differing = whole(listed["differing"], f"{where}, listed differing")
-            if not 1 <= n_listed <= self.tuples:
-                raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
-            if differing > n_listed:
-                raise Refused(
-                    f"{where}: expected at most {short(n_listed)} differing of those listed, "
-                    f"got {short(differing)}"
-                )
-            if self.fields["equivalence"] != "none":
-                raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
-            listed = {"tuples": n_listed, "sha256": listed["sha256"], "differing": differing}
         return {
             "bits": bits,
             "constants": constants,
-            "listed": listed,
+            "listed": None if entry["listed"] is None else self._listed(entry["listed"]),
             "points": points,
             "reproducible": entry["reproducible"],
-            "undeclared": tuple(undeclared),
+            "undeclared": undeclared,
         }
+
+    def _points(self, rows: object, width: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """What each value of each attribute adds to the total of each class but the last."""
+        where = "field 'canonical'"
+        sizes = [len(values) for _, values, _ in self.attributes] if width else []
+        if type(rows) is not list or [len(one) if type(one) is list else -1 for one in rows] != sizes:
+            raise Refused(f"{where}: expected points of {sizes} values, got {shown(rows)}")
+        points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
+        least = min((number for one in points for row in one for number in row), default=0)
+        if least < 0:
+            raise Refused(f"{where}: expected points of at least 0, got {short(least)}")
+        return points
+
+    def _undeclared(self, entry: object) -> tuple[str | None, ...]:
+        """The attributes whose values were taken from the rows, and None for the class."""
+        names = [*(name for name, _, _ in self.attributes), None]
+        if type(entry) is list and all(name is None or type(name) is str for name in entry):
+            stated = set(entry)
+            if [name for name in names if name in stated] == entry:
+                return tuple(entry)
+        raise Refused(
+            "field 'canonical': expected names of attributes, and null for the class last, got "
+            f"{shown(entry)}"
+        )
+
+    def _listed(self, entry: object) -> Fields:
+        """The public list that answers are kept on, and on how many of its tuples they are not."""
+        where = "field 'canonical'"
+        if type(entry) is not dict or set(entry) != {"differing", "sha256", "tuples"}:
+            raise Refused(f"{where}: expected listed as differing, sha256 and tuples, got {shown(entry)}")
+        if type(entry["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
+            raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(entry['sha256'], 80)}")
+        n_listed = whole(entry["tuples"], f"{where}, listed tuples")
+        differing = whole(entry["differing"], f"{where}, listed differing")
+        if not 1 <= n_listed <= self.tuples:
+            raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
+        if differing > n_listed:
+            raise Refused(
+                f"{where}: expected at most {short(n_listed)} differing of those listed, "
+                f"got {short(differing)}"
+            )
+        if self.fields["equivalence"] != "none":
+            raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
+        return {"tuples": n_listed, "sha256": entry["sha256"], "differing": differing}
 
     def _optional(self, name: str) -> int | None:
         entry = self.fields[name]
         return None if entry is None else whole(entry, f"field {name!r}")
 
-    def _counts(self, entry: Any, where: str, one: Typed | None = None) -> list[int]:
-        fits = type(entry) is list and len(entry) == len(self.classes)
-        if fits and all(type(number) is int and 0 <= number <= WHOLE_IN_JSON for number in entry):
-            return list(entry)
+    def _counts(self, entry: object, where: str, one: Typed | None = None) -> list[int]:
+        numbers = entry if type(entry) is list and len(entry) == len(self.classes) else None
+        if numbers is not None and all(
+            type(number) is int and 0 <= number <= WHOLE_IN_JSON for number in numbers
+        ):
+            return list(numbers)
         if one is not None:  # only here, as the text of a value takes longer than its counts
             where = f"{where}, value {label(one)}"
-        if not fits:
+        if numbers is None:
             raise Refused(f"{where}: expected {len(self.classes)} counts, one a class, got {shown(entry)}")
-        return [whole(number, where) for number in entry]
+        return [whole(number, where) for number in numbers]
 
     @property
     def limit(self) -> Fraction:
@@ -1398,8 +1420,8 @@ def what_changed(document: Document, stated: str, size: int) -> str:
     return fault or "a digit, name or label is not what it was"
 
 
-def _swapped(c: int, d: int) -> Callable[[list[Any]], list[Any]]:
-    def swap(entries: list[Any]) -> list[Any]:
+def _swapped(c: int, d: int) -> Callable[[list[object]], list[object]]:
+    def swap(entries: list[object]) -> list[object]:
         entries = list(entries)
         entries[c], entries[d] = entries[d], entries[c]
         return entries
@@ -1470,7 +1492,7 @@ class TableForm(Form):
         """What is found of the other files of the folder, but for the table's copy."""
         return []
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         self.rows = whole(fields["rows"], "field 'rows'")
         self.weights: str | None = fields.get("weights")
         self.canonical_order: bool = fields.get("order", "canonical") == "canonical"
@@ -1508,12 +1530,12 @@ class TableForm(Form):
             return []
         return [SHUFFLED.format(", by a generator with a seed" if self.fields["seeded"] else "")]
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         """Check and keep the fields that are of this kind alone; the columns and their texts in the table."""
         raise NotImplementedError
 
 
-def columns_of(entry: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
+def columns_of(entry: object) -> list[tuple[str, list[tuple[str, list[object]]]]]:
     """The columns of a table: the name, and (text in table.csv, what it stands for) of each cell."""
     if type(entry) is not list or not entry:
         raise Refused(f"field 'columns': expected a list, got {shown(entry)}")
@@ -1525,7 +1547,7 @@ def columns_of(entry: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
     return found
 
 
-def cells_of(entry: Any, where: str) -> list[tuple[str, list[Any]]]:
+def cells_of(entry: object, where: str) -> list[tuple[str, list[object]]]:
     """Pairs of a text, each another one, and a list, which is what it stands for."""
     if type(entry) is not list or not entry:
         raise Refused(f"{where}: expected a list of texts and values, got {shown(entry)}")
@@ -1539,7 +1561,7 @@ def cells_of(entry: Any, where: str) -> list[tuple[str, list[Any]]]:
     return [(text, stands_for) for text, stands_for in entry]
 
 
-def plain_cells(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typed]]:
+def plain_cells(cells: Sequence[tuple[str, object]], where: str) -> list[tuple[str, Typed]]:
     """Cells of a column as it was in the data: one value has one text, and that is its own."""
     values = domain([typed for _, typed in cells], where)
     found = []
@@ -1552,7 +1574,7 @@ def plain_cells(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typ
     return found
 
 
-def texts_of(cells: Sequence[tuple[str, Any]]) -> list[str]:
+def texts_of(cells: Sequence[tuple[str, object]]) -> list[str]:
     return [text for text, _ in cells]
 
 
@@ -1671,7 +1693,9 @@ class _Records:
             yield line
 
 
-def _count_rows(document: TableForm, lines: Any, rows: Rows, written: Any) -> str | None:
+def _count_rows(
+    document: TableForm, lines: Iterable[list[str]], rows: Rows, written: hashlib._Hash
+) -> str | None:
     """Count the rows of the lines below the header, and hash them as they are to be written."""
     weighted = document.weights is not None
     header, places = document.header, document.places
@@ -1740,7 +1764,7 @@ MOST_MATCHED = 1 << 24  # rows, for all templates
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
-    def __init__(self, entry: Any, columns: dict[str, dict[str, int]]) -> None:
+    def __init__(self, entry: object, columns: dict[str, dict[str, int]]) -> None:
         names = {"attribute", "confidence", "limit", "quasi", "value"}
         if type(entry) is not dict or set(entry) != names:
             raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
@@ -1807,7 +1831,7 @@ class DisclosureDocument(TableForm):
     lists = ("masked", "notes", "warnings")
     optional = ("target", "weights")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.columns = [
             (name, plain_cells(cells, f"column {name!r}")) for name, cells in columns_of(fields["columns"])
         ]
@@ -1987,7 +2011,7 @@ DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 COINS = "The coins of a cryptographic generator were thrown for every answer."
 
 
-def check_cut(name: str, cut: Any) -> None:
+def check_cut(name: str, cut: object) -> None:
     """Refuse what is no place where a column was made two-valued, or could hide a text."""
     where = "field 'cuts'"
     if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
@@ -2049,7 +2073,7 @@ class DisguisedDocument(TableForm):
     check_of_words = "untouched"
     admitted = ("coins", "hidden")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.columns = [
             (name, plain_cells(cells, f"column {name!r}")) for name, cells in columns_of(fields["columns"])
         ]
@@ -2080,7 +2104,7 @@ class DisguisedDocument(TableForm):
             if name in self.files and os.path.lexists(os.path.join(folder, name))
         ]
 
-    def _check_cuts(self, entry: Any) -> None:
+    def _check_cuts(self, entry: object) -> None:
         """Where columns of the scheme were made two-valued: a number, or a place in a list of values."""
         where = "field 'cuts'"
         if type(entry) is not dict or not entry:
@@ -2091,11 +2115,16 @@ class DisguisedDocument(TableForm):
             check_cut(name, cut)
 
     @staticmethod
-    def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
+    def _scheme(entry: object) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
         where = "field 'scheme'"
         kind = entry.get("kind") if type(entry) is dict else None
-        told = type(entry) is dict and entry.get("format")
-        if not told or set(entry) != scheme_fields(kind) or type(told) is not int or told != FORMAT:
+        version = entry.get("format") if type(entry) is dict else None
+        if (
+            type(entry) is not dict
+            or set(entry) != scheme_fields(kind)
+            or type(version) is not int
+            or version != FORMAT
+        ):
             raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
         lie = entry.get("lie")
         if kind == "k-ary" and lie not in LIES:
@@ -2231,13 +2260,13 @@ def _judge_untouched(document: DisguisedDocument) -> tuple[str, bool, str]:
     return "untouched", False, f"{text}; the certificate says in words what its scheme does not"
 
 
-def _sorted(values: list[Any]) -> list[Any]:
+def _sorted(values: list[str] | list[bool]) -> list[object]:
     """Texts by code point, but years and durations by time; or bools."""
-    found = sorted(values)
+    texts = [one for one in values if type(one) is str]
     for pattern, key in ((DURATION, _seconds), (DATE, _years)):
-        if all(type(one) is str and pattern.fullmatch(one) for one in found):
-            found.sort(key=key)
-    return found
+        if len(texts) == len(values) and all(map(pattern.fullmatch, texts)):
+            return [*sorted(texts, key=key)]
+    return [*sorted(values)]
 
 
 def _seconds(text: str) -> tuple[Decimal, str]:
@@ -2466,7 +2495,7 @@ class PartitionDocument(TableForm):
     check_of_words = "words"
     distances = ("equal", "ordered")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.groups = whole(fields["groups"], "field 'groups'")
         self.points = self._points(fields["points"])
         self.k = None if fields["k"] is None else demanded(fields["k"], "field 'k'")
@@ -2534,14 +2563,14 @@ class PartitionDocument(TableForm):
                 )
         return fault
 
-    def _pair(self, name: str) -> tuple[Any, Any]:
+    def _pair(self, name: str) -> tuple[object, object]:
         entry = self.fields[name]
         if type(entry) is not list or len(entry) != 2:
             raise Refused(f"field {name!r}: expected a pair, got {shown(entry)}")
         return entry[0], entry[1]
 
     @staticmethod
-    def _points(entry: Any) -> list[tuple[int, int, int, Fraction]]:
+    def _points(entry: object) -> list[tuple[int, int, int, Fraction]]:
         if type(entry) is not list:
             raise Refused(f"field 'points': expected a list, got {shown(entry)}")
         points = []
@@ -2558,7 +2587,7 @@ class PartitionDocument(TableForm):
         return points
 
     @staticmethod
-    def _generalised(cells: list[tuple[str, list[Any]]], where: str) -> list[tuple[str, list[Typed]]]:
+    def _generalised(cells: list[tuple[str, list[object]]], where: str) -> list[tuple[str, list[Typed]]]:
         found: list[tuple[str, list[Typed]]] = []
         lists: set[str] = set()  # texts, as in a domain
         for text, entry in cells:
@@ -3294,7 +3323,7 @@ def judge(document: Document) -> Judged:
 LONGEST = 40  # characters of a number in JSON; the message of one that is too large shows this many
 
 
-def _no_number(text: str) -> Any:
+def _no_number(text: str) -> object:
     raise Refused(f"the file is damaged: {text[:40]} stands where only integers do")
 
 
@@ -3360,7 +3389,7 @@ def _parsed(data: bytes) -> Form:
     return document
 
 
-def _form_of(fields: dict[str, Any]) -> type[Form]:
+def _form_of(fields: Fields) -> type[Form]:
     """The class of a certificate with these fields."""
     if "class_counts" in fields:  # a release that calls itself something else is told so by the release
         return Document
@@ -3393,7 +3422,7 @@ class Kind(NamedTuple):
     """How the certificates of a kind of published thing are read and judged."""
 
     form: type[Form]
-    judge: Callable[[Any, Rows], Judged]
+    judge: Callable[..., Judged]  # of a certificate of this form, and the rows of its table
 
 
 KINDS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from nbcfast._wire.json_entries import Refused, rational, shown, whole
 from nbcfast._wire.messages import short
@@ -14,7 +13,7 @@ MOST_PEOPLE = 2**61  # of a table, less than this
 MOST_DIGITS = 38
 
 
-def chosen(entry: Any, where: str, factors: int = 1) -> Fraction:
+def chosen(entry: object, where: str, factors: int = 1) -> Fraction:
     """A rational that the publisher chose, or the product of so many: it may carry that many digits."""
     digits = MOST_DIGITS * factors
     if type(entry) is str and len(entry) > 4 * digits:  # before numbers of any length are looked at
@@ -53,14 +52,14 @@ def long_point(number: Fraction) -> bool:
     return digits >= least
 
 
-def _carries(entry: Any, digits: int, where: str) -> Refused:
+def _carries(entry: object, digits: int, where: str) -> Refused:
     return Refused(
         f"{where}: beyond what a limit may carry: expected numbers of up to {digits} digits in "
         f'"num/den", got {shown(entry)}'
     )
 
 
-def demanded(entry: Any, where: str) -> int:
+def demanded(entry: object, where: str) -> int:
     """A number of people, values or pieces of knowledge that the publisher chose."""
     number = whole(entry, where)
     if number > MOST_PEOPLE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast._wire.json_entries import digest
 from nbcfast._wire.messages import short
@@ -44,8 +44,8 @@ def what_changed(document: Document, stated: str, size: int) -> str:
     return fault or "a digit, name or label is not what it was"
 
 
-def _swapped(c: int, d: int) -> Callable[[list[Any]], list[Any]]:
-    def swap(entries: list[Any]) -> list[Any]:
+def _swapped(c: int, d: int) -> Callable[[list[object]], list[object]]:
+    def swap(entries: list[object]) -> list[object]:
         entries = list(entries)
         entries[c], entries[d] = entries[d], entries[c]
         return entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from nbcfast._wire.chosen_numbers import chosen
 from nbcfast._wire.json_entries import Refused, canonical_json, rational, shown
@@ -14,6 +14,7 @@ from nbcfast._wire.table_form import WITHHELD, TableForm, columns_of, plain_cell
 from nbcfast._wire.typed_values import label, value
 
 if TYPE_CHECKING:
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
     from nbcfast._wire.table_form import Rows
 
@@ -29,7 +30,7 @@ MOST_MATCHED = 1 << 24  # rows, for all templates
 class DisclosureTemplate:
     """An inference that the certificate limits, and the confidence that it states."""
 
-    def __init__(self, entry: Any, columns: dict[str, dict[str, int]]) -> None:
+    def __init__(self, entry: object, columns: dict[str, dict[str, int]]) -> None:
         names = {"attribute", "confidence", "limit", "quasi", "value"}
         if type(entry) is not dict or set(entry) != names:
             raise Refused(f"field 'templates': expected entries with {sorted(names)}, got {shown(entry)}")
@@ -96,7 +97,7 @@ class DisclosureDocument(TableForm):
     lists = ("masked", "notes", "warnings")
     optional = ("target", "weights")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.columns = [
             (name, plain_cells(cells, f"column {name!r}")) for name, cells in columns_of(fields["columns"])
         ]

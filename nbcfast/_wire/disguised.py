@@ -6,7 +6,7 @@ import os
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast._wire.coins import LIES, exposed, greatest_odds, scheme_fields, useless
@@ -20,6 +20,7 @@ from nbcfast._wire.table_form import TableForm, columns_of, plain_cells, texts_o
 from nbcfast._wire.typed_values import domain
 
 if TYPE_CHECKING:
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
     from nbcfast._wire.table_form import Rows
     from nbcfast._wire.typed_values import Typed
@@ -34,7 +35,7 @@ DATE = re.compile(r"([0-9]{4,}|-[0-9]{3,})(-[0-9]{2}-[0-9]{2}(?:T.*)?)")
 COINS = "The coins of a cryptographic generator were thrown for every answer."
 
 
-def check_cut(name: str, cut: Any) -> None:
+def check_cut(name: str, cut: object) -> None:
     """Refuse what is no place where a column was made two-valued, or could hide a text."""
     where = "field 'cuts'"
     if type(cut) is not dict or set(cut) != {"point", "values"} or type(cut["values"]) is not list:
@@ -96,7 +97,7 @@ class DisguisedDocument(TableForm):
     check_of_words = "untouched"
     admitted = ("coins", "hidden")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.columns = [
             (name, plain_cells(cells, f"column {name!r}")) for name, cells in columns_of(fields["columns"])
         ]
@@ -127,7 +128,7 @@ class DisguisedDocument(TableForm):
             if name in self.files and os.path.lexists(os.path.join(folder, name))
         ]
 
-    def _check_cuts(self, entry: Any) -> None:
+    def _check_cuts(self, entry: object) -> None:
         """Where columns of the scheme were made two-valued: a number, or a place in a list of values."""
         where = "field 'cuts'"
         if type(entry) is not dict or not entry:
@@ -138,11 +139,16 @@ class DisguisedDocument(TableForm):
             check_cut(name, cut)
 
     @staticmethod
-    def _scheme(entry: Any) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
+    def _scheme(entry: object) -> tuple[str | None, list[tuple[Fraction, list[str]]], dict[str, list[Typed]]]:
         where = "field 'scheme'"
         kind = entry.get("kind") if type(entry) is dict else None
-        told = type(entry) is dict and entry.get("format")
-        if not told or set(entry) != scheme_fields(kind) or type(told) is not int or told != FORMAT:
+        version = entry.get("format") if type(entry) is dict else None
+        if (
+            type(entry) is not dict
+            or set(entry) != scheme_fields(kind)
+            or type(version) is not int
+            or version != FORMAT
+        ):
             raise Refused(f"{where}: expected a binary or k-ary scheme, got {shown(entry)}")
         lie = entry.get("lie")
         if kind == "k-ary" and lie not in LIES:
@@ -278,13 +284,13 @@ def _judge_untouched(document: DisguisedDocument) -> tuple[str, bool, str]:
     return "untouched", False, f"{text}; the certificate says in words what its scheme does not"
 
 
-def _sorted(values: list[Any]) -> list[Any]:
+def _sorted(values: list[str] | list[bool]) -> list[object]:
     """Texts by code point, but years and durations by time; or bools."""
-    found = sorted(values)
+    texts = [one for one in values if type(one) is str]
     for pattern, key in ((DURATION, _seconds), (DATE, _years)):
-        if all(type(one) is str and pattern.fullmatch(one) for one in found):
-            found.sort(key=key)
-    return found
+        if len(texts) == len(values) and all(map(pattern.fullmatch, texts)):
+            return [*sorted(texts, key=key)]
+    return [*sorted(values)]
 
 
 def _seconds(text: str) -> tuple[Decimal, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from nbcfast._wire.json_entries import FORMAT, Refused, shown
 from nbcfast._wire.messages import brief
@@ -12,6 +12,7 @@ from nbcfast._wire.outcomes import decisions, outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
 
 
@@ -35,7 +36,7 @@ class Form:
     check_of_words: ClassVar[str | None] = None  # where they do not follow from the fields alone
     admitted: ClassVar[tuple[str, ...]] = ()  # checks that may fail in what is loaded: it says so itself
 
-    def __init__(self, fields: dict[str, Any]) -> None:
+    def __init__(self, fields: Fields) -> None:
         names = self.expected(fields)
         missing, unknown = sorted(names - set(fields)), sorted(set(fields) - names)
         for name, allowed in self.choices.items():
@@ -72,7 +73,7 @@ class Form:
         self.fields = fields
         self.read(fields)
 
-    def expected(self, fields: dict[str, Any]) -> set[str]:
+    def expected(self, fields: Fields) -> set[str]:
         """The names of all fields that a certificate with these must have."""
         return self.names | (self.may_have & set(fields))
 
@@ -81,7 +82,7 @@ class Form:
         """The names of the files that are checked with the certificate, where they stand beside it."""
         return ()
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         """Check and keep the fields that are of this kind alone."""
         raise NotImplementedError
 

@@ -10,9 +10,12 @@ import json
 import re
 from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbcfast._wire.messages import brief
+
+if TYPE_CHECKING:
+    Fields = dict[str, Any]  # a JSON object of a file: whatever is in it, until it is checked
 
 FORMAT = 1
 WHOLE_IN_JSON = 2**53  # readers that hold numbers as doubles would round integers beyond it
@@ -34,24 +37,24 @@ class TooLong(Refused):
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def canonical_json(document: Any) -> str:
+def canonical_json(document: object) -> str:
     """The one text of a document: sorted keys, no spaces, ASCII."""
     return ENCODER.encode(document)
 
 
-def digest(document: dict[str, Any]) -> str:
+def digest(document: Fields) -> str:
     """The sha256 of the canonical text without the field of that name."""
     rest = {name: entry for name, entry in document.items() if name != "sha256"}
     return hashlib.sha256(canonical_json(rest).encode("ascii")).hexdigest()
 
 
-def shown(entry: Any, length: int = 60) -> str:
+def shown(entry: object, length: int = 60) -> str:
     """An entry of the file, short enough for a message."""
     text = canonical_json(entry)
     return text if len(text) <= length else text[: length - 2] + ".."
 
 
-def whole(entry: Any, where: str) -> int:
+def whole(entry: object, where: str) -> int:
     """An integer of at least 0: a JSON number, or hexadecimal text beyond 2^53."""
     if type(entry) is int and 0 <= entry <= WHOLE_IN_JSON:
         return entry
@@ -62,7 +65,7 @@ def whole(entry: Any, where: str) -> int:
     raise Refused(f"{where}: expected an integer (as text 0x.. beyond 2^53), got {shown(entry)}")
 
 
-def signed(entry: Any, where: str) -> int:
+def signed(entry: object, where: str) -> int:
     """An integer of either sign, as text with a sign beyond 2^53."""
     if type(entry) is int and -WHOLE_IN_JSON <= entry < 0:
         return entry
@@ -71,7 +74,7 @@ def signed(entry: Any, where: str) -> int:
     return whole(entry, where)
 
 
-def signed_list(entry: Any, length: int, where: str) -> tuple[int, ...]:
+def signed_list(entry: object, length: int, where: str) -> tuple[int, ...]:
     """So many integers of either sign."""
     if type(entry) is not list or len(entry) != length:
         raise Refused(f"{where}: expected {length} integers, got {shown(entry)}")
@@ -89,7 +92,7 @@ def _part(text: str) -> int:
 SHORT_RATIONAL = re.compile(r"(0|[1-9][0-9]{0,14})/([1-9][0-9]{0,14})")  # of most intervals
 
 
-def rational(entry: Any, where: str) -> Fraction:
+def rational(entry: object, where: str) -> Fraction:
     """A number of at least 0, as "num/den" in lowest terms."""
     if type(entry) is str and entry.count("/") == 1:
         plain = SHORT_RATIONAL.fullmatch(entry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._wire.count_faults import what_changed
 from nbcfast._wire.disclosure import DisclosureDocument, judge_disclosure
@@ -23,6 +23,7 @@ from nbcfast._wire.table_form import TableForm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Judged
     from nbcfast._wire.table_form import Rows
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 LONGEST = 40  # characters of a number in JSON; the message of one that is too large shows this many
 
 
-def _no_number(text: str) -> Any:
+def _no_number(text: str) -> object:
     raise Refused(f"the file is damaged: {text[:40]} stands where only integers do")
 
 
@@ -96,7 +97,7 @@ def _parsed(data: bytes) -> Form:
     return document
 
 
-def _form_of(fields: dict[str, Any]) -> type[Form]:
+def _form_of(fields: Fields) -> type[Form]:
     """The class of a certificate with these fields."""
     if "class_counts" in fields:  # a release that calls itself something else is told so by the release
         return Document
@@ -129,7 +130,7 @@ class Kind(NamedTuple):
     """How the certificates of a kind of published thing are read and judged."""
 
     form: type[Form]
-    judge: Callable[[Any, Rows], Judged]
+    judge: Callable[..., Judged]  # of a certificate of this form, and the rows of its table
 
 
 KINDS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from nbcfast._wire.chosen_numbers import chosen, demanded
 from nbcfast._wire.json_entries import Refused, canonical_json, shown, whole
@@ -15,6 +15,7 @@ from nbcfast._wire.typed_values import element, label, set_text, value, value_te
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided
     from nbcfast._wire.table_form import Rows
     from nbcfast._wire.typed_values import Typed
@@ -66,7 +67,7 @@ class PartitionDocument(TableForm):
     check_of_words = "words"
     distances = ("equal", "ordered")
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         self.groups = whole(fields["groups"], "field 'groups'")
         self.points = self._points(fields["points"])
         self.k = None if fields["k"] is None else demanded(fields["k"], "field 'k'")
@@ -134,14 +135,14 @@ class PartitionDocument(TableForm):
                 )
         return fault
 
-    def _pair(self, name: str) -> tuple[Any, Any]:
+    def _pair(self, name: str) -> tuple[object, object]:
         entry = self.fields[name]
         if type(entry) is not list or len(entry) != 2:
             raise Refused(f"field {name!r}: expected a pair, got {shown(entry)}")
         return entry[0], entry[1]
 
     @staticmethod
-    def _points(entry: Any) -> list[tuple[int, int, int, Fraction]]:
+    def _points(entry: object) -> list[tuple[int, int, int, Fraction]]:
         if type(entry) is not list:
             raise Refused(f"field 'points': expected a list, got {shown(entry)}")
         points = []
@@ -158,7 +159,7 @@ class PartitionDocument(TableForm):
         return points
 
     @staticmethod
-    def _generalised(cells: list[tuple[str, list[Any]]], where: str) -> list[tuple[str, list[Typed]]]:
+    def _generalised(cells: list[tuple[str, list[object]]], where: str) -> list[tuple[str, list[Typed]]]:
         found: list[tuple[str, list[Typed]]] = []
         lists: set[str] = set()  # texts, as in a domain
         for text, entry in cells:

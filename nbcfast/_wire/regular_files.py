@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import stat
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from nbcfast._wire.json_entries import Refused, TooLong
 from nbcfast._wire.messages import named, quoted
@@ -122,12 +122,12 @@ def content(path: str) -> bytes:
         return read_whole(file, os.path.basename(path), first)
 
 
-def copy_of(entry: Any) -> bytes:
+def copy_of(entry: object) -> bytes:
     """A part of a certificate as a file of its own."""
     return (json.dumps(entry, indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
-def judge_copy(path: str, entry: Any, what: str) -> tuple[bool, str]:
+def judge_copy(path: str, entry: object, what: str) -> tuple[bool, str]:
     """Whether a file says what the certificate does: byte for byte, as readers of JSON differ in the rest."""
     name = os.path.basename(path)
     expected = copy_of(entry)

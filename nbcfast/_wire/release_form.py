@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE, carries_more, chosen
 from nbcfast._wire.form import Form
@@ -27,9 +27,11 @@ from nbcfast._wire.release_words import (
 from nbcfast._wire.typed_values import domain, in_words, label
 
 if TYPE_CHECKING:
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided
     from nbcfast._wire.typed_values import Typed
 
+    Attribute = tuple[str, list[Typed], list[list[int]]]  # name, values, and counts[value][class]
 
 FIELDS = {
     "amplification",
@@ -78,11 +80,11 @@ class Document(Form):
     flags = ("gauge", "identity")
     optional = ("class_name",)
 
-    def expected(self, fields: dict[str, Any]) -> set[str]:
+    def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")
         return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         # With a prior it is R times a quotient of two numbers of that.
         factors = 3 if fields["method"] == "est" else 1
         self.amplification = chosen(fields["amplification"], "field 'amplification'", factors)
@@ -103,25 +105,9 @@ class Document(Form):
         self.prior: list[Fraction] | None = None
         if fields["method"] == "est":
             self.r, self.prior = self._closeness()
-        if type(fields["attributes"]) is not list:
-            raise Refused(f"field 'attributes': expected a list, got {shown(fields['attributes'])}")
-        self.attributes: list[tuple[str, list[Typed], list[list[int]]]] = []
+        self.attributes = self._attributes(fields["attributes"])
         product = 1
-        names: set[str] = set()
-        for entry in fields["attributes"]:
-            if type(entry) is not dict or set(entry) != {"name", "values", "counts"}:
-                raise Refused(f"field 'attributes': expected name, values and counts, got {shown(entry)}")
-            name = entry["name"]
-            if type(name) is not str or name in names or name == fields["class_name"]:
-                raise Refused(f"field 'attributes': expected distinct names, got {shown(name)}")
-            names.add(name)
-            where = f"attribute {name!r}"
-            values = domain(entry["values"], f"{where}, values")
-            rows = entry["counts"]
-            if type(rows) is not list or len(rows) != len(values):
-                raise Refused(f"{where}: expected counts of {len(values)} values, got {shown(rows)}")
-            counts = [self._counts(row, where, one) for row, one in zip(rows, values)]  # noqa: B905
-            self.attributes.append((name, values, counts))
+        for _, values, _ in self.attributes:
             product *= len(values)
         if product != self.tuples:
             raise Refused(
@@ -147,6 +133,28 @@ class Document(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _attributes(self, entries: object) -> list[Attribute]:
+        """The attributes, each with a name of its own, its values, and the counts of each."""
+        if type(entries) is not list:
+            raise Refused(f"field 'attributes': expected a list, got {shown(entries)}")
+        attributes: list[Attribute] = []
+        names: set[str] = set()
+        for entry in entries:
+            if type(entry) is not dict or set(entry) != {"name", "values", "counts"}:
+                raise Refused(f"field 'attributes': expected name, values and counts, got {shown(entry)}")
+            name = entry["name"]
+            if type(name) is not str or name in names or name == self.fields["class_name"]:
+                raise Refused(f"field 'attributes': expected distinct names, got {shown(name)}")
+            names.add(name)
+            where = f"attribute {name!r}"
+            values = domain(entry["values"], f"{where}, values")
+            rows = entry["counts"]
+            if type(rows) is not list or len(rows) != len(values):
+                raise Refused(f"{where}: expected counts of {len(values)} values, got {shown(rows)}")
+            counts = [self._counts(row, where, one) for row, one in zip(rows, values)]  # noqa: B905
+            attributes.append((name, values, counts))
+        return attributes
 
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
@@ -267,7 +275,7 @@ class Document(Form):
             )
         return r / least, prior
 
-    def _canonical(self, entry: Any) -> dict[str, Any]:
+    def _canonical(self, entry: object) -> Fields:
         """What a canonical release says besides: its points, and how they came about."""
         where = "field 'canonical'"
         if type(entry) is not dict or set(entry) != CANONICAL_FIELDS:
@@ -280,29 +288,16 @@ class Document(Form):
                 raise Refused(f"attribute {name!r}: beyond what an end of an interval may carry")
         width = len(self.classes) - 1
         constants = signed_list(entry["constants"], width, f"{where}, constants")
-        rows = entry["points"]
-        sizes = [len(values) for _, values, _ in self.attributes] if width else []
-        if type(rows) is not list or [len(one) if type(one) is list else -1 for one in rows] != sizes:
-            raise Refused(f"{where}: expected points of {sizes} values, got {shown(rows)}")
-        points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
+        points = self._points(entry["points"], width)
         if type(entry["reproducible"]) is not bool:
             raise Refused(f"{where}: expected true or false, got {shown(entry['reproducible'])}")
-        names = [*(name for name, _, _ in self.attributes), None]
-        undeclared = entry["undeclared"]
-        told = type(undeclared) is list and all(name is None or type(name) is str for name in undeclared)
-        named = set(undeclared) if told else set()
-        if not told or [name for name in names if name in named] != undeclared:
-            raise Refused(
-                f"{where}: expected names of attributes, and null for the class last, got {shown(undeclared)}"
-            )
-        numbers = [number for one in points for row in one for number in row]
-        if numbers and min(numbers) < 0:
-            raise Refused(f"{where}: expected points of at least 0, got {short(min(numbers))}")
+        undeclared = self._undeclared(entry["undeclared"])
         bits = None if entry["bits"] is None else whole(entry["bits"], f"{where}, bits")
-        least = max(numbers, default=0).bit_length()
-        if bits is not None and not max(least, 1) <= bits <= MOST_BITS:
+        largest = max((number for one in points for row in one for number in row), default=0)
+        least = max(largest.bit_length(), 1)
+        if bits is not None and not least <= bits <= MOST_BITS:
             raise Refused(
-                f"{where}: expected bits from {max(least, 1)}, which these points have, to {MOST_BITS}, "
+                f"{where}: expected bits from {least}, which these points have, to {MOST_BITS}, "
                 f"got {short(bits)}"
             )
         if not self.fields["gauge"]:
@@ -312,48 +307,74 @@ class Document(Form):
                 "field 'differing_rows': expected null, as a canonical release is made of answers and not of "
                 f"rows; got {short(self.differing_rows)}"
             )
-        listed = entry["listed"]
-        if listed is not None:
-            if type(listed) is not dict or set(listed) != {"differing", "sha256", "tuples"}:
-                raise Refused(
-                    f"{where}: expected listed as differing, sha256 and tuples, got {shown(listed)}"
-                )
-            if type(listed["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", listed["sha256"]):
-                raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(listed['sha256'], 80)}")
-            n_listed = whole(listed["tuples"], f"{where}, listed tuples")
-            differing = whole(listed["differing"], f"{where}, listed differing")
-            if not 1 <= n_listed <= self.tuples:
-                raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
-            if differing > n_listed:
-                raise Refused(
-                    f"{where}: expected at most {short(n_listed)} differing of those listed, "
-                    f"got {short(differing)}"
-                )
-            if self.fields["equivalence"] != "none":
-                raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
-            listed = {"tuples": n_listed, "sha256": listed["sha256"], "differing": differing}
         return {
             "bits": bits,
             "constants": constants,
-            "listed": listed,
+            "listed": None if entry["listed"] is None else self._listed(entry["listed"]),
             "points": points,
             "reproducible": entry["reproducible"],
-            "undeclared": tuple(undeclared),
+            "undeclared": undeclared,
         }
+
+    def _points(self, rows: object, width: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """What each value of each attribute adds to the total of each class but the last."""
+        where = "field 'canonical'"
+        sizes = [len(values) for _, values, _ in self.attributes] if width else []
+        if type(rows) is not list or [len(one) if type(one) is list else -1 for one in rows] != sizes:
+            raise Refused(f"{where}: expected points of {sizes} values, got {shown(rows)}")
+        points = tuple(tuple(signed_list(row, width, f"{where}, points") for row in one) for one in rows)
+        least = min((number for one in points for row in one for number in row), default=0)
+        if least < 0:
+            raise Refused(f"{where}: expected points of at least 0, got {short(least)}")
+        return points
+
+    def _undeclared(self, entry: object) -> tuple[str | None, ...]:
+        """The attributes whose values were taken from the rows, and None for the class."""
+        names = [*(name for name, _, _ in self.attributes), None]
+        if type(entry) is list and all(name is None or type(name) is str for name in entry):
+            stated = set(entry)
+            if [name for name in names if name in stated] == entry:
+                return tuple(entry)
+        raise Refused(
+            "field 'canonical': expected names of attributes, and null for the class last, got "
+            f"{shown(entry)}"
+        )
+
+    def _listed(self, entry: object) -> Fields:
+        """The public list that answers are kept on, and on how many of its tuples they are not."""
+        where = "field 'canonical'"
+        if type(entry) is not dict or set(entry) != {"differing", "sha256", "tuples"}:
+            raise Refused(f"{where}: expected listed as differing, sha256 and tuples, got {shown(entry)}")
+        if type(entry["sha256"]) is not str or not re.fullmatch(r"[0-9a-f]{64}", entry["sha256"]):
+            raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(entry['sha256'], 80)}")
+        n_listed = whole(entry["tuples"], f"{where}, listed tuples")
+        differing = whole(entry["differing"], f"{where}, listed differing")
+        if not 1 <= n_listed <= self.tuples:
+            raise Refused(f"{where}: expected listed tuples from 1 to 'tuples', got {short(n_listed)}")
+        if differing > n_listed:
+            raise Refused(
+                f"{where}: expected at most {short(n_listed)} differing of those listed, "
+                f"got {short(differing)}"
+            )
+        if self.fields["equivalence"] != "none":
+            raise Refused(f"{where}: listed goes with equivalence 'none', as no other tuple is known")
+        return {"tuples": n_listed, "sha256": entry["sha256"], "differing": differing}
 
     def _optional(self, name: str) -> int | None:
         entry = self.fields[name]
         return None if entry is None else whole(entry, f"field {name!r}")
 
-    def _counts(self, entry: Any, where: str, one: Typed | None = None) -> list[int]:
-        fits = type(entry) is list and len(entry) == len(self.classes)
-        if fits and all(type(number) is int and 0 <= number <= WHOLE_IN_JSON for number in entry):
-            return list(entry)
+    def _counts(self, entry: object, where: str, one: Typed | None = None) -> list[int]:
+        numbers = entry if type(entry) is list and len(entry) == len(self.classes) else None
+        if numbers is not None and all(
+            type(number) is int and 0 <= number <= WHOLE_IN_JSON for number in numbers
+        ):
+            return list(numbers)
         if one is not None:  # only here, as the text of a value takes longer than its counts
             where = f"{where}, value {label(one)}"
-        if not fits:
+        if numbers is None:
             raise Refused(f"{where}: expected {len(self.classes)} counts, one a class, got {shown(entry)}")
-        return [whole(number, where) for number in entry]
+        return [whole(number, where) for number in numbers]
 
     @property
     def limit(self) -> Fraction:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import os
 import re
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.form import Form
@@ -130,7 +130,9 @@ class _Records:
             yield line
 
 
-def _count_rows(document: TableForm, lines: Any, rows: Rows, written: Any) -> str | None:
+def _count_rows(
+    document: TableForm, lines: Iterable[list[str]], rows: Rows, written: hashlib._Hash
+) -> str | None:
     """Count the rows of the lines below the header, and hash them as they are to be written."""
     weighted = document.weights is not None
     header, places = document.header, document.places

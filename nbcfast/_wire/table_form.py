@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import Refused, shown, whole
@@ -13,6 +13,7 @@ from nbcfast._wire.typed_values import domain, label, spelled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
     from nbcfast._wire.typed_values import Typed
 
@@ -41,7 +42,7 @@ class TableForm(Form):
         """What is found of the other files of the folder, but for the table's copy."""
         return []
 
-    def read(self, fields: dict[str, Any]) -> None:
+    def read(self, fields: Fields) -> None:
         self.rows = whole(fields["rows"], "field 'rows'")
         self.weights: str | None = fields.get("weights")
         self.canonical_order: bool = fields.get("order", "canonical") == "canonical"
@@ -79,12 +80,12 @@ class TableForm(Form):
             return []
         return [SHUFFLED.format(", by a generator with a seed" if self.fields["seeded"] else "")]
 
-    def table(self, fields: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    def table(self, fields: Fields) -> list[tuple[str, list[str]]]:
         """Check and keep the fields that are of this kind alone; the columns and their texts in the table."""
         raise NotImplementedError
 
 
-def columns_of(entry: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
+def columns_of(entry: object) -> list[tuple[str, list[tuple[str, list[object]]]]]:
     """The columns of a table: the name, and (text in table.csv, what it stands for) of each cell."""
     if type(entry) is not list or not entry:
         raise Refused(f"field 'columns': expected a list, got {shown(entry)}")
@@ -96,7 +97,7 @@ def columns_of(entry: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
     return found
 
 
-def cells_of(entry: Any, where: str) -> list[tuple[str, list[Any]]]:
+def cells_of(entry: object, where: str) -> list[tuple[str, list[object]]]:
     """Pairs of a text, each another one, and a list, which is what it stands for."""
     if type(entry) is not list or not entry:
         raise Refused(f"{where}: expected a list of texts and values, got {shown(entry)}")
@@ -110,7 +111,7 @@ def cells_of(entry: Any, where: str) -> list[tuple[str, list[Any]]]:
     return [(text, stands_for) for text, stands_for in entry]
 
 
-def plain_cells(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typed]]:
+def plain_cells(cells: Sequence[tuple[str, object]], where: str) -> list[tuple[str, Typed]]:
     """Cells of a column as it was in the data: one value has one text, and that is its own."""
     values = domain([typed for _, typed in cells], where)
     found = []
@@ -123,7 +124,7 @@ def plain_cells(cells: list[tuple[str, Any]], where: str) -> list[tuple[str, Typ
     return found
 
 
-def texts_of(cells: Sequence[tuple[str, Any]]) -> list[str]:
+def texts_of(cells: Sequence[tuple[str, object]]) -> list[str]:
     return [text for text, _ in cells]
 
 

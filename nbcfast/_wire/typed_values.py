@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Typed = tuple[str, Any]  # the kind of a value, and the value
 
 
-def bound(entry: Any, where: str) -> Fraction | None:
+def bound(entry: object, where: str) -> Fraction | None:
     """An end of an interval: "num/den" with a sign, or null where it is open."""
     if entry is None:
         return None
@@ -27,13 +27,14 @@ def bound(entry: Any, where: str) -> Fraction | None:
     return rational(entry, where)
 
 
-def value(entry: Any, where: str) -> Typed:
+def value(entry: object, where: str) -> Typed:
     """The kind of a value of a domain, and the value: typed, as ["int","39"] or ["text","x"]."""
-    form = [type(part) for part in entry] if type(entry) is list else []
-    if entry in (["null"], ["suppressed"]):
-        return entry[0], None
+    parts = entry if type(entry) is list else []
+    form = [type(part) for part in parts]
+    if parts in (["null"], ["suppressed"]):
+        return parts[0], None
     if form == [str, str]:
-        kind, text = entry
+        kind, text = parts
         if kind == "text":
             return kind, text
         if kind == "bool" and text in ("false", "true"):
@@ -46,14 +47,14 @@ def value(entry: Any, where: str) -> Typed:
                     return kind, float(text)
             except ValueError:
                 pass
-    if len(form) == 3 and entry[0] == "interval":
-        low, high = bound(entry[1], where), bound(entry[2], where)
+    if len(form) == 3 and parts[0] == "interval":
+        low, high = bound(parts[1], where), bound(parts[2], where)
         if low is None or high is None or low < high:
             return "interval", (low, high)
     raise Refused(f'{where}: expected a typed value such as ["int","39"], got {shown(entry)}')
 
 
-def domain(entry: Any, where: str, in_order: bool = True) -> list[Typed]:
+def domain(entry: object, where: str, in_order: bool = True) -> list[Typed]:
     """The values of a domain, each with its kind: distinct, of one kind, null and then suppressed last.
 
     Intervals do not overlap, and increase; those of classes stand in the order of precedence.

@@ -12,6 +12,7 @@ from nbcfast._core.files import together
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import Refused, canonical_json, digest
 from nbcfast._wire.kinds import parse_any
+from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import MOST_BYTES, NAME, PARQUET, TABLE, copy_of
 from nbcfast.published.document import expect_fit
 from nbcfast.published.table_lines import Lines
@@ -154,7 +155,7 @@ class TableCertificate:
 
     def __repr__(self) -> str:
         warned = f"; {len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}"
-        return (
+        return printable(
             f"{type(self).__name__}({self.rows:,} rows; {self._said()}{warned if self.warnings else ''}; "
             f"table {self.table_sha256[:12]}..)"
         )

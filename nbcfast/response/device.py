@@ -18,7 +18,7 @@ import re
 import secrets
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +87,9 @@ def greatest_odds(theta: Fraction, sizes: Sequence[int], lie: str | None) -> Fra
 # nbcfast/_wire/respondent.py
 
 
-def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | None = None) -> dict[str, Any]:
+def disguise_record(
+    record: Mapping[str, object], scheme: object, *, below: Below | None = None
+) -> dict[str, object]:
     """The disguised answer of one respondent.
 
     Parameters
@@ -142,16 +144,16 @@ def disguise_record(record: Mapping[str, Any], scheme: Any, *, below: Below | No
     return answer
 
 
-def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
+def _checked(fields: Mapping[str, object]) -> list[tuple[Fraction, list[str]]]:
     """Theta and columns of each group of a scheme that hides as its file says."""
     kind = fields.get("kind")
     if set(fields) != scheme_fields(kind) or not fields:
         raise ValueError(f"scheme: expected the fields of a binary or k-ary scheme, got {sorted(fields)}")
     if type(fields["format"]) is not int or fields["format"] != 1:
         raise ValueError(f"scheme: expected format 1, got {fields['format']!r}")
-    lie = fields.get("lie")
-    if kind == "k-ary" and lie not in LIES:
-        raise ValueError(f"scheme: expected lie 'each' or 'tuple', got {lie!r}")
+    lie = next((known for known in LIES if known == fields.get("lie")), None)
+    if kind == "k-ary" and lie is None:
+        raise ValueError(f"scheme: expected lie 'each' or 'tuple', got {fields.get('lie')!r}")
     groups, domains = fields["groups"], fields["domains"]
     if not isinstance(groups, list) or not groups or not isinstance(domains, Mapping):
         raise ValueError("scheme: expected groups, and domains of their columns")
@@ -189,7 +191,7 @@ def _checked(fields: Mapping[str, Any]) -> list[tuple[Fraction, list[str]]]:
     return found
 
 
-def _theta(text: Any) -> Fraction:
+def _theta(text: object) -> Fraction:
     """4/5 or 0.8 as a text; long whole numbers in it are hexadecimal."""
     try:
         if not isinstance(text, str) or not re.fullmatch(r"[0-9a-fx./eE+-]+", text, re.ASCII):
@@ -202,7 +204,7 @@ def _theta(text: Any) -> Fraction:
     return theta
 
 
-def _others(places: Sequence[int], domains: Sequence[Sequence[Any]], below: Below) -> list[int]:
+def _others(places: Sequence[int], domains: Sequence[Sequence[object]], below: Below) -> list[int]:
     """Another place for each, every one as likely."""
     return [
         (place + 1 + below(len(domain) - 1)) % len(domain)
@@ -210,7 +212,7 @@ def _others(places: Sequence[int], domains: Sequence[Sequence[Any]], below: Belo
     ]
 
 
-def _another_tuple(places: Sequence[int], domains: Sequence[Sequence[Any]], below: Below) -> list[int]:
+def _another_tuple(places: Sequence[int], domains: Sequence[Sequence[object]], below: Below) -> list[int]:
     """Another tuple of places, every one as likely."""
     number, total = 0, 1
     for place, domain in zip(places, domains):  # noqa: B905
@@ -223,7 +225,7 @@ def _another_tuple(places: Sequence[int], domains: Sequence[Sequence[Any]], belo
     return found[::-1]
 
 
-def _plain(typed: Any) -> Any:
+def _plain(typed: object) -> object:
     """The value that the file writes as ["int","39"], ["text","x"] or ["null"]."""
     if not isinstance(typed, (list, tuple)) or not typed or not all(isinstance(part, str) for part in typed):
         raise ValueError(f'scheme: expected typed values such as ["int","1"], got {typed!r}')
@@ -241,7 +243,7 @@ def _plain(typed: Any) -> Any:
     raise ValueError(f"scheme: values of kind {kind!r} are not told on devices")
 
 
-def _place(value: Any, domain: Sequence[Any], name: str) -> int:
+def _place(value: object, domain: Sequence[object], name: str) -> int:
     for place, own in enumerate(domain):
         # True is no 1, and 1 is 1.0.
         if isinstance(own, bool) == isinstance(value, bool) and _equal(own, value):
@@ -249,5 +251,5 @@ def _place(value: Any, domain: Sequence[Any], name: str) -> int:
     raise ValueError(f"record: {value!r} is none of the {len(domain)} values of {name!r}")
 
 
-def _equal(own: Any, value: Any) -> bool:
+def _equal(own: object, value: object) -> bool:
     return own is value if own is None or value is None else isinstance(value, Hashable) and own == value

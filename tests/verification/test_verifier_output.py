@@ -257,7 +257,7 @@ def test_no_object_prints_names_raw(published, tmp_path):
         calm(repr(thing))
         calm(str(thing))
         seen |= {f"{kind.__module__}.{kind.__name__}" for kind in type(thing).__mro__}
-    for made in published.values():
+    for made in [*published.values(), *(made.certificate for made in published.values())]:
         calm(repr(made))
         seen |= {f"{kind.__module__}.{kind.__name__}" for kind in type(made).__mro__}
     assert set(own_words()) - seen == set()
