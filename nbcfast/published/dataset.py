@@ -10,19 +10,21 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.dtypes import Codes, Counts, Floats, Longs
 from nbcfast._core.files import written
+from nbcfast._core.untyped import Document
 from nbcfast._core.validation import generator_or_none
 from nbcfast._reading.endings import WRITTEN, ending_of
-from nbcfast._reading.source import table_from
+from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.document import text_of
 from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, code_dtype
+from nbcfast.table.values import Value
 from nbcfast.views.quality import shares
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def dataset(release: Release, rng: np.random.Generator | None, progress: Progres
 
 def write_dataset(
     release: Release,
-    path: Any,
+    path: str | os.PathLike[str],
     rng: np.random.Generator | None,
     progress: Progress | None,
     overwrite: bool = False,
@@ -247,7 +249,7 @@ def _write_csv(
         file.write(memoryview(data)[ends[0] : ends[-1]])
 
 
-def codes(release: Release, table: Any) -> Longs:
+def codes(release: Release, table: AnyTable) -> Longs:
     """Positions in the published domains; see `Release.codes`."""
     table = table_from(table)
     views = release.views
@@ -279,12 +281,12 @@ class Probabilities:
         The values, one a row of the array.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Value, ...]
     prior: Floats
     conditional: Mapping[str, Floats]
-    domains: Mapping[str, tuple[Any, ...]]
+    domains: Mapping[str, tuple[Value, ...]]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         return {
             "classes": list(self.classes),
             "prior": self.prior.tolist(),

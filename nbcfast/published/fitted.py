@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from sklearn.naive_bayes import CategoricalNB
@@ -54,15 +54,17 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         model.n_features_in_ = len(sizes)
         return model
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NoReturn:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> NoReturn:
         """Refused: see the class."""
         raise TypeError(REFUSED.format(what="fit"))
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NoReturn:
+    def partial_fit(
+        self, X: object, y: object, classes: object = None, sample_weight: object = None
+    ) -> NoReturn:
         """Refused: see the class."""
         raise TypeError(REFUSED.format(what="partial_fit"))
 
-    def set_params(self, **params: Any) -> PublishedCategoricalNB:
+    def set_params(self, **params: object) -> PublishedCategoricalNB:
         """Refused where there is anything to set: no parameter would change what is answered."""
         if params:
             raise TypeError(REFUSED.format(what=f"set_params({', '.join(params)}), and then fit,"))
@@ -71,18 +73,18 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def __sklearn_clone__(self) -> PublishedCategoricalNB:
         return copy.copy(self)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """The class of every row, by exact comparisons of the published counts."""
         check_is_fitted(self)
         labels: Array = self.classes_[self._winners(self._check_X(X))]
         return labels
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: object) -> Floats:
         """Logarithms of the posteriors in float64; the largest of a row is always that of `predict`."""
         check_is_fitted(self)
         return self._log_posteriors(self._check_X(X))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """The posteriors in float64; the largest of a row is always that of `predict`."""
         check_is_fitted(self)
         codes = self._check_X(X)
@@ -99,7 +101,7 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def _joint_log_likelihood(self, X: Longs) -> Floats:
         return _raised(super()._joint_log_likelihood(X), self._winners(X))
 
-    def _check_X(self, X: Any) -> Longs:  # noqa: N802 (the name is scikit-learn's)
+    def _check_X(self, X: object) -> Longs:  # noqa: N802 (the name is scikit-learn's)
         """The codes; those that are none are refused, where CategoricalNB rounds 1.5 down."""
         codes: Longs = super()._check_X(X)
         if not np.array_equal(np.asarray(X), codes):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 # The full-width signs are taken for the others where Chinese, Japanese or Korean is set.
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
-def spreadsheet_remarks(columns: Mapping[str, Iterable[Any]], names: Iterable[str] = ()) -> tuple[str, ...]:
+def spreadsheet_remarks(
+    columns: Mapping[str, Iterable[object]], names: Iterable[str] = ()
+) -> tuple[str, ...]:
     """What to know of published columns and their values, and of other names; nothing in most cases.
 
     Numbers are no texts, whatever their sign; the text "-5" is one.

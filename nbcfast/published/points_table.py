@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbcfast._core.files import written
+from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast.published.release import Release
@@ -35,8 +37,8 @@ class PointsTable:
         What the totals of the classes begin with; empty with two classes.
     """
 
-    classes: tuple[Any, ...]
-    attributes: tuple[tuple[str, tuple[Any, ...], tuple[tuple[int, ...], ...]], ...]
+    classes: tuple[Value, ...]
+    attributes: tuple[tuple[str, tuple[Value, ...], tuple[tuple[int, ...], ...]], ...]
     threshold: int | None
     constants: tuple[int, ...]
 
@@ -63,7 +65,7 @@ class PointsTable:
             return cls(views.classes, tuple(listed), max(0, 1 - made.constants[0]), ())
         return cls(views.classes, tuple(listed), None, (*made.constants, 0))
 
-    def decide(self, values: Mapping[str, Any]) -> Any:
+    def decide(self, values: Mapping[str, Value]) -> Value:
         """The class at one value of each attribute.
 
         Raises
@@ -177,7 +179,7 @@ class PointsTable:
         with written(path, overwrite=overwrite) as file:
             figure.savefig(file, format=Path(os.fsdecode(path)).suffix[1:] or None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain values."""
         return {
             "classes": list(self.classes),
@@ -197,6 +199,6 @@ class PointsTable:
         return f"PointsTable({len(self.attributes)} attributes, up to {most} points; {self.rule})"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     text = "(null)" if value is None else str(value)
     return printable(text)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.numbers import number_text
 from nbcfast._core.untyped import Document
+from nbcfast._reading.source import AnyTable
 from nbcfast.published.base import Published
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.dataset import codes, dataset, to_probabilities, to_sklearn, write_dataset
@@ -152,7 +153,7 @@ class Release(Published):
 
     def predict(
         self,
-        table: Any,
+        table: AnyTable,
         *,
         codes: bool = False,
         unseen: Literal["error", "zero"] = "error",
@@ -272,7 +273,7 @@ class Release(Published):
         """
         write_dataset(self, path, rng, progress, overwrite)
 
-    def codes(self, table: Any, *, unseen: Literal["error"] = "error") -> Longs:
+    def codes(self, table: AnyTable, *, unseen: Literal["error"] = "error") -> Longs:
         """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.
 
         Parameters

@@ -8,11 +8,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast._core.files import written
+from nbcfast._core.untyped import PyArrow
 from nbcfast._core.validation import choice
 from nbcfast._wire.json_entries import TooLong
 from nbcfast._wire.regular_files import MOST_OF_TABLE, PARQUET, TABLE, regular
@@ -23,6 +24,9 @@ from nbcfast.published.document import expect_fit
 from nbcfast.published.typed import json_value
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 BLOCK_ROWS = 1 << 18
 MOST_CHARACTERS = 1 << 17  # of a field, as Python's csv module has it
@@ -151,7 +155,7 @@ def _readable(text: str, where: str) -> None:
         )
 
 
-def cells(domain: Domain) -> list[list[Any]]:
+def cells(domain: Domain) -> list[list[object]]:
     """The values of a column: the field as a reader of CSV gives it back, and the typed value.
 
     Intervals of data may overlap, as those of a partition do; in a certificate they may not.
@@ -227,7 +231,7 @@ def _write_parquet(table: Table, file: IO[bytes] | io.RawIOBase, weights: str | 
             writer.close()
 
 
-def arrow_blocks(table: Table, weights: str | None) -> Iterator[Any]:
+def arrow_blocks(table: Table, weights: str | None) -> Iterator[PyArrow]:
     """The row groups of a Parquet file, which follow from rows and domains alone: the widths of codes too."""
     columns = {}
     for name in table.names:
@@ -253,7 +257,7 @@ class Hashed(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         self.total.update(data)
         return self.file.write(data)
 
@@ -272,7 +276,7 @@ class Compared(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         data = bytes(data)
         if not self.rest and self.file.read(len(data)) == data:
             self.equal += len(data)
@@ -308,9 +312,9 @@ def written_by(data: bytes | bytearray) -> re.Match[bytes] | None:
     return names[-1] if names else None
 
 
-def parquet_check(folder: str, document: TableForm, published: Any) -> tuple[bool | None, str]:
+def parquet_check(folder: str, document: TableForm, distinct: Table) -> tuple[bool | None, str]:
     """Whether a table.parquet is what is written for the table.csv beside it (None: not decided), and a
-    sentence.
+    sentence. `distinct` are the rows of that, each once with its weight.
 
     That is decided by its bytes alone, of which the version of the pyarrow that wrote it may be another.
     pyarrow does not read it: some files abort it, and the interpreter with it.
@@ -320,7 +324,6 @@ def parquet_check(folder: str, document: TableForm, published: Any) -> tuple[boo
         pyarrow = import_module("pyarrow")
     except ImportError:
         return None, f"the sha256 of {name} matches; more takes pyarrow: pip install pyarrow"
-    table = published.counted if document.fields["kind"] == "partition" else published.collapsed
     with regular(os.path.join(folder, name)) as file:
         try:
             holds, text = copy_hash(document, file)  # of what is compared
@@ -330,7 +333,7 @@ def parquet_check(folder: str, document: TableForm, published: Any) -> tuple[boo
             return holds, text
         file.seek(0)
         compared = Compared(file)
-        _write_parquet(table, compared, document.weights)
+        _write_parquet(distinct, compared, document.weights)
         version = compared.version()
         if version is not None:
             by = f", by pyarrow {version}" if version else ""

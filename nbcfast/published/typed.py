@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nbcfast._core.dtypes import Counts
 from nbcfast._core.numbers import exact, number_text
@@ -11,6 +11,9 @@ from nbcfast._wire.json_entries import WHOLE_IN_JSON
 from nbcfast.table import SUPPRESSED, Interval
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
+
+if TYPE_CHECKING:
+    from nbcfast._wire.typed_values import Typed
 
 
 def json_signed(number: int) -> int | str:
@@ -25,9 +28,10 @@ def json_optional(number: int | None) -> int | str | None:
     return None if number is None else json_whole(number)
 
 
-def json_counts(array: Counts) -> Any:
+def json_counts(array: Counts) -> list[object]:
     if array.dtype.kind != "O" and (not array.size or int(array.max()) <= WHOLE_IN_JSON):
-        return array.tolist()
+        numbers: list[object] = array.tolist()
+        return numbers
     if array.ndim == 1:
         return [json_whole(number) for number in array.tolist()]
     return [[json_whole(number) for number in row] for row in array.tolist()]
@@ -55,9 +59,7 @@ def json_value(value: Value, domain: Domain) -> list[str | None]:
     return [str(domain.kind), str(value)]
 
 
-def domain_of_json(
-    given: list[tuple[str, Any]], where: str, declared: bool = True, in_order: bool = True
-) -> Domain:
+def domain_of_json(given: list[Typed], where: str, declared: bool = True, in_order: bool = True) -> Domain:
     values: list[Value] = []
     for kind, plain in given:
         if kind == "interval":

@@ -20,6 +20,8 @@ from nbcfast._wire.release_form import Document
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
+from nbcfast.mondrian.partition import Partition
+from nbcfast.published.base import Published
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
 from nbcfast.published.release import Release
 from nbcfast.published.restored import release_of
@@ -27,6 +29,7 @@ from nbcfast.published.table_lines import parquet_check
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Table
+from nbcfast.templates.results import Disclosure
 from nbcfast.verification.compared import aligned, compared, counted
 from nbcfast.verification.load import published
 from nbcfast.verification.remade import Answers, codes_of
@@ -36,7 +39,6 @@ from nbcfast.views import Viewset
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast._wire.outcomes import Judged
-    from nbcfast.verification.results import Published
 
 
 MOST_SHOWN = 1 << 24  # bits of products up to which Lambda is worked out, and not only compared
@@ -242,8 +244,11 @@ def _table(
             results.append(("read", False, str(error)))
     assert isinstance(document, TableForm)
     copy = judge_parquet(document, folder)
-    if copy and copy[0][1] is None and restored is not None:
-        copy = [("parquet", *parquet_check(folder, document, restored))]
+    if copy and copy[0][1] is None:
+        if isinstance(restored, Partition):
+            copy = [("parquet", *parquet_check(folder, document, restored.counted))]
+        elif isinstance(restored, Disclosure):
+            copy = [("parquet", *parquet_check(folder, document, restored.collapsed))]
     return _verification(document, where, results + copy, restored, ignored)
 
 

@@ -10,6 +10,7 @@ from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
 from nbcfast._wire.kinds import judge_any
 from nbcfast._wire.release_form import Document
+from nbcfast.published.base import Published
 from nbcfast.published.document import beyond, read, unfit
 from nbcfast.published.release import Release
 from nbcfast.published.restored import release_of
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from nbcfast._wire.table_form import Rows
 
 
-READERS: dict[str, Callable[..., Any]] = {
+READERS: dict[str, Callable[..., Published]] = {
     "partition": partition_of,
     "disclosure": disclosure_of,
     "disguised": disguised_of,
 }
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it is, and types do not
     """Read what is published in a folder, and check everything that its files can tell.
 
     Of a release that is its form, its sha256, that all counts are positive and those of some table, that
@@ -89,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return release
 
 
-def published(document: Form, rows: Rows, where: str) -> Any:
+def published(document: Form, rows: Rows, where: str) -> Published:
     """What a certificate of checked form and the rows of its table describe, where it has one."""
     return READERS[document.fields["kind"]](document, rows, where)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from nbcfast._core.untyped import Document
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, verdict
 from nbcfast.mondrian.partition import Partition
+from nbcfast.published.base import Published
 from nbcfast.published.release import Release
 from nbcfast.response.disguising import Disguised
 from nbcfast.templates.results import Disclosure
-
-Published: TypeAlias = Release | Partition | Disclosure | Disguised
 
 
 @dataclass(frozen=True)
