@@ -70,3 +70,11 @@ def test_the_package_is_typed():
     kernels = {path.name.split(".")[0] for path in folder.glob("_*") if path.suffix in (".so", ".pyd")}
     assert {"_codes", "_columns", "_count", "_score"} <= kernels
     assert {name for name in kernels if not (folder / f"{name}.pyi").exists()} == set()
+
+
+def test_the_reference_brings_all_of_its_modules(tmp_path):
+    folder = Path(nbcfast.__path__[0]) / "reference"
+    names = sorted({path.stem for path in folder.glob("*.py")} - {"__init__"})
+    own = "sorted(name for name in vars(r) if not name.startswith('_'))"
+    done = run(f"import nbcfast.reference as r; print(*{own}, r.__all__)", tmp_path)
+    assert done.stdout.strip() == f"{' '.join(names)} {names}", done.stderr
