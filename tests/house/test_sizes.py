@@ -1,0 +1,129 @@
+"""Sizes that hold the house together: files, functions, and how often types say nothing."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbcfast
+
+PACKAGE = Path(nbcfast.__file__).parent
+TESTS = Path(__file__).resolve().parents[1]
+GENERATED = {"verify_release.py", "response/device.py"}  # by tools/amalgamate.py, of files that are counted
+
+MOST_LINES, MOST_TEST_LINES = 600, 620
+MOST_CODE = 60  # lines of a function, without its docstring, comments and blank lines
+MOST_ANY = 150
+
+# What is still larger: these may only become fewer and smaller.
+LARGE_FILES = {"attack/inverting.py": 675, "canonical/leak.py": 652, "cli/adversaries.py": 626}
+LARGE_TESTS = {
+    "attack/test_attack.py": 1044,
+    "canonical/test_canonical.py": 853,
+    "canonical/test_canonical_release.py": 938,
+    "cli/test_cli.py": 637,
+    "house/test_crossings.py": 1157,
+    "published/test_release.py": 1083,
+    "support/mutants.py": 1190,
+    "table/test_table.py": 1128,
+    "verification/test_folders.py": 726,
+    "verification/test_verdicts.py": 727,
+    "views/test_count.py": 905,
+}
+LONG_FUNCTIONS = {
+    "attack/inverting.py:_cross_attack": 61,
+    "canonical/leak.py:leak": 69,
+    "canonical/leak.py:_medians": 63,
+    "canonical/publish.py:_published": 69,
+    "cli/adversaries.py:attack_verb": 104,
+    "cli/adversaries.py:closeness_verb": 110,
+    "cli/publish_verb.py:publish": 196,
+    "cli/response_verbs.py:disguise": 99,
+    "cli/response_verbs.py:estimate": 89,
+    "cli/risk_verbs.py:risk": 99,
+    "cli/skyline_verbs.py:anonymize": 98,
+    "cli/template_verbs.py:disclose_verb": 79,
+    "cli/verbs.py:inspect": 78,
+}
+ANY = 248
+
+
+def modules():
+    """Path from the package -> text of each module that is written by hand."""
+    paths = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if name not in GENERATED}
+
+
+def functions(text):
+    """Of each function its name, how many lines of code it has, and whether a comment stands above it."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        docstring = range(0)
+        if ast.get_docstring(node, clean=False) is not None:
+            docstring = range(node.body[0].lineno, node.body[0].end_lineno + 1)
+        code = [
+            number
+            for number in range(node.lineno, node.end_lineno + 1)
+            if number not in docstring and lines[number - 1].strip() and lines[number - 1].lstrip()[0] != "#"
+        ]
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        yield node.name, len(code), lines[first - 2].lstrip().startswith("#")
+
+
+def grown(found, allowed):
+    """What is larger than it may be, and what is no longer in the list, and has to leave it."""
+    over = {name: (size, allowed.get(name)) for name, size in found.items() if size > allowed.get(name, 0)}
+    return over | {name: (None, size) for name, size in allowed.items() if name not in found}
+
+
+def test_no_module_is_too_long_to_read():
+    found = {name: text.count("\n") for name, text in modules().items()}
+    assert grown({name: n for name, n in found.items() if n > MOST_LINES}, LARGE_FILES) == {}
+
+
+def test_no_test_file_is_too_long_to_read():
+    paths = {path.relative_to(TESTS).as_posix(): path for path in sorted(TESTS.rglob("*.py"))}
+    found = {name: path.read_text(encoding="utf-8").count("\n") for name, path in paths.items()}
+    assert grown({name: n for name, n in found.items() if n > MOST_TEST_LINES}, LARGE_TESTS) == {}
+
+
+def test_a_long_function_says_why():
+    found = {
+        f"{name}:{function}": n
+        for name, text in modules().items()
+        for function, n, has_reason in functions(text)
+        if n > MOST_CODE and not has_reason
+    }
+    assert grown(found, LONG_FUNCTIONS) == {}
+
+
+def test_types_say_something():
+    counts = {name: len(re.findall(r"\bAny\b", text)) for name, text in modules().items()}
+    assert sum(counts.values()) <= max(ANY, MOST_ANY), sorted(counts.items(), key=lambda item: -item[1])[:20]
+
+
+def test_lines_of_a_function_are_counted():
+    text = '''# A reason.
+@decorated
+def first(
+    a,
+):
+    """A docstring
+    of two lines."""
+
+    # A comment.
+    return a
+
+
+async def second():
+    def third():
+        return """Not
+        a docstring."""
+'''
+    assert list(functions(text)) == [("first", 4, True), ("second", 4, False), ("third", 3, False)]
+    assert grown({"a": 3, "b": 5, "d": 7}, {"a": 4, "b": 4, "c": 6}) == {
+        "b": (5, 4),
+        "c": (None, 6),
+        "d": (7, None),
+    }
