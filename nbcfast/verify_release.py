@@ -1645,7 +1645,7 @@ def read_table(document: TableForm, path: str, rows: Rows) -> str | None:
             if header != document.header:
                 return f"{TABLE}: expected the columns {shown(document.header)}, got {shown(header)}"
             written = hashlib.sha256(_line(header))
-            fault = _count_rows(document, records.each(lines), rows, written)
+            fault = _count_rows(document, records.each(lines), rows, written.update)
         except (csv.Error, UnicodeDecodeError) as error:
             return f"{TABLE}: {error}"
     if fault is not None:
@@ -1694,7 +1694,7 @@ class _Records:
 
 
 def _count_rows(
-    document: TableForm, lines: Iterable[list[str]], rows: Rows, written: hashlib._Hash
+    document: TableForm, lines: Iterable[list[str]], rows: Rows, hash_bytes: Callable[[bytes], None]
 ) -> str | None:
     """Count the rows of the lines below the header, and hash them as they are to be written."""
     weighted = document.weights is not None
@@ -1723,7 +1723,7 @@ def _count_rows(
                     return f"{TABLE}: line {number}: expected a number of people, got {fields[-1]!r}"
                 count = int(fields[-1])
             data = _line(fields)
-        written.update(data)
+        hash_bytes(data)
         people += count
         if people >= MOST_PEOPLE:
             return f"{TABLE}: line {number}: expected less than 2^61 people, got {short(people)}"

@@ -68,7 +68,7 @@ def certificate_of(partition: Partition) -> PartitionCertificate:
     """The certificate of a partition in canonical order, a row for each person."""
     fields = _document(partition, "canonical", False, None)
     parts = Parts(fields=fields, lines=tables.Lines(partition.counted))
-    return PartitionCertificate._of(
+    return PartitionCertificate.of_parts(
         parts,
         partition.n_rows,
         quasi=partition.quasi,

@@ -128,7 +128,7 @@ class TableCertificate:
     text: str
 
     @classmethod
-    def _of(cls: type[Kind], parts: Parts, rows: int, **details: object) -> Kind:
+    def of_parts(cls: type[Kind], parts: Parts, rows: int, **details: object) -> Kind:
         """The certificate of what would be written; `details` are what this kind has besides."""
         assert parts.lines is not None
         fields = {**parts.fields, "table_sha256": parts.lines.sha256()}

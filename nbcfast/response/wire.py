@@ -62,7 +62,7 @@ def parts_of(disguised: Disguised, cuts: Mapping[str, Cut]) -> Parts:
 
 def certificate_of(disguised: Disguised) -> DisguisedCertificate:
     """The certificate of disguised answers, with the cuts that they have."""
-    return DisguisedCertificate._of(
+    return DisguisedCertificate.of_parts(
         parts_of(disguised, disguised.cuts),
         disguised.n_rows,
         scheme=disguised.scheme,

@@ -68,7 +68,7 @@ def certificate_of(disclosure: Disclosure) -> DisclosureCertificate:
     """The certificate of a disclosure in canonical order, a row for each person."""
     reached = _reached(disclosure)
     fields = _document(disclosure, reached, None, "canonical", False)
-    return DisclosureCertificate._of(
+    return DisclosureCertificate.of_parts(
         Parts(fields=fields, lines=tables.Lines(disclosure.collapsed)),
         disclosure.n_rows,
         confidences=MappingProxyType(reached),

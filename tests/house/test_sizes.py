@@ -21,12 +21,7 @@ LARGE_TESTS = {
     "canonical/test_canonical.py": 853,
     "canonical/test_canonical_release.py": 938,
     "cli/test_cli.py": 637,
-    "house/test_crossings.py": 1157,
-    "published/test_release.py": 1083,
-    "support/mutants.py": 1190,
     "table/test_table.py": 1128,
-    "verification/test_folders.py": 726,
-    "verification/test_verdicts.py": 727,
     "views/test_count.py": 905,
 }
 LONG_FUNCTIONS = {

@@ -16,6 +16,7 @@ from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 
+import mutant_corpus
 import mutants
 import plain_judge
 import pytest
@@ -259,10 +260,10 @@ def judged(numbers, folders, place):
 
 @pytest.fixture(scope="module")
 def folders():
-    return mutants.corpus()
+    return mutant_corpus.corpus()
 
 
-@pytest.mark.parametrize("name", mutants.MAKERS)
+@pytest.mark.parametrize("name", mutant_corpus.MAKERS)
 def test_the_folders_that_are_changed_hold(name, folders, tmp_path):
     made = mutants.Mutant(name, folders[name], None, folders)
     wrong, script, library = faults(made, tmp_path)
