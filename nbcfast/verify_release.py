@@ -1043,7 +1043,7 @@ MOST_BITS = 62  # that points may be rounded to
 LONGEST_SUM = 1 << 17  # of the denominators of a prior
 
 
-class Document(Form):
+class ReleaseDocument(Form):
     """A release.
 
     `classes` and the values of each attribute are typed, in the order of the counts; `attributes` are
@@ -1392,7 +1392,7 @@ def contradiction(
 GUESSED_BYTES = 50_000_000
 
 
-def what_changed(document: Document, stated: str, size: int) -> str:
+def what_changed(document: ReleaseDocument, stated: str, size: int) -> str:
     """What was changed since the sha256 was taken, as far as that can be told."""
     fields = document.fields
     n_classes = len(document.classes)
@@ -1429,7 +1429,7 @@ def _swapped(c: int, d: int) -> Callable[[list[object]], list[object]]:
     return swap
 
 
-def unpositive(document: Document) -> str | None:
+def unpositive(document: ReleaseDocument) -> str | None:
     """A sentence about a count of 0, or None."""
     for c, number in enumerate(document.class_counts):
         if number == 0:
@@ -1443,7 +1443,7 @@ def unpositive(document: Document) -> str | None:
     return None
 
 
-def unrealistic(document: Document) -> str | None:
+def unrealistic(document: ReleaseDocument) -> str | None:
     """A sentence about counts that no table has, or None."""
     faults = []
     for name, _, counts in document.attributes:
@@ -2904,7 +2904,7 @@ MOST_MULTIPLIED = 1 << 23  # bits of all products that are taken because logarit
 
 
 def excess(
-    document: Document, limits: Callable[[tuple[int, int]], Fraction] | None = None
+    document: ReleaseDocument, limits: Callable[[tuple[int, int]], Fraction] | None = None
 ) -> tuple[tuple[int, int] | None, bool | None]:
     """Two classes whose largest ratio of scores exceeds the limit, or None; and whether products decided.
 
@@ -2984,7 +2984,7 @@ def _bits(factors: Counter[str]) -> int:
 class _Odds:
     """The largest X_c / X_d: (P_d / P_c)^(n-1) times the largest N_c / N_d of each attribute."""
 
-    def __init__(self, document: Document, c: int, d: int, largest: list[tuple[int, int]]) -> None:
+    def __init__(self, document: ReleaseDocument, c: int, d: int, largest: list[tuple[int, int]]) -> None:
         self.pair = c, d
         p, q = document.class_counts[c], document.class_counts[d]
         # For no attribute a score is P. What stands above and below is left out.
@@ -3059,7 +3059,7 @@ class _Odds:
 class Logs:
     """Lower bounds of base-2 logarithms of the counts of a document, in units of 2^-digits."""
 
-    def __init__(self, document: Document, digits: int) -> None:
+    def __init__(self, document: ReleaseDocument, digits: int) -> None:
         self.document = document
         self.digits = digits
         self.of_number: dict[str, int] = {}  # by hexadecimal text, as numbers may share their hash
@@ -3089,7 +3089,7 @@ MOST_EXACT = 1_000_000  # near ties that are decided one by one
 MOST_EXACT_BITS = 1 << 27  # of the products that these take
 
 
-def scorecard(document: Document) -> Judged:
+def scorecard(document: ReleaseDocument) -> Judged:
     """The check that the points of a canonical release decide every tuple as its counts do.
 
     Of two classes both rules are sums over the attributes. The sums of one half of them are sorted, and each
@@ -3154,7 +3154,7 @@ class _Exactly:
     `left` are the ties that may still be decided, and `bits` those of the products that this takes.
     """
 
-    def __init__(self, document: Document, half: int) -> None:
+    def __init__(self, document: ReleaseDocument, half: int) -> None:
         self.document, self.half = document, half
         self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS
         p, q = document.class_counts
@@ -3222,7 +3222,7 @@ def _places_in_halves(
     return found[0], found[1]
 
 
-def _listed_wrong(document: Document) -> int:
+def _listed_wrong(document: ReleaseDocument) -> int:
     """How many tuples the points decide differently from the counts, one by one."""
     made = document.canonical
     assert made is not None
@@ -3260,7 +3260,7 @@ def _listed_wrong(document: Document) -> int:
 # The checks of a release.
 
 
-def limit_text(document: Document) -> str:
+def limit_text(document: ReleaseDocument) -> str:
     """The limit in words."""
     text = str(document.limit)  # in full, however many digits: a limit is what is relied on
     if document.fields["attacker"] == "worlds":
@@ -3268,7 +3268,7 @@ def limit_text(document: Document) -> str:
     return text
 
 
-def r_text(document: Document) -> str:
+def r_text(document: ReleaseDocument) -> str:
     """R in words."""
     text = str(document.r or Fraction(0))
     if document.fields["attacker"] == "worlds":
@@ -3279,8 +3279,8 @@ def r_text(document: Document) -> str:
 NOT_COMPARED = "not decided here: the products of these counts would take too long"
 
 
-def judge(document: Document) -> Judged:
-    """(name, holds, sentence) of each check of a Document."""
+def judge(document: ReleaseDocument) -> Judged:
+    """(name, holds, sentence) of each check of a ReleaseDocument."""
     results: Judged = []
     fault = unpositive(document)
     results.append(("positive", fault is None, fault or "no count is 0"))
@@ -3334,10 +3334,10 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def parse(data: bytes) -> Document:
-    """The Document in these bytes; Refused if they are no release as it was written."""
+def parse(data: bytes) -> ReleaseDocument:
+    """The ReleaseDocument in these bytes; Refused if they are no release as it was written."""
     document = parse_any(data)
-    if not isinstance(document, Document):
+    if not isinstance(document, ReleaseDocument):
         raise Refused(f"field 'kind': expected 'release'; got {shown(document.fields['kind'])}")
     return document
 
@@ -3376,7 +3376,7 @@ def _parsed(data: bytes) -> Form:
     stated, found = fields["sha256"], digest(fields)
     if stated != found:
         change = "a digit, name or label is not what it was"
-        if isinstance(document, Document):
+        if isinstance(document, ReleaseDocument):
             change = what_changed(document, stated, len(data))
         raise Refused(f"sha256 does not match, the file was changed: {change}")
     if canonical_json(fields) == text:
@@ -3392,7 +3392,7 @@ def _parsed(data: bytes) -> Form:
 def _form_of(fields: Fields) -> type[Form]:
     """The class of a certificate with these fields."""
     if "class_counts" in fields:  # a release that calls itself something else is told so by the release
-        return Document
+        return ReleaseDocument
     kind = fields.get("kind", "release")
     if type(kind) is not str or kind not in KINDS:
         raise Refused(f"field 'kind': expected one of {', '.join(map(repr, KINDS))}; got {shown(kind)}")
@@ -3426,7 +3426,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "release": Kind(Document, lambda document, _: judge(document)),
+    "release": Kind(ReleaseDocument, lambda document, _: judge(document)),
     "partition": Kind(PartitionDocument, judge_partition),
     "disclosure": Kind(DisclosureDocument, judge_disclosure),
     "disguised": Kind(DisguisedDocument, judge_disguised),

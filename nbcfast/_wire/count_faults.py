@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nbcfast._wire.json_entries import digest
 from nbcfast._wire.messages import short
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.typed_values import label
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GUESSED_BYTES = 50_000_000
 
 
-def what_changed(document: Document, stated: str, size: int) -> str:
+def what_changed(document: ReleaseDocument, stated: str, size: int) -> str:
     """What was changed since the sha256 was taken, as far as that can be told."""
     fields = document.fields
     n_classes = len(document.classes)
@@ -53,7 +53,7 @@ def _swapped(c: int, d: int) -> Callable[[list[object]], list[object]]:
     return swap
 
 
-def unpositive(document: Document) -> str | None:
+def unpositive(document: ReleaseDocument) -> str | None:
     """A sentence about a count of 0, or None."""
     for c, number in enumerate(document.class_counts):
         if number == 0:
@@ -67,7 +67,7 @@ def unpositive(document: Document) -> str | None:
     return None
 
 
-def unrealistic(document: Document) -> str | None:
+def unrealistic(document: ReleaseDocument) -> str | None:
     """A sentence about counts that no table has, or None."""
     faults = []
     for name, _, counts in document.attributes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nbcfast._wire.json_entries import LONGEST_PART
 from nbcfast._wire.logarithms import log2_below
 from nbcfast._wire.long_products import product_of
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ MOST_MULTIPLIED = 1 << 23  # bits of all products that are taken because logarit
 
 
 def excess(
-    document: Document, limits: Callable[[tuple[int, int]], Fraction] | None = None
+    document: ReleaseDocument, limits: Callable[[tuple[int, int]], Fraction] | None = None
 ) -> tuple[tuple[int, int] | None, bool | None]:
     """Two classes whose largest ratio of scores exceeds the limit, or None; and whether products decided.
 
@@ -109,7 +109,7 @@ def _bits(factors: Counter[str]) -> int:
 class _Odds:
     """The largest X_c / X_d: (P_d / P_c)^(n-1) times the largest N_c / N_d of each attribute."""
 
-    def __init__(self, document: Document, c: int, d: int, largest: list[tuple[int, int]]) -> None:
+    def __init__(self, document: ReleaseDocument, c: int, d: int, largest: list[tuple[int, int]]) -> None:
         self.pair = c, d
         p, q = document.class_counts[c], document.class_counts[d]
         # For no attribute a score is P. What stands above and below is left out.
@@ -184,7 +184,7 @@ class _Odds:
 class Logs:
     """Lower bounds of base-2 logarithms of the counts of a document, in units of 2^-digits."""
 
-    def __init__(self, document: Document, digits: int) -> None:
+    def __init__(self, document: ReleaseDocument, digits: int) -> None:
         self.document = document
         self.digits = digits
         self.of_number: dict[str, int] = {}  # by hexadecimal text, as numbers may share their hash

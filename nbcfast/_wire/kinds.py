@@ -16,7 +16,7 @@ from nbcfast._wire.partition_checks import judge_partition
 from nbcfast._wire.partition_form import PartitionDocument
 from nbcfast._wire.regular_files import TABLE
 from nbcfast._wire.release_checks import judge
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.table_csv import read_table
 from nbcfast._wire.table_form import TableForm
 
@@ -42,10 +42,10 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def parse(data: bytes) -> Document:
-    """The Document in these bytes; Refused if they are no release as it was written."""
+def parse(data: bytes) -> ReleaseDocument:
+    """The ReleaseDocument in these bytes; Refused if they are no release as it was written."""
     document = parse_any(data)
-    if not isinstance(document, Document):
+    if not isinstance(document, ReleaseDocument):
         raise Refused(f"field 'kind': expected 'release'; got {shown(document.fields['kind'])}")
     return document
 
@@ -84,7 +84,7 @@ def _parsed(data: bytes) -> Form:
     stated, found = fields["sha256"], digest(fields)
     if stated != found:
         change = "a digit, name or label is not what it was"
-        if isinstance(document, Document):
+        if isinstance(document, ReleaseDocument):
             change = what_changed(document, stated, len(data))
         raise Refused(f"sha256 does not match, the file was changed: {change}")
     if canonical_json(fields) == text:
@@ -100,7 +100,7 @@ def _parsed(data: bytes) -> Form:
 def _form_of(fields: Fields) -> type[Form]:
     """The class of a certificate with these fields."""
     if "class_counts" in fields:  # a release that calls itself something else is told so by the release
-        return Document
+        return ReleaseDocument
     kind = fields.get("kind", "release")
     if type(kind) is not str or kind not in KINDS:
         raise Refused(f"field 'kind': expected one of {', '.join(map(repr, KINDS))}; got {shown(kind)}")
@@ -134,7 +134,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "release": Kind(Document, lambda document, _: judge(document)),
+    "release": Kind(ReleaseDocument, lambda document, _: judge(document)),
     "partition": Kind(PartitionDocument, judge_partition),
     "disclosure": Kind(DisclosureDocument, judge_disclosure),
     "disguised": Kind(DisguisedDocument, judge_disguised),

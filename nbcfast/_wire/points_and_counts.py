@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nbcfast._wire.excess import MOST_MULTIPLIED, Logs
 from nbcfast._wire.long_products import product_of
 from nbcfast._wire.messages import short
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 
 if TYPE_CHECKING:
     from nbcfast._wire.outcomes import Judged
@@ -21,7 +21,7 @@ MOST_EXACT = 1_000_000  # near ties that are decided one by one
 MOST_EXACT_BITS = 1 << 27  # of the products that these take
 
 
-def scorecard(document: Document) -> Judged:
+def scorecard(document: ReleaseDocument) -> Judged:
     """The check that the points of a canonical release decide every tuple as its counts do.
 
     Of two classes both rules are sums over the attributes. The sums of one half of them are sorted, and each
@@ -86,7 +86,7 @@ class _Exactly:
     `left` are the ties that may still be decided, and `bits` those of the products that this takes.
     """
 
-    def __init__(self, document: Document, half: int) -> None:
+    def __init__(self, document: ReleaseDocument, half: int) -> None:
         self.document, self.half = document, half
         self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS
         p, q = document.class_counts
@@ -154,7 +154,7 @@ def _places_in_halves(
     return found[0], found[1]
 
 
-def _listed_wrong(document: Document) -> int:
+def _listed_wrong(document: ReleaseDocument) -> int:
     """How many tuples the points decide differently from the counts, one by one."""
     made = document.canonical
     assert made is not None

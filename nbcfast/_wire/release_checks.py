@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.excess import excess
 from nbcfast._wire.points_and_counts import scorecard
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.typed_values import label
 
 if TYPE_CHECKING:
     from nbcfast._wire.outcomes import Judged
 
 
-def limit_text(document: Document) -> str:
+def limit_text(document: ReleaseDocument) -> str:
     """The limit in words."""
     text = str(document.limit)  # in full, however many digits: a limit is what is relied on
     if document.fields["attacker"] == "worlds":
@@ -23,7 +23,7 @@ def limit_text(document: Document) -> str:
     return text
 
 
-def r_text(document: Document) -> str:
+def r_text(document: ReleaseDocument) -> str:
     """R in words."""
     text = str(document.r or Fraction(0))
     if document.fields["attacker"] == "worlds":
@@ -34,8 +34,8 @@ def r_text(document: Document) -> str:
 NOT_COMPARED = "not decided here: the products of these counts would take too long"
 
 
-def judge(document: Document) -> Judged:
-    """(name, holds, sentence) of each check of a Document."""
+def judge(document: ReleaseDocument) -> Judged:
+    """(name, holds, sentence) of each check of a ReleaseDocument."""
     results: Judged = []
     fault = unpositive(document)
     results.append(("positive", fault is None, fault or "no count is 0"))

@@ -62,7 +62,7 @@ MOST_BITS = 62  # that points may be rounded to
 LONGEST_SUM = 1 << 17  # of the denominators of a prior
 
 
-class Document(Form):
+class ReleaseDocument(Form):
     """A release.
 
     `classes` and the values of each attribute are typed, in the order of the counts; `attributes` are

@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nbcfast._core.untyped import Document as JsonObject
+from nbcfast._core.untyped import Document
 from nbcfast._wire.disguised import DisguisedDocument
 from nbcfast._wire.form import Form, strange_words
 from nbcfast._wire.json_entries import FORMAT, Refused, TooLong, canonical_json, digest
@@ -27,7 +27,7 @@ from nbcfast.published.typed import (
 )
 
 if TYPE_CHECKING:
-    from nbcfast._wire.release_form import Document
+    from nbcfast._wire.release_form import ReleaseDocument
     from nbcfast.published.certificate import Canonical
     from nbcfast.published.release import Release
 
@@ -70,7 +70,7 @@ def unfit(release: Release) -> str | None:
     return None
 
 
-def beyond(release: Release, document: Document) -> str | None:
+def beyond(release: Release, document: ReleaseDocument) -> str | None:
     """A limit of the certificate that the counts of its document exceed, or may exceed; or None."""
     certificate = release.certificate
     kept = lambda_kept(document, release)
@@ -95,7 +95,7 @@ def strange(release: Release) -> str | None:
     return strange_words("warnings", made.warned, made.warnings)
 
 
-def at_odds(document: Document) -> str | None:
+def at_odds(document: ReleaseDocument) -> str | None:
     """That points and counts of a canonical release decide differently, as far as a recipient finds out."""
     if document.canonical is None:
         return None
@@ -107,16 +107,16 @@ def text_of(release: Release) -> str:
     return canonical_json(document_of(release)) + "\n"
 
 
-def document_of(release: Release) -> JsonObject:
+def document_of(release: Release) -> Document:
     """The fields of the file, with the sha256 of the text of the others."""
     fields = fields_of(release)
     return {**fields, "sha256": digest(fields)}
 
 
-def fields_of(release: Release) -> JsonObject:
+def fields_of(release: Release) -> Document:
     """The fields of the file, without its sha256."""
     views, certificate = release.views, release.certificate
-    document: JsonObject = {
+    document: Document = {
         "amplification": json_rational(certificate.amplification),
         "attacker": certificate.attacker,
         "attributes": [
@@ -152,7 +152,7 @@ def fields_of(release: Release) -> JsonObject:
     return document
 
 
-def _of_canonical(made: Canonical) -> JsonObject:
+def _of_canonical(made: Canonical) -> Document:
     return {
         "bits": made.bits,
         "constants": [json_signed(number) for number in made.constants],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.excess import excess
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.safety.amplification import at_most
 from nbcfast.safety.prior import within
 
@@ -18,13 +18,13 @@ MOST_QUOTIENTS = 1 << 28  # of doubles, over all pairs of classes
 MOST_FACTORS = 1 << 21  # of intervals
 
 
-def lambda_kept(document: Document, release: Release) -> bool | None:
+def lambda_kept(document: ReleaseDocument, release: Release) -> bool | None:
     """Whether Lambda keeps the limit of the certificate; None where that would take too long."""
     limit = release.certificate.limit
     return _kept(document, excess(document), lambda: at_most(release.views, limit))
 
 
-def odds_kept(document: Document, release: Release) -> bool | None:
+def odds_kept(document: ReleaseDocument, release: Release) -> bool | None:
     """Whether odds are those of the prior up to r, in the form of Statement 11; None as above.
 
     So they are where the certificate has no prior.
@@ -37,7 +37,7 @@ def odds_kept(document: Document, release: Release) -> bool | None:
 
 
 def _kept(
-    document: Document, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
+    document: ReleaseDocument, found: tuple[tuple[int, int] | None, bool | None], exactly: Callable[[], bool]
 ) -> bool | None:
     """Whether a limit is kept, where the counted work of the script decides it, or kernels can do more."""
     if found != (None, None):
@@ -49,7 +49,7 @@ def _kept(
     return exactly() if bits(document) <= MOST_MULTIPLIED else None
 
 
-def bits(document: Document) -> int:
+def bits(document: ReleaseDocument) -> int:
     """Of the products of all pairs of classes, about."""
     of_class = [number.bit_length() for number in document.class_counts]
     attributes = document.attributes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nbcfast._core.dtypes import Counts
-from nbcfast._core.untyped import Document as JsonObject
+from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import rational
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
 from nbcfast.published.typed import domain_of_json
@@ -14,7 +14,7 @@ from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 
 
-def release_of(document: Document, where: str) -> Release:
+def release_of(document: ReleaseDocument, where: str) -> Release:
     """The release that a document of checked form describes."""
     fields = document.fields
     found = document.canonical
@@ -45,6 +45,6 @@ def release_of(document: Document, where: str) -> Release:
     return Release(views, certificate, fields["class_name"])
 
 
-def _canonical(found: JsonObject) -> Canonical:
+def _canonical(found: Document) -> Canonical:
     listed = found["listed"]
     return Canonical(**{**found, "listed": None if listed is None else PublicList(**listed)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nbcfast._core.files import place_of
 from nbcfast._wire.form import Form
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.published.base import Parts
 from nbcfast.published.dataset import stream
 from nbcfast.published.document import at_odds, beyond, fields_of, strange, unfit
@@ -43,7 +43,7 @@ def parts_of(
 
 def _judged(release: Release, document: Form) -> str | None:
     """What of the counts breaks what the certificate says, as far as a recipient finds out."""
-    assert isinstance(document, Document)
+    assert isinstance(document, ReleaseDocument)
     return beyond(release, document) or at_odds(document)
 
 

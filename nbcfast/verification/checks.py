@@ -16,7 +16,7 @@ from nbcfast._wire.kinds import judge_any, parse_any
 from nbcfast._wire.messages import brief
 from nbcfast._wire.regular_files import content, location
 from nbcfast._wire.release_checks import NOT_COMPARED
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
@@ -131,7 +131,7 @@ def verify(
         of_folder, ignored = judge_folder(document, where, ignore_extra)
         results += of_folder
         results += judge_version(document)
-        if not isinstance(document, Document):
+        if not isinstance(document, ReleaseDocument):
             return _table(document, where, against, results, ignored)
         zero, off = unpositive(document), unrealistic(document)
         release = release_of(document, where)
@@ -148,7 +148,7 @@ def verify(
 
 
 def _of_counts(
-    document: Document,
+    document: ReleaseDocument,
     release: Release,
     against: Viewset | Table | None,
     tuples: Table | None,
@@ -200,7 +200,7 @@ def _verification(
 
 
 def _canonical(
-    document: Document, release: Release, tuples: Table | None, private: Viewset | None
+    document: ReleaseDocument, release: Release, tuples: Table | None, private: Viewset | None
 ) -> Iterator[tuple[str, bool | None, str]]:
     """The checks of a canonical release that take its answers."""
     codes = None
@@ -252,7 +252,7 @@ def _table(
     return _verification(document, where, results + copy, restored, ignored)
 
 
-def _amplified(document: Document, release: Release) -> tuple[str, bool | None, str]:
+def _amplified(document: ReleaseDocument, release: Release) -> tuple[str, bool | None, str]:
     """The check of Lambda."""
     kept = lambda_kept(document, release)
     if kept is None:
@@ -265,7 +265,7 @@ def _amplified(document: Document, release: Release) -> tuple[str, bool | None, 
 
 
 def _close(
-    document: Document, release: Release, prior: tuple[Fraction, ...], r: Fraction
+    document: ReleaseDocument, release: Release, prior: tuple[Fraction, ...], r: Fraction
 ) -> tuple[str, bool | None, str]:
     """The check of r-closeness to the prior of the certificate, in the form of Statement 11."""
     kept = odds_kept(document, release)
@@ -276,7 +276,7 @@ def _close(
     return "closeness", kept, text
 
 
-def _shown(document: Document) -> bool:
+def _shown(document: ReleaseDocument) -> bool:
     """Whether Lambda itself is worked out: that it is compared with the limit takes less."""
     pairs = len(document.classes) ** 2
     return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= MOST_SHOWN

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
 from nbcfast._wire.kinds import judge_any
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.published.base import Published
 from nbcfast.published.document import beyond, read, unfit
 from nbcfast.published.release import Release
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
-    if not isinstance(document, Document):
+    if not isinstance(document, ReleaseDocument):
         rows, results = judge_any(document, os.path.dirname(where))
         for name, holds, text in results:
             if not holds and name not in document.admitted:
@@ -95,7 +95,7 @@ def published(document: Form, rows: Rows, where: str) -> Published:
     return READERS[document.fields["kind"]](document, rows, where)
 
 
-def _at_odds(document: Document, release: Release) -> str | None:
+def _at_odds(document: ReleaseDocument, release: Release) -> str | None:
     """That points and counts of a canonical release decide differently, if that is known."""
     made = release.certificate.canonical
     if made is None:

@@ -17,7 +17,7 @@ from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.rows import MOST_ASKED
 from nbcfast._wire.messages import short
 from nbcfast._wire.points_and_counts import scorecard as judged_by_script
-from nbcfast._wire.release_form import Document
+from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.publish import listed_codes, listed_digest
@@ -64,7 +64,7 @@ class Answers:
 
     Parameters
     ----------
-    document : Document
+    document : ReleaseDocument
         Its certificate.
     release : Release
         What that describes.
@@ -76,7 +76,7 @@ class Answers:
 
     def __init__(
         self,
-        document: Document,
+        document: ReleaseDocument,
         release: Release,
         made: Canonical,
         tuples: AnyTable | None = None,
