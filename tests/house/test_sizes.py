@@ -15,20 +15,9 @@ MOST_CODE = 60  # lines of a function, without its docstring, comments and blank
 MOST_ANY = 150
 
 # What is still larger: these may only become fewer and smaller.
-LARGE_FILES = {"attack/inverting.py": 675, "canonical/leak.py": 652, "cli/adversaries.py": 626}
-LARGE_TESTS = {
-    "attack/test_attack.py": 1044,
-    "canonical/test_canonical.py": 853,
-    "canonical/test_canonical_release.py": 938,
-    "cli/test_cli.py": 637,
-    "table/test_table.py": 1128,
-    "views/test_count.py": 905,
-}
+LARGE_FILES = {"cli/adversaries.py": 626}
+LARGE_TESTS = {"cli/test_cli.py": 637}
 LONG_FUNCTIONS = {
-    "attack/inverting.py:_cross_attack": 61,
-    "canonical/leak.py:leak": 69,
-    "canonical/leak.py:_medians": 63,
-    "canonical/publish.py:_published": 69,
     "cli/adversaries.py:attack_verb": 104,
     "cli/adversaries.py:closeness_verb": 110,
     "cli/publish_verb.py:publish": 196,
@@ -39,7 +28,6 @@ LONG_FUNCTIONS = {
     "cli/template_verbs.py:disclose_verb": 79,
     "cli/verbs.py:inspect": 78,
 }
-ANY = 248
 
 
 def modules():
@@ -95,7 +83,7 @@ def test_a_long_function_says_why():
 
 def test_types_say_something():
     counts = {name: len(re.findall(r"\bAny\b", text)) for name, text in modules().items()}
-    assert sum(counts.values()) <= max(ANY, MOST_ANY), sorted(counts.items(), key=lambda item: -item[1])[:20]
+    assert sum(counts.values()) < MOST_ANY, sorted(counts.items(), key=lambda item: -item[1])[:20]
 
 
 def test_lines_of_a_function_are_counted():
