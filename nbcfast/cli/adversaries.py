@@ -2,11 +2,8 @@
 
 import json
 import math
-import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,22 +14,21 @@ from rich.text import Text
 import nbcfast
 from nbcfast import attack, closeness
 from nbcfast._core.errors import Infeasible
-from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.definetti import DeFinetti, TooManyGuessesError, definetti
-from nbcfast.attack.membership import SAME, expect_others
 from nbcfast.canonical.publish import undeclared
+from nbcfast.cli.against import compared_with
+from nbcfast.cli.bars import progress
 from nbcfast.cli.options import reads_file, reads_table, verbs
-from nbcfast.cli.parsing import known_in, prior_in
+from nbcfast.cli.parsing import known_in, prior_in, rows_of
 from nbcfast.cli.printing import exact, label, listing, pairs, readable, same_line, show
-from nbcfast.cli.reading import counted, expect_file, private_table, progress, read, read_otherwise, rows_of
+from nbcfast.cli.reading import Reading, counted, expect_file, expect_rows
 from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
 from nbcfast.table.values import plain
-from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
 from nbcfast.views.quality import evaluate
 
@@ -42,76 +38,6 @@ PRIVATE = (
     "these lines say of its rows and values."
 )
 EVALUATED = 2_000  # posteriors behind the worst case in a report
-
-
-def read_like(
-    views: nbcfast.Viewset,
-    file: Path,
-    class_name: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The columns that were counted, in another file of the same kind; numbers in bins where they were."""
-    names = list(views.attributes)
-    if not is_parquet(file):
-        # What was published as text is read as text.
-        domains = {**{name: views.domain(name) for name in names}, class_name: views.classes}
-        texts = (
-            *texts,
-            *(
-                name
-                for name in domains
-                if name not in texts and any(isinstance(v, str) for v in domains[name])
-            ),
-        )
-    table = read(file, class_name, names, weights, nulls, delimiter, texts)
-    for name in names:
-        bins = [value for value in views.domain(name) if isinstance(value, nbcfast.Interval)]
-        if bins:
-            try:
-                table = table.bin(name, edges=_and_between(bins))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"{file}: {error}") from None
-    return table
-
-
-def _and_between(bins: list[nbcfast.Interval]) -> list[nbcfast.Interval]:
-    """Bins, and what lies before, between and after them.
-
-    A number there is a value that no row of the release has: it is counted, and not an error.
-    """
-    found = [] if bins[0].low is None else [nbcfast.Interval(None, bins[0].low)]
-    for one, other in pairwise(bins):
-        found.append(one)
-        if one.high is not None and other.low is not None and one.high < other.low:
-            found.append(nbcfast.Interval(one.high, other.low))
-    found.append(bins[-1])
-    return found if bins[-1].high is None else [*found, nbcfast.Interval(bins[-1].high, None)]
-
-
-def others_in(
-    holdout: Path,
-    file: Path,
-    table: nbcfast.Table,
-    views: nbcfast.Viewset,
-    class_name: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """Rows that are not in FILE; of FILE itself nothing could be told, and that would look like safety."""
-    with suppress(OSError):  # that one of them is not there is said when it is read
-        if os.path.samefile(file, holdout):
-            raise ValueError(f"--holdout: {SAME}")
-    others = read_like(views, holdout, class_name, weights, nulls, delimiter, texts)
-    try:
-        expect_others(table, others, [*views.attributes, class_name])
-    except ValueError as error:
-        raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
-    return others
 
 
 @dataclass(frozen=True)
@@ -220,42 +146,6 @@ def plain_float(number: float | None) -> float | None:
     return None if number is None or math.isinf(number) else number
 
 
-def compared_with(
-    release: Release,
-    folder: Path,
-    against: Path,
-    class_name: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> dict[str, Any]:
-    """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
-    hint = None
-    passed: bool | None = False
-    try:
-        table = private_table(release, against, class_name, weights, nulls, delimiter, texts)
-    except ValueError as error:
-        why = str(error)
-    else:
-        with progress("comparing") as report:
-            found = verified(folder, table, class_name=class_name, ignore_extra=True, progress=report)
-        checks = [check for check in found.checks if check.name == "equivalence"]
-        passed = checks[0].passed if checks else None
-        why = checks[0].text if checks else found.conclusion
-        hint = read_otherwise(found, release, against, table, weights, nulls, delimiter, texts)
-    if passed:
-        text = f"its answers are those of the release: {why}"
-    elif passed is None:
-        text = f"whether the release was made of {against} was not checked: {why}"
-    else:
-        text = (
-            f"The release was not made of {against} as it was read, so what is said below of counts "
-            f"recovered and of members means nothing: {why}.{'' if hint is None else f' {hint}'}"
-        )
-    return {"file": str(against), "answers_are_its": passed, "text": text}
-
-
 @verbs.command(name="attack")
 @click.argument("source", metavar="FILE_OR_RELEASE", type=click.Path(path_type=Path))
 @click.option("--class", "class_name", metavar="NAME", help="The class column of FILE.")
@@ -300,10 +190,7 @@ def attack_verb(
     source: Path,
     class_name: str | None,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     given: tuple[str, ...],
     breach: tuple[str, str] | None,
     prior: str | None,
@@ -343,7 +230,7 @@ def attack_verb(
         expect_file(source)
         if class_name is None:
             raise ValueError("--class must name the class column of a table, got none")
-        _, views = counted(source, class_name, columns, weights, nulls, delimiter, texts, 1 << 16)
+        _, views = counted(source, class_name, columns, reading, 1 << 16)
         published, default = views, "row"
     known = known_in(given, views) if given else None
     levels = convention or default
@@ -352,15 +239,12 @@ def attack_verb(
     if against is not None:
         if class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        arguments = (class_name, weights, nulls, delimiter, texts)
-        table = read_like(views, against, *arguments)
-        if table.n_rows == 0:
-            raise ValueError(f"{against}: no rows")
+        table = expect_rows(against, reading.like_counted(against, views, class_name))
         truth = nbcfast.count(table, class_name, list(views.attributes))
         if release is not None:
-            compared = compared_with(release, source, against, *arguments)
+            compared = compared_with(release, source, against, class_name, reading)
         if holdout is not None:
-            others = others_in(holdout, against, table, views, *arguments)
+            others = reading.others(holdout, against, table, views, class_name)
     posteriors = {} if known is None else {c: attack.posterior(views, known, c) for c in CONVENTIONS}
     found = Adversaries.of(published, truth, table, others, class_name)
     crossing = None
@@ -377,7 +261,7 @@ def attack_verb(
                     "published": str(source),
                     "class": class_name,
                     "rows": exact(views.n_rows),
-                    **({} if compared is None else {"against": compared}),
+                    **({} if compared is None else {"against": compared._asdict()}),
                     "posterior": None if known is None else _posterior_found(known, posteriors),
                     **found.to_dict(),
                     "breach": None if crossing is None else _breach_found(crossing),
@@ -389,8 +273,8 @@ def attack_verb(
 
     title = f"{printable(str(source))}, {readable(views.n_rows)} rows"
     parts: list[Text | Grid] = [Text(title, style="bold")]
-    if compared is not None and compared["answers_are_its"] is False:
-        parts.append(Text(printable(compared["text"]), style="bold"))
+    if compared is not None and compared.answers_are_its is False:
+        parts.append(Text(printable(compared.text), style="bold"))
     if known is not None:
         values = [f"{label(name)} = {label(value)}" for name, value in known.items()]
         grid = listing(f"given {', '.join(values)}", "one particular row", "average over worlds")
@@ -399,8 +283,8 @@ def attack_verb(
         parts.append(grid)
     parts.append(found.grid(membership=others is not None))
     rows = []
-    if compared is not None and compared["answers_are_its"] is not False:
-        rows.append((f"against {printable(str(against))}", printable(compared["text"])))
+    if compared is not None and compared.answers_are_its is not False:
+        rows.append((f"against {printable(str(against))}", printable(compared.text)))
     for c, name in (("row", "worst for one row"), ("worlds", "worst over worlds")):
         first, second = found.worst[c].classes
         values = [f"{label(name)} = {label(value)}" for name, value in found.worst[c].known.items()]
@@ -463,10 +347,7 @@ def closeness_verb(
     file: Path,
     class_name: str,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     max_values: int,
     prior: str,
     demanded: str | None,
@@ -490,7 +371,7 @@ def closeness_verb(
         raise ValueError("--out and --rows go with --r R")
     check_targets([file], overwrite, folder=out)
     wanted = rows_of(rows, False)
-    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+    table, views = counted(file, class_name, columns, reading, max_values)
     believed = prior_in(prior, views)
     before = closeness.achieved(views, believed)
     bound = closeness.lower_bound(views, believed, attacker=attacker)
@@ -516,7 +397,7 @@ def closeness_verb(
             why = " ".join(error.why.split())
     after = None if made is None else closeness.achieved(made.views, believed)
     code = int(why is not None)
-    said = all_once(file, weights, delimiter, class_name, columns)
+    said = all_once(file, reading.weights, reading.delimiter, class_name, columns)
     if made is not None:
         from_rows = undeclared(views)
         said = [
@@ -524,7 +405,7 @@ def closeness_verb(
             *made.remarks,
             *said,
             *([undeclared_text(from_rows)] if from_rows else []),
-            *too_long(table, file, texts),
+            *too_long(table, file, reading.texts),
             *singular(views),
             *more(views, made, evaluate(made.views, table, class_name).log_loss),
         ]

@@ -11,13 +11,13 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import canonical
-from nbcfast._reading.endings import is_parquet
 from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.ratio_intervals import programmes
+from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.printing import label, listing
-from nbcfast.cli.reading import progress, read
+from nbcfast.cli.reading import Reading
 
 SHOWN = 20  # attributes of which the meter is printed
 
@@ -248,16 +248,12 @@ def listed_in(
     path: Path,
     views: nbcfast.Viewset,
     declared: Declared | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
 ) -> nbcfast.Table:
     """A public list of tuples, read as the table is."""
     names = list(views.attributes)
-    if not is_parquet(path):
-        kept = (name for name in names if any(isinstance(value, str) for value in views.domain(name)))
-        texts = (*texts, *(name for name in kept if name not in texts))
-    table = read(path, names[-1], names[:-1], None, nulls, delimiter, texts)
+    domains = {name: views.domain(name) for name in names}
+    table = reading.unweighted.like(path, domains).table(path, names)
     if declared is not None:
         return declared.applied(table, every=False)
     for name in names:

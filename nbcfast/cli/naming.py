@@ -131,3 +131,18 @@ def no_column(file: Path | None, name: object, present: Sequence[str]) -> str:
     )
     has = "" if file is None else f"{file} has "
     return f"{has}no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"
+
+
+@contextmanager
+def as_options(**options: str) -> Iterator[None]:
+    """Let errors about these arguments of the library be about the options that give them."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        for argument, option in options.items():
+            rest = text.removeprefix(argument)
+            # Subclasses say more than their text.
+            if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
+                raise ValueError(option + rest) from None
+        raise

@@ -1,17 +1,19 @@
 """The group of all verbs, and the options that many of them take."""
 
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 import nbcfast
 from nbcfast._core.numbers import plainly
 from nbcfast.cli.naming import Verb
+from nbcfast.cli.reading import Reading
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = Callable[..., int]  # takes what its options say; the exit code
 
 
 class Whole(click.IntRange):
@@ -19,7 +21,7 @@ class Whole(click.IntRange):
 
     name = "integer range"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, str) and not plainly(value):
             self.fail(f"{value!a} is not a number in digits 0 to 9 without blanks.", param, ctx)
         return super().convert(value, param, ctx)
@@ -62,7 +64,7 @@ verbs.command_class = Verb
 
 
 def reads_table(command: Command) -> Command:
-    """The argument and options of every verb that reads a table with a class."""
+    """The argument and options of every verb that reads a table with a class; see `reads_file`."""
     decorators = [
         click.argument("file", type=click.Path(path_type=Path)),
         click.option("--class", "class_name", metavar="NAME", required=True, help="The column to predict."),
@@ -79,7 +81,20 @@ def reads_table(command: Command) -> Command:
 
 
 def reads_file(command: Command, max_values: bool = False) -> Command:
-    """The options that say how a file is read."""
+    """The options that say how a file is read: they reach the command as one `reading`."""
+
+    @wraps(command)
+    def with_reading(
+        *arguments: object,
+        weights: str | None,
+        nulls: tuple[str, ...],
+        delimiter: str | None,
+        texts: tuple[str, ...],
+        **others: object,
+    ) -> int:
+        return command(*arguments, reading=Reading(weights, nulls, delimiter, texts), **others)
+
+    complete: Command = with_reading
     decorators = [
         click.option("--weights", metavar="NAME", help="A column that says how often each row counts."),
         click.option(
@@ -111,5 +126,5 @@ def reads_file(command: Command, max_values: bool = False) -> Command:
             )
         )
     for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
+        complete = decorator(complete)
+    return complete

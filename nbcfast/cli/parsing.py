@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Literal
 
 import nbcfast
 from nbcfast._core.numbers import exact
 from nbcfast.table.values import Value
+
+MOST_ROWS = 10**300
 
 
 def fields_in(text: str, option: str, delimiter: str = ",") -> list[str]:
@@ -94,3 +97,20 @@ def prior_in(text: str, views: nbcfast.Viewset) -> dict[Value, str]:
             raise ValueError(f"--prior names {name.strip()!r} twice")
         prior[value] = number.strip(" ")
     return prior
+
+
+def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"] | int:
+    """The value of --rows."""
+    if rows in ("smallest", "proven"):
+        if allow_differences:
+            raise ValueError("--allow-differences goes with --rows R, a number")
+        return "smallest" if rows == "smallest" else "proven"
+    try:
+        number = exact(rows.replace(",", ""), "--rows")
+    except ValueError:
+        number = -1
+    if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
+        raise ValueError(
+            f"--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got {rows[:60]!r}"
+        )
+    return number

@@ -22,11 +22,13 @@ from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.attack.membership import same_rows
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.adversaries import Adversaries, others_in
+from nbcfast.cli.adversaries import Adversaries
 from nbcfast.cli.answers import NO_METER, Choice, declared_in, leaks, listed_in
+from nbcfast.cli.bars import ProgressCallback, progress
 from nbcfast.cli.options import Whole, reads_table, verbs
+from nbcfast.cli.parsing import rows_of
 from nbcfast.cli.printing import amount, exact, label, limit_line, listing, pairs, readable, same_line, show
-from nbcfast.cli.reading import ProgressCallback, counted, progress, rows_of
+from nbcfast.cli.reading import Reading, counted
 from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
@@ -133,10 +135,7 @@ def publish(
     file: Path,
     class_name: str,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     max_values: int,
     amplification: str | None,
     breach: tuple[str, str] | None,
@@ -173,20 +172,19 @@ def publish(
     check_targets([file, holdout, listed, domain], overwrite, folder=out, files={"--dataset": dataset})
     chosen = Choice(method, no_gauge, allow_differences, bits, listed is not None, intervals)
     declared = None if domain is None else declared_in(domain)
-    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values, declared)
+    table, views = counted(file, class_name, columns, reading, max_values, declared)
     chosen.settle(views, preserve)
     preserve = preserve or ("label" if chosen.canonical else "order")
     public = others = None
     if listed is not None:
-        public = listed_in(listed, views, declared, nulls, delimiter, texts)
+        public = listed_in(listed, views, declared, reading)
         if same_rows(table, public, views.attributes):
             raise ValueError(
                 f"--tuples must be a public list, which whoever verifies needs: {str(listed)!r} has the rows "
                 "of the input"
             )
     if holdout is not None:  # before anything is written: it may not be there, or be the input
-        arguments = (class_name, weights, nulls, delimiter, texts)
-        others = others_in(holdout, file, table, views, *arguments)
+        others = reading.others(holdout, file, table, views, class_name)
 
     def transform(preserve: Literal["order", "label"]) -> Release:
         if chosen.canonical:
@@ -272,8 +270,8 @@ def publish(
     if leak is not None:
         warnings.append(leak.verdict)
     warnings.extend(adversaries.untried)
-    warnings.extend(all_once(file, weights, delimiter, class_name, columns))
-    warnings.extend(too_long(table, file, texts))
+    warnings.extend(all_once(file, reading.weights, reading.delimiter, class_name, columns))
+    warnings.extend(too_long(table, file, reading.texts))
     warnings.extend(singular(views))
     warnings.extend(more(views, release, after.quality.log_loss))
     if as_json:
@@ -314,7 +312,7 @@ def publish(
         worst = [posterior_text(standing.worst_of_all, True) for standing in (before, after)]
         numbers.add_row("worst posterior", *worst)
     numbers.add_row(
-        "rows" if weights is None else "total weight", readable(before.rows), readable(after.rows)
+        "rows" if reading.weights is None else "total weight", readable(before.rows), readable(after.rows)
     )
     numbers.add_row("log-loss on the input", before.loss_text, after.loss_text)
     numbers.add_row("accuracy on the input", before.accuracy_text, after.accuracy_text)

@@ -1,70 +1,205 @@
-"""What verbs read: files as their options say, and counts of them."""
+"""How files are read: as the options say that were typed once, for every file of a command."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from typing import Protocol, TypedDict
 
 import nbcfast
-from nbcfast._core.numbers import exact as exactly
-from nbcfast._reading.endings import is_parquet
-from nbcfast.cli.beginnings import file_ending
+from nbcfast._core.errors import NoColumnError
+from nbcfast._reading.endings import ending_of, is_parquet
+from nbcfast.attack.membership import SAME, expect_others
+from nbcfast.cli.bars import progress
+from nbcfast.cli.beginnings import file_ending, uncounted
 from nbcfast.cli.naming import about
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import readable
-from nbcfast.published.release import Release
 from nbcfast.table.arrow import load_pyarrow
-from nbcfast.verification.results import Verification
 
-ProgressCallback = Callable[[int, int], None]
-MOST_ROWS = 10**300
 MOST_CLASSES = 256
 
 
-def read(
-    file: Path,
-    class_name: str,
-    columns: str | list[str] | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The table in `file`, CSV or Parquet by its ending."""
-    names = names_in(columns) if isinstance(columns, str) else columns
-    chosen = None if names is None else [*names, class_name]
-    taken = {"--class": class_name, "--weights": weights}
-    for option, column in taken.items():
-        if chosen is not None and column in chosen[:-1]:
-            raise ValueError(f"--columns and {option} both name {column!r}")
-    if weights == class_name:
-        raise ValueError(f"--class and --weights both name {class_name!r}")
-    load_pyarrow()  # where it is missing, main names the extra
-    ending = file_ending(file)
-    if ending.kind == "parquet":
-        if nulls or delimiter is not None or texts:
-            raise ValueError("--null, --delimiter and --text are for CSV files")
+class CsvOptions(TypedDict):
+    """How a CSV file is read, as arguments of `nbcfast.read_csv`."""
+
+    delimiter: str
+    null_values: tuple[str, ...]
+    types: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a command are read.
+
+    Parameters
+    ----------
+    weights : str or None
+        --weights: the column that says how often a row counts.
+    nulls : tuple of str
+        --null: the texts of a CSV file that mean null; none for the empty text.
+    delimiter : str or None
+        --delimiter: what stands between fields, as it is typed; None for what the ending says.
+    texts : tuple of str
+        --text: columns of a CSV file that stay text.
+    """
+
+    weights: str | None = None
+    nulls: tuple[str, ...] = ()
+    delimiter: str | None = None
+    texts: tuple[str, ...] = ()
+
+    @property
+    def is_of_csv(self) -> bool:
+        """Whether an option was given that says something of CSV files alone."""
+        return bool(self.nulls) or self.delimiter is not None or bool(self.texts)
+
+    @property
+    def unweighted(self) -> Reading:
+        """The same where each row counts once."""
+        return replace(self, weights=None)
+
+    def left_out(self, file: Path) -> list[str]:
+        """The options, as they are typed, that were not given and by which the file might read otherwise."""
+        given = {"--weights NAME": self.weights is not None}
+        if not is_parquet(file):
+            given |= {
+                "--null TEXT": bool(self.nulls),
+                "--delimiter CHAR": self.delimiter is not None,
+                "--text NAME": bool(self.texts),
+            }
+        return [option for option, is_given in given.items() if not is_given]
+
+    def like(self, file: Path, domains: Mapping[str, Iterable[object]]) -> Reading:
+        """The same for another file with columns of these domains: what is text there is kept as text.
+
+        A CSV file would give numbers where all its texts look like some; a Parquet file has types.
+        """
+        if is_parquet(file):
+            return self
+        kept = [name for name, values in domains.items() if any(isinstance(value, str) for value in values)]
+        return replace(self, texts=tuple(dict.fromkeys((*self.texts, *kept))))
+
+    def csv_options(self, file: Path) -> CsvOptions | None:
+        """How a CSV file is read; None for a Parquet file, of which no option can say anything."""
+        ending = file_ending(file)
+        if ending.kind == "parquet":
+            if self.is_of_csv:
+                raise ValueError("--null, --delimiter and --text are for CSV files")
+            return None
+        delimiter = ending.delimiter if self.delimiter is None else self.delimiter
+        delimiter = delimiter.replace("\\t", "\t")
+        if len(delimiter) != 1:
+            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+        return {
+            "delimiter": delimiter,
+            "null_values": self.nulls or ("",),
+            "types": dict.fromkeys(self.texts, "text"),
+        }
+
+    def uncounted(self, file: Path, used: Collection[str], implied: bool = False) -> list[str]:
+        """A remark on each column that may say how often a row counts; see `beginnings.uncounted`."""
+        return uncounted(file, self.weights, self.delimiter, used, implied)
+
+    def table(self, file: Path, names: Sequence[str] | None) -> nbcfast.Table:
+        """These columns of a file (all for None), which may have no rows."""
+        load_pyarrow()  # where it is missing, main names the extra
+        if names is not None and self.weights in names:
+            raise ValueError(f"--weights names {self.weights!r}, which is used otherwise")
+        options = self.csv_options(file)
         with progress("reading") as report, about(file):
-            return nbcfast.read_parquet(file, columns=chosen, weights=weights, progress=report)
-    if delimiter is None:
-        delimiter = ending.delimiter
-    delimiter = delimiter.replace("\\t", "\t")
-    if len(delimiter) != 1:
-        raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
-    with progress("reading") as report, about(file):
-        return nbcfast.read_csv(
-            file,
-            columns=chosen,
-            null_values=nulls or ("",),
-            types=dict.fromkeys(texts, "text"),
-            weights=weights,
-            delimiter=delimiter,
-            progress=report,
-        )
+            if options is None:
+                return nbcfast.read_parquet(file, columns=names, weights=self.weights, progress=report)
+            return nbcfast.read_csv(file, columns=names, weights=self.weights, progress=report, **options)
+
+    def rows(self, file: Path, names: Sequence[str] | None) -> nbcfast.Table:
+        """These columns of a file (all for None), which has rows."""
+        return expect_rows(file, self.table(file, names))
+
+    def source(self, file: Path, names: Sequence[str]) -> Path | nbcfast.Table:
+        """The path of a file that can be read batch by batch, or else its table."""
+        if self == Reading() and ending_of(file) is not None:
+            load_pyarrow()  # where it is missing, main names the extra
+            return file
+        return self.rows(file, names)
+
+    def with_class(self, file: Path, class_name: str, names: Sequence[str] | None) -> nbcfast.Table:
+        """These attributes of a file (all columns for None), and its class."""
+        for option, column in (("--class", class_name), ("--weights", self.weights)):
+            if names is not None and column in names:
+                raise ValueError(f"--columns and {option} both name {column!r}")
+        if self.weights == class_name:
+            raise ValueError(f"--class and --weights both name {class_name!r}")
+        return self.table(file, None if names is None else [*names, class_name])
+
+    def like_counted(self, file: Path, views: nbcfast.Viewset, class_name: str) -> nbcfast.Table:
+        """The columns that were counted, in another file; numbers are in bins where they were."""
+        names = list(views.attributes)
+        domains = {**{name: views.domain(name) for name in names}, class_name: views.classes}
+        table = self.like(file, domains).with_class(file, class_name, names)
+        for name in names:
+            bins = [value for value in views.domain(name) if isinstance(value, nbcfast.Interval)]
+            if bins:
+                try:
+                    table = table.bin(name, edges=_and_between(bins))
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"{file}: {error}") from None
+        return table
+
+    def others(
+        self, holdout: Path, file: Path, table: nbcfast.Table, views: nbcfast.Viewset, class_name: str
+    ) -> nbcfast.Table:
+        """Rows that are not in FILE, whose table is given and was counted.
+
+        Of FILE itself nothing could be told, and that would look like safety.
+        """
+        _expect_another(holdout, file, SAME)
+        others = self.like_counted(holdout, views, class_name)
+        try:
+            expect_others(table, others, [*views.attributes, class_name])
+        except ValueError as error:
+            raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
+        return others
+
+    def people(self, holdout: Path, file: Path, names: Sequence[str]) -> nbcfast.Table:
+        """People who are not in FILE, each of whom counts once."""
+        _expect_another(holdout, file, "expected people who are not in FILE, got FILE itself")
+        try:
+            return self.unweighted.rows(holdout, names)
+        except NoColumnError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
+
+
+def _expect_another(holdout: Path, file: Path, why: str) -> None:
+    with suppress(OSError):  # that one of them is not there is said when it is read
+        if os.path.samefile(file, holdout):
+            raise ValueError(f"--holdout: {why}")
+
+
+def _and_between(bins: list[nbcfast.Interval]) -> list[nbcfast.Interval]:
+    """Bins, and what lies before, between and after them.
+
+    A number there is a value that no row of the release has: it is counted, and not an error.
+    """
+    whole = [] if bins[0].low is None else [nbcfast.Interval(None, bins[0].low)]
+    for one, other in pairwise(bins):
+        whole.append(one)
+        if one.high is not None and other.low is not None and one.high < other.low:
+            whole.append(nbcfast.Interval(one.high, other.low))
+    whole.append(bins[-1])
+    return whole if bins[-1].high is None else [*whole, nbcfast.Interval(bins[-1].high, None)]
+
+
+def expect_rows(file: Path, table: nbcfast.Table) -> nbcfast.Table:
+    """The table of a file, if it has rows."""
+    if table.n_rows == 0:
+        raise ValueError(f"{file}: no rows")
+    return table
 
 
 def expect_file(file: Path) -> None:
@@ -72,23 +207,26 @@ def expect_file(file: Path) -> None:
     file.stat()
 
 
+class Domains(Protocol):
+    """Domains that were declared."""
+
+    def applied(self, table: nbcfast.Table) -> nbcfast.Table: ...
+
+
 def counted(
     file: Path,
     class_name: str,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     max_values: int,
-    declared: Any = None,
+    declared: Domains | None = None,
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
     """The table in `file`, with the domains that were declared, and its counts."""
-    table = read(file, class_name, columns, weights, nulls, delimiter, texts)
+    attributes = None if columns is None else names_in(columns)
+    table = reading.with_class(file, class_name, attributes)
     if declared is not None:
         table = declared.applied(table)
-    if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
+    expect_rows(file, table)
     if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
         raise ValueError(
             f"--class {class_name!r} has {len(table.domain(class_name)):,} values, more than {MOST_CLASSES} "
@@ -101,131 +239,4 @@ def counted(
                 f"column {name!r} has {size:,} values, more than --max-values {max_values:,}: "
                 "choose other --columns, or raise the limit"
             )
-    views = nbcfast.count(
-        table, class_name, None if columns is None else names_in(columns), max_values=max_values
-    )
-    return table, views
-
-
-@contextmanager
-def as_options(**options: str) -> Iterator[None]:
-    """Let errors about these arguments of the library be about the options that give them."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        text = str(error)
-        for argument, option in options.items():
-            rest = text.removeprefix(argument)
-            # Subclasses say more than their text.
-            if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
-                raise ValueError(option + rest) from None
-        raise
-
-
-@contextmanager
-def progress(what: str) -> Iterator[ProgressCallback | None]:
-    """A `progress=` callback that draws a bar on stderr, or None where stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=None)
-
-    def report(done: int, total: int) -> None:
-        with suppress(RuntimeError):  # it draws in a thread, which a limit of the process may not allow
-            bar.start()  # here, so that nothing flickers when the work cannot even begin
-        bar.update(task, completed=done, total=total)
-
-    try:
-        yield report
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-
-
-def rows_of(rows: str, allow_differences: bool) -> Literal["smallest", "proven"] | int:
-    """The value of --rows."""
-    if rows in ("smallest", "proven"):
-        if allow_differences:
-            raise ValueError("--allow-differences goes with --rows R, a number")
-        return "smallest" if rows == "smallest" else "proven"
-    try:
-        number = exactly(rows.replace(",", ""), "--rows")
-    except ValueError:
-        number = -1
-    if not isinstance(number, int) or not 1 <= number <= MOST_ROWS:
-        raise ValueError(
-            f"--rows must be 'smallest', 'proven' or a number from 1 to 10^300, got {rows[:60]!r}"
-        )
-    return number
-
-
-def read_otherwise(
-    found: Verification,
-    release: Release,
-    against: Path,
-    table: nbcfast.Table,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> str | None:
-    """What may be the matter where a classifier is not that of the table: it may have been read otherwise."""
-    if all(check.passed is not False for check in found.checks if check.name == "equivalence"):
-        return None
-    options = {"--weights NAME": weights is None}
-    if not is_parquet(against):
-        options |= {
-            "--null TEXT": not nulls,
-            "--delimiter CHAR": delimiter is None,
-            "--text NAME": not texts,
-        }
-    total = table.n_rows if table.weights is None else int(table.weights.sum())
-    counted = f"{against}, as it was read, counts {total:,} in all"
-    if release.certificate.identity:
-        stated = int(release.views.n_rows)
-        options["--weights NAME"] &= stated != total
-        counted += f", and the release, which states that its counts are the private ones, {readable(stated)}"
-    else:
-        counted += ", and of how many the release was made its certificate does not say"
-    left = [option for option, may_be in options.items() if may_be]
-    if not left:
-        return f"{counted}."
-    several = f"{', '.join(left[:-1])} or {left[-1]}" if len(left) > 1 else left[0]
-    return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
-
-
-def private_table(
-    release: Release,
-    against: Path,
-    class_name: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> nbcfast.Table:
-    """The private table: the attributes that the release has, in its bins, and the class."""
-    names = list(release.views.attributes)
-    for option, column in (("--class", class_name), ("--weights", weights)):
-        if column in names:
-            raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
-    binned = {
-        name: release.views.domain(name)
-        for name in names
-        if any(isinstance(value, nbcfast.Interval) for value in release.views.domain(name))
-    }
-    if not is_parquet(against):
-        # A column of numbers that was published as text was read as text.
-        typed = [*names, class_name]
-        domains = {**{name: release.views.domain(name) for name in names}, class_name: release.views.classes}
-        texts = (
-            *texts,
-            *(name for name in typed if name not in texts and any(isinstance(v, str) for v in domains[name])),
-        )
-    table = read(against, class_name, names, weights, nulls, delimiter, texts)
-    if table.n_rows == 0:
-        raise ValueError(f"{against}: no rows")
-    for name, intervals in binned.items():
-        table = table.bin(name, edges=intervals)
-    return table
+    return table, nbcfast.count(table, class_name, attributes, max_values=max_values)

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -15,15 +16,14 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
-from nbcfast._core.numbers import exact_share
-from nbcfast._reading.endings import is_parquet
-from nbcfast._wire.messages import decimal_text, printable
+from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import CUTS, TABLE
+from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Whole, reads_file, verbs
 from nbcfast.cli.parsing import groups_in, names_in
 from nbcfast.cli.printing import label, listing, pairs, readable, show
-from nbcfast.cli.reading import expect_file, progress, read
+from nbcfast.cli.reading import Reading, expect_file, expect_rows
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
@@ -45,33 +45,16 @@ def scheme_in(theta: str, groups: str, each: bool) -> Scheme:
     return Scheme(thetas_in(theta), groups_in(groups, each))
 
 
-def read_columns(
-    file: Path,
-    names: list[str],
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-    scheme: Scheme | KaryScheme | None,
-) -> nbcfast.Table:
-    """These columns of a file."""
-    texts = text_columns(file, texts, scheme, names)
-    return read(file, names[-1], names[:-1], None, nulls, delimiter, texts)
-
-
-def text_columns(
-    file: Path, texts: tuple[str, ...], scheme: Scheme | KaryScheme | None, names: list[str] | None
-) -> tuple[str, ...]:
-    """With those of --text, the columns (of these names) that are text in the scheme, even if they look like
-    numbers; a Parquet file knows what they are.
-    """
-    if scheme is None or is_parquet(file):
-        return texts
-    typed = [
-        name
-        for name, domain in scheme.domains.items()
-        if (names is None or name in names) and any(isinstance(value, str) for value in domain.values)
-    ]
-    return tuple(dict.fromkeys((*texts, *typed)))
+def like_scheme(
+    reading: Reading, file: Path, scheme: Scheme | KaryScheme | None, names: Sequence[str] | None = None
+) -> Reading:
+    """How a file of answers is read: its columns (of these names) are text where they are in the scheme."""
+    if scheme is None:
+        return reading
+    domains = {
+        name: domain.values for name, domain in scheme.domains.items() if names is None or name in names
+    }
+    return reading.like(file, domains)
 
 
 def privacy_grid(scheme: Scheme | KaryScheme) -> Grid:
@@ -174,10 +157,7 @@ def disguise(
     cuts_file: Path | None,
     out: Path,
     seed: int | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     overwrite: bool,
     as_json: bool,
 ) -> int:
@@ -191,7 +171,7 @@ def disguise(
     Leaves with 1, and writes nothing, if the scheme hides nothing of a column: at theta = 1, or 0 with two
     values.
     """
-    if weights is not None:
+    if reading.weights is not None:
         raise ValueError("--weights: each record needs coins of its own, and a weight has none")
     check_targets([file, scheme_file, cuts_file], overwrite, folder=out)
     scheme: Scheme | KaryScheme | None = None
@@ -213,10 +193,8 @@ def disguise(
         if name in columns:
             raise ValueError(f"--keep and the groups both name {name!r}")
     names = [*dict.fromkeys(columns), *kept]
-    table = read_columns(file, names, nulls, delimiter, texts, scheme)
-    if not table.n_rows:
-        raise ValueError(f"{file}: no rows")
-    table = table.select([name for name in table.names if name in names])
+    table = like_scheme(reading, file, scheme, names).table(file, names)
+    table = expect_rows(file, table).select([name for name in table.names if name in names])
     points: dict[str, Cut] = {}
     if binarise is not None and cuts_file is not None:
         raise ValueError("--cuts takes the place of --binarise")
@@ -333,17 +311,14 @@ def estimate(
     method: Literal["projection", "em"],
     level: str,
     test_file: Path | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     as_json: bool,
 ) -> int:
     """Estimate from disguised answers the shares that naive Bayes needs, with confidence intervals.
 
     DISGUISED is a folder that `disguise` wrote, or a table (CSV or Parquet, with --scheme).
     """
-    if weights is not None:
+    if reading.weights is not None:
         raise ValueError("--weights: answers have none")
     if disguised.is_dir():
         table = load(disguised)
@@ -355,7 +330,7 @@ def estimate(
         raise ValueError("--scheme FILE must say how the answers of a table were made, got none")
     else:
         scheme = response.load_scheme(scheme_file)
-        table = _answers(disguised, scheme, class_name, columns, nulls, delimiter, texts)
+        table = _answers(disguised, scheme, class_name, columns, reading)
     if class_name not in table.names:
         known = ", ".join(table.names)
         raise ValueError(f"--class must be a column of the answers ({known}), got {class_name!r}")
@@ -373,7 +348,7 @@ def estimate(
             if not isinstance(test, response.Disguised):
                 raise ValueError(f"--test {test_file} holds no disguised answers")
         else:
-            test = _answers(test_file, scheme, class_name, columns, nulls, delimiter, texts)
+            test = _answers(test_file, scheme, class_name, columns, reading)
         measured = response.accuracy(response.classifier(found), test, scheme)
 
     if as_json:
@@ -439,14 +414,12 @@ def _answers(
     scheme: Scheme | KaryScheme,
     class_name: str,
     columns: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
 ) -> nbcfast.Table:
     """The table of answers in a file."""
-    names = None if columns is None else [*names_in(columns), class_name]
-    texts = text_columns(file, texts, scheme, names)
-    return read(file, class_name, columns, None, nulls, delimiter, texts)
+    attributes = None if columns is None else names_in(columns)
+    names = None if attributes is None else [*attributes, class_name]
+    return like_scheme(reading, file, scheme, names).with_class(file, class_name, attributes)
 
 
 @verbs.group(name="response")

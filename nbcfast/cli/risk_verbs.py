@@ -15,18 +15,16 @@ from click.core import ParameterSource
 from rich.text import Text
 
 from nbcfast import associations
-from nbcfast._reading.endings import ending_of
 from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
+from nbcfast.cli.bars import progress
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.options import Whole, reads_file, verbs
 from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, listing, pairs, show
-from nbcfast.cli.reading import progress
+from nbcfast.cli.reading import Reading
 from nbcfast.cli.skyline_verbs import as_json
-from nbcfast.cli.table_files import read
-from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import plain
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
@@ -99,10 +97,7 @@ def risk(
     error: str | None,
     confidence: str,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     json_only: bool,
 ) -> int:
     """Say how likely it is, for somebody who sees views of FILE, that somebody has something.
@@ -122,10 +117,8 @@ def risk(
                     f"--{'where' if option == 'wheres' else option} is for --view, not for --advise"
                 )
         try:
-            return advised(
-                file, columns, identity, attribute, level, weights, nulls, delimiter, texts, json_only
-            )
-        except associations.TooLargeError as large:
+            return advised(file, columns, identity, attribute, level, reading, json_only)
+        except associations.TooManyGuessesError as large:
             return too_large(large)
     listed = [names_in(view, "--view") for view in views]
     names = list(dict.fromkeys(name for view in listed for name in view))
@@ -134,14 +127,14 @@ def risk(
     of_views = dict(zip((f"--view {view}" for view in views), listed, strict=True))
     for name, option in ((identity, "--identity"), (attribute, "--attribute")):
         if name not in names:
-            expect_columns(file, of_views, delimiter)
+            expect_columns(file, of_views, reading)
             raise ValueError(f"{option}: expected a column of a view, got {name!r}")
     where = {name: Asked(chosen) for name in (identity, attribute) if (chosen := asked(name, wheres))}
     for text in wheres:
         if text.partition("=")[0] not in (identity, attribute):
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
     try:
-        table = source(file, names, weights, nulls, delimiter, texts)
+        table = reading.source(file, names)
         with progress("joining") as report:
             found = associations.risk(
                 table,
@@ -161,7 +154,7 @@ def risk(
     except associations.TooCostlyError as costly:
         print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
         return 3
-    except associations.TooLargeError as large:
+    except associations.TooManyGuessesError as large:
         return too_large(large)
     for name, one in where.items():
         if one.missing:
@@ -217,29 +210,13 @@ def certain(found: associations.Risk) -> str | None:
     return f"{many} probability 1{sampled}: whoever sees the views knows who has what there."
 
 
-def expect_columns(file: Path, asked: Mapping[str, Sequence[str]], delimiter: str | None) -> None:
+def expect_columns(file: Path, asked: Mapping[str, Sequence[str]], reading: Reading) -> None:
     """Refuse a column that the file has not, if its beginning says so."""
-    header = header_of(file, delimiter)
+    header = header_of(file, reading.delimiter)
     for option, names in asked.items():
         for name in names:
             if header is not None and name not in header:
                 raise ValueError(f"{option}: {no_column(file, name, header)}")
-
-
-def source(
-    file: Path,
-    names: list[str],
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
-) -> Any:
-    """The path of a file that can be read batch by batch, or else its table."""
-    plainly = weights is None and not nulls and delimiter is None and not texts
-    if plainly and ending_of(file) is not None:
-        load_pyarrow()  # where it is missing, main names the extra
-        return file
-    return read(file, names, weights, nulls, delimiter, texts)
 
 
 class Asked:
@@ -300,15 +277,12 @@ def advised(
     identity: str,
     attribute: str,
     level: Fraction | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     json_only: bool,
 ) -> int:
     """Splits of columns into two views."""
     names = names_in(columns, "--advise")
-    table = read(file, list(dict.fromkeys([identity, *names, attribute])), weights, nulls, delimiter, texts)
+    table = reading.rows(file, list(dict.fromkeys([identity, *names, attribute])))
     level = Fraction(1, 2) if level is None else level
     with progress("splitting") as report:
         found = associations.advise(table, identity, attribute, names, threshold=level, progress=report)

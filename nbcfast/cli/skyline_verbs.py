@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
 from rich.text import Text
@@ -22,21 +21,18 @@ from nbcfast._reading.endings import is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.beginnings import file_ending, uncounted
+from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import Verb
-from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.options import Command, Whole, reads_file, verbs
 from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, listing, pairs, screen_width, show
-from nbcfast.cli.reading import progress
-from nbcfast.cli.table_files import Output, counts_remarks, csv_options, held_out, output, read
-from nbcfast.cli.targets import PUBLISHED, REPLACES, check_targets
+from nbcfast.cli.reading import Reading
+from nbcfast.cli.targets import PUBLISHED, REPLACES, Output, check_targets, counts_remarks, output
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.values import plain
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 PICTURES = (".png", ".svg", ".pdf")
 POINT = "L,K,M,CONFIDENCE"
@@ -90,16 +86,13 @@ def grouped(
     file: Path,
     by: str,
     sensitive: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
 ) -> skyline.Groups:
     """The groups of a file."""
     names = names_in(by, "--by")
     if sensitive in names:
         raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --by")
-    table = read(file, [*names, sensitive], weights, nulls, delimiter, texts)
+    table = reading.rows(file, [*names, sensitive])
     return skyline.group(table, names, sensitive)
 
 
@@ -118,10 +111,7 @@ def check(
     file: Path,
     by: str,
     sensitive: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     points: tuple[str, ...],
     json_only: bool,
 ) -> int:
@@ -134,10 +124,10 @@ def check(
     Leaves with 0 if all points are safe, and with 1 if not.
     """
     wanted = list(map(point_of, points))
-    groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
+    groups = grouped(file, by, sensitive, reading)
     with progress("checking") as report:
         reports = skyline.check(groups, wanted, progress=report)
-    said = uncounted(file, weights, delimiter, {*groups.by, groups.sensitive})
+    said = reading.uncounted(file, {*groups.by, groups.sensitive})
     if json_only:
         found = {"file": str(file), **about(groups), **reports.to_dict(), **warned(said)}
         print(json.dumps(found, indent=2, default=plain))
@@ -209,10 +199,7 @@ def find(
     file: Path,
     by: str,
     sensitive: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     confidence: str,
     picture: Path | None,
     overwrite: bool,
@@ -226,10 +213,10 @@ def find(
     check_targets([file], overwrite, files={"--plot": picture})
     if picture is not None and picture.suffix.lower() not in PICTURES:
         raise ValueError(f"--plot must end in {', '.join(PICTURES)}, got {picture.name!r}")
-    groups = grouped(file, by, sensitive, weights, nulls, delimiter, texts)
+    groups = grouped(file, by, sensitive, reading)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
-    said = uncounted(file, weights, delimiter, {*groups.by, groups.sensitive})
+    said = reading.uncounted(file, {*groups.by, groups.sensitive})
     if picture is not None:
         axes = skyline.plot(points, title=f"{file.name}, confidence {confidence}")
         with written(picture, overwrite=overwrite) as drawn:
@@ -309,10 +296,7 @@ def anonymize(
     file: Path,
     quasi: str,
     sensitive: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     points: tuple[str, ...],
     k: int | None,
     diversity: tuple[str, str] | None,
@@ -370,17 +354,17 @@ def anonymize(
     if not points and k is None and diversity is None and closeness is None:
         raise ValueError("expected a demand: --point, --k, --diversity or --closeness; got none")
     table: nbcfast.Table | None = None
-    held = None if no_attack else held_out(file, holdout, [*names, sensitive], nulls, delimiter, texts)
+    held = None
+    if holdout is not None and not no_attack:  # before anything is written: it may not fit
+        held = reading.people(holdout, file, [*names, sensitive])
     try:
         if memory_limit is None:
             used = [*names, sensitive, *([] if target is None or target in (*names, sensitive) else [target])]
-            table = read(file, used, weights, nulls, delimiter, texts)
+            table = reading.rows(file, used)
             with progress("splitting") as report:
                 partition = skyline.anonymize(table, names, sensitive, progress=report, **demands)
         else:
-            partition = on_disk(
-                file, names, sensitive, weights, nulls, delimiter, texts, memory_limit, spill, demands
-            )
+            partition = on_disk(file, names, sensitive, reading, memory_limit, spill, demands)
         files = save(partition, out, shuffle, counts, memory_limit is not None, overwrite)
         note(files)
         if memory_limit is not None:
@@ -396,7 +380,7 @@ def anonymize(
     confidence = max((point.confidence for point in partition.demands.points), default=Fraction(19, 20))
     reached = partition.skyline(confidence)
     named = {*names, sensitive, *([] if target is None else [target])}
-    said = uncounted(file, weights, delimiter, named)
+    said = reading.uncounted(file, named)
     if json_only:
         found = {
             "file": str(file),
@@ -437,28 +421,20 @@ def on_disk(
     file: Path,
     names: list[str],
     sensitive: str,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     memory_limit: str,
     spill: Path | None,
     demands: dict[str, Any],
 ) -> skyline.Partition:
     """Split a file in little memory."""
     load_pyarrow()
-    options = None
-    if file_ending(file).kind == "csv":
-        options = csv_options(file, nulls, delimiter, texts)
-    elif nulls or delimiter is not None or texts:
-        raise ValueError("--null, --delimiter and --text are for CSV files")
     with progress("splitting") as report:
         return skyline.anonymize(
             file,
             names,
             sensitive,
-            weights=weights,
-            csv=options,
+            weights=reading.weights,
+            csv=reading.csv_options(file),
             memory_limit=memory_limit,
             spill=spill,
             progress=report,

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import click
 
 from nbcfast._core.files import check_file, check_folder, place_of
+from nbcfast._reading.endings import ending_of, is_parquet
+from nbcfast.published.formulas import spreadsheet_remarks
 
 PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
 ASK = "--overwrite"
@@ -83,3 +86,39 @@ def keep_apart_from(private: list[Path], out: Path) -> None:
     """Refuse an --out that would write over a file that is read."""
     for one in private:
         keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
+
+
+class Output(click.Path):
+    """A path to write to; the empty text would be the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value).strip():
+            raise ValueError("--out must be a folder, or a .csv or .parquet file; got ''")
+        return super().convert(value, param, ctx)
+
+
+def output(out: Path) -> Literal["folder", "csv", "parquet"]:
+    """What --out asks for, by its ending; refused where nothing can be written there."""
+    ending = out.suffix.lower()
+    kind: Literal["folder", "csv", "parquet"] = "folder"
+    if ending == ".csv":
+        kind = "csv"
+    elif is_parquet(out):
+        kind = "parquet"
+    elif ending_of(out) is not None:
+        raise ValueError(f"--out must be a folder, or a .csv or .parquet file; got {str(out)!r}")
+    if out.exists() and out.is_dir() != (kind == "folder"):
+        raise ValueError(f"--out must be a {'folder' if kind == 'folder' else 'file'}, got {str(out)!r}")
+    if kind != "folder" and not out.parent.is_dir():
+        raise ValueError(f"--out: there is no folder {str(out.parent)!r}")
+    return kind
+
+
+def counts_remarks(counts: str | None) -> tuple[str, ...]:
+    """What to know of the name that --counts gives a column."""
+    return () if counts is None else spreadsheet_remarks({}, [counts])

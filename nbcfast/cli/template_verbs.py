@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -19,22 +19,19 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, exact_share, number_text
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
-from nbcfast.cli.beginnings import uncounted
-from nbcfast.cli.naming import split_otherwise
-from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.bars import progress
+from nbcfast.cli.naming import as_options, split_otherwise
+from nbcfast.cli.options import Command, reads_file, verbs
 from nbcfast.cli.parsing import names_in, value_in
 from nbcfast.cli.printing import label, listing, pairs, show
-from nbcfast.cli.reading import as_options, progress
+from nbcfast.cli.reading import Reading
 from nbcfast.cli.remarks import names_people
-from nbcfast.cli.table_files import Output, counts_remarks, held_out, output, read
-from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.targets import REPLACES, Output, check_targets, counts_remarks, output
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.table.values import plain
 from nbcfast.templates import Disclosure, Template, Violation, disclose, violations
 from nbcfast.verification.load import load
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORM = '"A,B -> NAME=VALUE <= 75%"'
 LISTED = 20  # inferences that `check` shows
@@ -128,20 +125,17 @@ def inference(template: Template) -> str:
 def check_verb(
     file: Path,
     wanted: tuple[str, ...],
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     as_json: bool,
 ) -> int:
     """Say which inferences from FILE are more confident than their templates allow.
 
     Leaves with 0 if none is, and with 1 otherwise.
     """
-    table = read(file, None, weights, nulls, delimiter, texts)
+    table = reading.rows(file, None)
     templates = templates_of(wanted, table)
     found = violations(table, templates)
-    said = uncounted(file, weights, delimiter, named_by(templates))
+    said = reading.uncounted(file, named_by(templates))
     people = table.n_rows if table.weights is None else int(table.weights.sum())
     if as_json:
         result = {
@@ -154,7 +148,7 @@ def check_verb(
         }
         print(json.dumps(result, indent=2))
         return int(bool(found))
-    each = "each counts once" if weights is None else f"counted by {label(weights)}"
+    each = "each counts once" if reading.weights is None else f"counted by {label(reading.weights)}"
     counted = pairs([("people", f"{people:,}"), ("rows", f"{table.n_rows:,}, {each}")])
     parts: list[Any] = [Text(printable(str(file)), style="bold"), counted]
     if found:
@@ -244,10 +238,7 @@ def _found(one: Violation) -> dict[str, object]:
 def disclose_verb(
     file: Path,
     wanted: tuple[str, ...],
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     target: str | None,
     columns: str | None,
     continuous: str | None,
@@ -281,17 +272,19 @@ def disclose_verb(
         check_targets([file, holdout], overwrite, folder=out)
     else:
         check_targets([file, holdout], overwrite, files={"--out": out})
-    table = read(file, None if columns is None else names_in(columns), weights, nulls, delimiter, texts)
+    table = reading.rows(file, None if columns is None else names_in(columns))
     if counts is not None and counts in table.names:
         raise ValueError(f"--counts: expected the name of a new column, got {counts!r}")
     templates = templates_of(wanted, table)
     cut = () if continuous is None else names_in(continuous, "--continuous")
     used = {*named_by(templates), *cut, *([] if target is None else [target])}
     used |= set() if columns is None else set(table.names)
-    said = uncounted(file, weights, delimiter, used, implied=columns is None)
+    said = reading.uncounted(file, used, implied=columns is None)
     known = [name for name in table.names if any(name in template.quasi for template in templates)]
     secrets = list(dict.fromkeys(template.sensitive[0] for template in templates))
-    held = None if no_attack else held_out(file, holdout, _once([*known, *secrets]), nulls, delimiter, texts)
+    held = None
+    if holdout is not None and not no_attack:  # before anything is written: it may not fit
+        held = reading.people(holdout, file, _once([*known, *secrets]))
     try:
         with progress("disclosing") as report:
             made = disclose(

@@ -15,11 +15,13 @@ from rich.text import Text
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
+from nbcfast.cli.against import private_table, read_otherwise
 from nbcfast.cli.answers import listed_in
+from nbcfast.cli.bars import progress
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.options import reads_file, reads_table, verbs
 from nbcfast.cli.printing import exact, label, limit_line, listing, pairs, readable, show
-from nbcfast.cli.reading import counted, private_table, progress, read_otherwise
+from nbcfast.cli.reading import Reading, counted
 from nbcfast.cli.remarks import all_once, too_long
 from nbcfast.published.release import Release
 from nbcfast.table.values import plain
@@ -43,10 +45,7 @@ def inspect(
     file: Path,
     class_name: str,
     columns: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     max_values: int,
     as_json: bool,
 ) -> int:
@@ -57,7 +56,7 @@ def inspect(
 
     What is printed comes from the private table and is not meant for publication.
     """
-    header = None if columns is not None else header_of(file, delimiter)
+    header = None if columns is not None else header_of(file, reading.delimiter)
     if header is not None and len(header) > MOST_COLUMNS:
         print(
             f"{file}: {len(header):,} columns, and up to {MOST_COLUMNS:,} are looked at: name some with "
@@ -65,7 +64,7 @@ def inspect(
             file=sys.stderr,
         )
         return 3
-    table, views = counted(file, class_name, columns, weights, nulls, delimiter, texts, max_values)
+    table, views = counted(file, class_name, columns, reading, max_values)
     sizes = {name: len(views.domain(name)) for name in views.attributes}
     zeros = {name: int((views.counts[name] == 0).sum()) for name in views.attributes}
     classes = [(value, int(count)) for value, count in zip(views.classes, views.class_counts, strict=True)]
@@ -74,7 +73,10 @@ def inspect(
     cells = sum(sizes.values()) * len(classes)
     tied_rows = int(views.tied(table).sum())
     tied_tuples = views.tied_tuples(TUPLES_COUNTED)
-    said = [*all_once(file, weights, delimiter, class_name, columns), *too_long(table, file, texts)]
+    said = [
+        *all_once(file, reading.weights, reading.delimiter, class_name, columns),
+        *too_long(table, file, reading.texts),
+    ]
 
     if as_json:
         found = {
@@ -97,9 +99,9 @@ def inspect(
         print(json.dumps(found, indent=2))
         return 0
 
-    unit = "rows" if weights is None else "weight"
+    unit = "rows" if reading.weights is None else "weight"
     summary = [("rows", f"{table.n_rows:,}")]
-    if weights is not None:
+    if reading.weights is not None:
         summary.append(("total weight", f"{int(views.n_rows):,}"))
     summary += [
         ("attributes", f"{len(sizes):,}"),
@@ -167,10 +169,7 @@ def verify(
     folder: Path,
     against: Path | None,
     class_name: str | None,
-    weights: str | None,
-    nulls: tuple[str, ...],
-    delimiter: str | None,
-    texts: tuple[str, ...],
+    reading: Reading,
     listed: Path | None,
     ignore_extra: bool,
     as_json: bool,
@@ -189,9 +188,9 @@ def verify(
     every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
     be made ("not fully checked").
     """
-    if against is None and (class_name is not None or weights is not None):
+    if against is None and (class_name is not None or reading.weights is not None):
         raise ValueError("--class and --weights go with --against FILE")
-    if against is None and listed is None and (nulls or delimiter or texts):
+    if against is None and listed is None and reading.is_of_csv:
         raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
     published = public = table = None
     if against is not None or listed is not None:
@@ -207,9 +206,9 @@ def verify(
                 "nothing of a list"
             )
         if listed is not None:
-            public = listed_in(listed, published.views, None, nulls, delimiter, texts)
+            public = listed_in(listed, published.views, None, reading)
         if against is not None and class_name is not None:
-            table = private_table(published, against, class_name, weights, nulls, delimiter, texts)
+            table = private_table(published, against, class_name, reading)
         with progress("comparing") as report:
             found = verified(
                 folder,
@@ -228,7 +227,7 @@ def verify(
                 )
     hint = None
     if isinstance(published, Release) and against is not None and table is not None:
-        hint = read_otherwise(found, published, against, table, weights, nulls, delimiter, texts)
+        hint = read_otherwise(found, published, against, table, reading)
     if as_json:
         print(json.dumps({**found.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:

@@ -99,7 +99,7 @@ def test_risk_reads_in_batches_what_it_reads_as_a_table(run, file, tmp_path, mon
     def refuse(*_):
         raise AssertionError("the whole table was read")
 
-    monkeypatch.setattr("nbcfast.cli.risk_verbs.read", refuse)
+    monkeypatch.setattr("nbcfast.cli.reading.Reading.table", refuse)
     found = json.loads(run("risk", file, *options)[1])
     assert {**found, "file": ""} == {**expected, "file": ""}
     assert (found["associations"], found["identities"]) == (1, 2)

@@ -1,0 +1,101 @@
+"""A release beside the private table that it may have been made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import nbcfast
+from nbcfast.cli.bars import progress
+from nbcfast.cli.printing import readable
+from nbcfast.cli.reading import Reading, expect_rows
+from nbcfast.published.release import Release
+from nbcfast.verification.results import Verification
+from nbcfast.verification.checks import verify as verified
+
+
+def private_table(
+    release: Release,
+    against: Path,
+    class_name: str,
+    reading: Reading,
+) -> nbcfast.Table:
+    """The private table: the attributes that the release has, in its bins, and the class."""
+    names = list(release.views.attributes)
+    for option, column in (("--class", class_name), ("--weights", reading.weights)):
+        if column in names:
+            raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
+    domains = {name: release.views.domain(name) for name in names}
+    like = reading.like(against, {**domains, class_name: release.views.classes})
+    table = expect_rows(against, like.with_class(against, class_name, names))
+    for name, values in domains.items():
+        if any(isinstance(value, nbcfast.Interval) for value in values):
+            table = table.bin(name, edges=values)
+    return table
+
+
+def read_otherwise(
+    verification: Verification,
+    release: Release,
+    against: Path,
+    table: nbcfast.Table,
+    reading: Reading,
+) -> str | None:
+    """What may be the matter where a classifier is not that of the table: it may have been read otherwise."""
+    if all(check.passed is not False for check in verification.checks if check.name == "equivalence"):
+        return None
+    left_out = reading.left_out(against)
+    total = table.n_rows if table.weights is None else int(table.weights.sum())
+    counted = f"{against}, as it was read, counts {total:,} in all"
+    if release.certificate.identity:
+        stated = int(release.views.n_rows)
+        if stated == total:  # so the rows were weighted alike
+            left_out = [option for option in left_out if not option.startswith("--weights")]
+        counted += f", and the release, which states that its counts are the private ones, {readable(stated)}"
+    else:
+        counted += ", and of how many the release was made its certificate does not say"
+    if not left_out:
+        return f"{counted}."
+    several = f"{', '.join(left_out[:-1])} or {left_out[-1]}" if len(left_out) > 1 else left_out[0]
+    return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
+
+
+class Comparison(NamedTuple):
+    """Whether a release can have been made of a table; None where that was not checked."""
+
+    file: str
+    answers_are_its: bool | None
+    text: str
+
+
+def compared_with(
+    release: Release,
+    folder: Path,
+    against: Path,
+    class_name: str,
+    reading: Reading,
+) -> Comparison:
+    """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
+    hint = None
+    passed: bool | None = False
+    try:
+        table = private_table(release, against, class_name, reading)
+    except ValueError as error:
+        why = str(error)
+    else:
+        with progress("comparing") as report:
+            verification = verified(folder, table, class_name=class_name, ignore_extra=True, progress=report)
+        checks = [check for check in verification.checks if check.name == "equivalence"]
+        passed = checks[0].passed if checks else None
+        why = checks[0].text if checks else verification.conclusion
+        hint = read_otherwise(verification, release, against, table, reading)
+    if passed:
+        text = f"its answers are those of the release: {why}"
+    elif passed is None:
+        text = f"whether the release was made of {against} was not checked: {why}"
+    else:
+        text = (
+            f"The release was not made of {against} as it was read, so what is said below of counts "
+            f"recovered and of members means nothing: {why}.{'' if hint is None else f' {hint}'}"
+        )
+    return Comparison(str(against), passed, text)
