@@ -35,7 +35,9 @@ def run(arguments: list[str]) -> int:
         "adversaries",
         "skyline_verbs",
         "template_verbs",
-        "response_verbs",
+        "disguise_verb",
+        "estimate_verb",
+        "plan_verb",
         "risk_verbs",
     ):
         import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves

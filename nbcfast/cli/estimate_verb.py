@@ -1,0 +1,209 @@
+"""The verb `estimate`, on the public interface alone."""
+
+import json
+import os
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast import response
+from nbcfast._core.untyped import Document
+from nbcfast._wire.messages import printable
+from nbcfast._wire.regular_files import TABLE
+from nbcfast.cli.bars import progress
+from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.parsing import names_in
+from nbcfast.cli.printing import label, listing, pairs, readable, show
+from nbcfast.cli.reading import Reading, expect_file
+from nbcfast.cli.schemes_asked import exposed_text, like_scheme
+from nbcfast.response import Accuracy, Estimate, Proportions
+from nbcfast.response.schemes import AnyScheme
+from nbcfast.table.values import plain
+from nbcfast.verification.load import load
+
+MOST_SHOWN = 12  # values of an attribute in the table of estimates
+
+
+@verbs.command()
+@click.argument("disguised", type=click.Path(path_type=Path))
+@click.option(
+    "--scheme",
+    "scheme_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The scheme.json that the answers were made by.  [default: that of a folder]",
+)
+@click.option("--class", "class_name", metavar="NAME", required=True, help="The column to predict.")
+@click.option("--columns", metavar="A,B,C", help="The attributes to use.  [default: all]")
+@click.option(
+    "--method",
+    type=click.Choice(("projection", "em")),
+    default="projection",
+    show_default=True,
+    help="How shares below 0 are avoided: the nearest that are possible, or maximum likelihood.",
+)
+@click.option("--level", default="0.95", show_default=True, help="Of the confidence intervals.")
+@click.option(
+    "--test",
+    "test_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Other answers, disguised likewise: measure the accuracy of naive Bayes on the truth behind them.",
+)
+@reads_file
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def estimate(
+    disguised: Path,
+    scheme_file: Path | None,
+    class_name: str,
+    columns: str | None,
+    method: Literal["projection", "em"],
+    level: str,
+    test_file: Path | None,
+    reading: Reading,
+    as_json: bool,
+) -> int:
+    """Estimate from disguised answers the shares that naive Bayes needs, with confidence intervals.
+
+    DISGUISED is a folder that `disguise` wrote, or a table (CSV or Parquet, with --scheme).
+    """
+    if reading.weights is not None:
+        raise ValueError("--weights: answers have none")
+    table, scheme = answers_and_scheme(disguised, scheme_file, class_name, columns, reading)
+    if class_name not in table.names:
+        known = ", ".join(table.names)
+        raise ValueError(f"--class must be a column of the answers ({known}), got {class_name!r}")
+    attributes = None if columns is None else names_in(columns)
+    with progress("counting") as report:
+        shares = response.estimate(
+            table, scheme, class_name, attributes=attributes, method=method, progress=report
+        )
+    interval = shares.interval(level)
+    measured = None
+    if test_file is not None:
+        keep_other(disguised, test_file)
+        others = other_answers(test_file, scheme, class_name, columns, reading)
+        measured = response.accuracy(response.classifier(shares), others, scheme)
+
+    if as_json:
+        print(json.dumps(estimate_found(shares, level, interval, measured), indent=2))
+    else:
+        title = Text(f"{printable(str(disguised))}, {readable(shares.n_rows)} answers", style="bold")
+        notes = estimate_notes(shares, scheme, measured)
+        show(title, shares_grid(shares, interval), *([pairs(notes)] if notes else []))
+    return 0
+
+
+def answers_and_scheme(
+    disguised: Path, scheme_file: Path | None, class_name: str, columns: str | None, reading: Reading
+) -> tuple[nbcfast.Table, AnyScheme]:
+    """The answers in a folder or a file, and the scheme that they were made by."""
+    if disguised.is_dir():
+        answers = answers_in_folder(disguised, f"{disguised} holds no disguised answers")
+        return answers, answers.scheme if scheme_file is None else response.load_scheme(scheme_file)
+    if scheme_file is None:
+        expect_file(disguised)
+        raise ValueError("--scheme FILE must say how the answers of a table were made, got none")
+    scheme = response.load_scheme(scheme_file)
+    return answers_in_file(disguised, scheme, class_name, columns, reading), scheme
+
+
+def other_answers(
+    tested: Path, scheme: AnyScheme, class_name: str, columns: str | None, reading: Reading
+) -> nbcfast.Table:
+    """The answers of --test, in a folder or a file."""
+    if tested.is_dir():
+        return answers_in_folder(tested, f"--test {tested} holds no disguised answers")
+    return answers_in_file(tested, scheme, class_name, columns, reading)
+
+
+def answers_in_folder(folder: Path, otherwise: str) -> response.Disguised:
+    """The answers that `disguise` wrote to a folder; refused, in these words, if it holds another thing."""
+    answers = load(folder)
+    if not isinstance(answers, response.Disguised):
+        raise ValueError(otherwise)
+    return answers
+
+
+def answers_in_file(
+    file: Path, scheme: AnyScheme, class_name: str, columns: str | None, reading: Reading
+) -> nbcfast.Table:
+    """The answers in the table of a file."""
+    attributes = None if columns is None else names_in(columns)
+    names = None if attributes is None else [*attributes, class_name]
+    return like_scheme(reading, file, scheme, names).with_class(file, class_name, attributes)
+
+
+def keep_other(learned: Path, tested: Path) -> None:
+    """Refuse to test on the answers that the classifier learned from: the accuracy would be of no use."""
+    one, other = (path / TABLE if path.is_dir() else path for path in (learned, tested))
+    same = os.path.samefile(one, other)
+    if not same and one.stat().st_size == other.stat().st_size:
+        same = one.read_bytes() == other.read_bytes()
+    if same:
+        raise ValueError(
+            "--test must be other answers than those learned from, on which the estimate of the accuracy "
+            f"does not hold; got {str(tested)!r}"
+        )
+
+
+def estimate_found(
+    shares: Estimate, level: str, interval: tuple[Proportions, Proportions], measured: Accuracy | None
+) -> Document:
+    """The estimate for JSON."""
+    low, high = interval
+    return {
+        **shares.to_dict(),
+        "classes": [plain(value) for value in shares.classes],
+        "values": {name: [plain(value) for value in shares.domain(name)] for name in shares.attributes},
+        "interval": {"level": level, "low": low.to_dict(), "high": high.to_dict()},
+        "accuracy": None if measured is None else measured.to_dict(),
+    }
+
+
+def shares_grid(shares: Estimate, interval: tuple[Proportions, Proportions]) -> Grid:
+    """Each share with its interval: of the classes, and of the first values of each attribute."""
+    low, high = interval
+    grid = listing("estimated share", *(f"P(.., {label(value)})" for value in shares.classes))
+    grid.add_row(Text(f"class {label(shares.class_name)}"), *spans(shares.prior, low.prior, high.prior))
+    for name in shares.attributes:
+        values = shares.domain(name)
+        ends = low.joint[name], high.joint[name]
+        for place, value in enumerate(values[:MOST_SHOWN]):
+            row = (each[place] for each in (shares.joint[name], *ends))
+            grid.add_row(Text(f"{label(name)} = {label(value)}"), *spans(*row))
+        if len(values) > MOST_SHOWN:
+            grid.add_row(Text(f"{label(name)}: {len(values) - MOST_SHOWN} values more, in --json"))
+    return grid
+
+
+def spans(shares: Iterable[Fraction], low: Iterable[Fraction], high: Iterable[Fraction]) -> list[str]:
+    """Shares, each with the ends of its interval."""
+    return [
+        f"{float(share):.4f} [{float(least):.4f}, {float(most):.4f}]"
+        for share, least, most in zip(shares, low, high, strict=True)
+    ]
+
+
+def estimate_notes(shares: Estimate, scheme: AnyScheme, measured: Accuracy | None) -> list[tuple[str, str]]:
+    """What the shares do not say."""
+    notes = []
+    if scheme.exposed:
+        notes.append(("not hidden", exposed_text(scheme)))
+    if not shares.converged:
+        notes.append(("not settled", "EM stopped before its shares did; --method projection is exact"))
+    if measured is not None:
+        notes.append(
+            (
+                "accuracy on the truth",
+                f"{measured.shown:.4f} +- {measured.standard_error:.4f}, "
+                f"from {readable(measured.n_rows)} answers",
+            )
+        )
+    return notes
