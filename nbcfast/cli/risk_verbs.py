@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 import numpy as np
 from click.core import ParameterSource
+from rich.table import Table as Grid
 from rich.text import Text
 
 from nbcfast import associations
+from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.bars import progress
@@ -109,35 +113,17 @@ def risk(
     """
     level = None if threshold is None else check_threshold(threshold)
     if columns is not None:
-        if views:
-            raise ValueError("--advise takes the place of --view")
-        for option in OF_VIEWS:
-            if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-                raise ValueError(
-                    f"--{'where' if option == 'wheres' else option} is for --view, not for --advise"
-                )
+        refuse_options_of_views(context, views)
         try:
             return advised(file, columns, identity, attribute, level, reading, json_only)
         except associations.TooManyGuessesError as large:
             return too_large(large)
-    listed = [names_in(view, "--view") for view in views]
-    names = list(dict.fromkeys(name for view in listed for name in view))
-    if len(listed) < 2:
-        raise ValueError(f"--view must be given at least twice, got {len(listed)}")
-    of_views = dict(zip((f"--view {view}" for view in views), listed, strict=True))
-    for name, option in ((identity, "--identity"), (attribute, "--attribute")):
-        if name not in names:
-            expect_columns(file, of_views, reading)
-            raise ValueError(f"{option}: expected a column of a view, got {name!r}")
-    where = {name: Asked(chosen) for name in (identity, attribute) if (chosen := asked(name, wheres))}
-    for text in wheres:
-        if text.partition("=")[0] not in (identity, attribute):
-            raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+    listed = views_in(views, (identity, attribute), file, reading)
+    where = asked_in(wheres, (identity, attribute))
     try:
-        table = reading.source(file, names)
         with progress("joining") as report:
-            found = associations.risk(
-                table,
+            measured = associations.risk(
+                reading.source(file, list(dict.fromkeys(chain.from_iterable(listed)))),
                 listed,
                 identity,
                 attribute,
@@ -148,42 +134,44 @@ def risk(
                 confidence=confidence,
                 progress=report,
             )
-        above = None if level is None else found.n_above(level)
-        top = found.worst(worst)
-        warning = certain(found)
+        judged = Judged.of(measured, level, worst)
     except associations.TooCostlyError as costly:
         print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
         return 3
     except associations.TooManyGuessesError as large:
         return too_large(large)
-    for name, one in where.items():
-        if one.missing:
-            raise ValueError(f"--where: no row of FILE has {one.missing[0]!r} in column {name!r}")
-    bad = level is not None and bool(above or found.n_without_world)
+    for name, values in where.items():
+        if values.missing:
+            raise ValueError(f"--where: no row of FILE has {values.missing[0]!r} in column {name!r}")
     if json_only:
-        said = {
-            "file": str(file),
-            **found.to_dict(),
-            "worst": [{name: plain(value) for name, value in row.items()} for row in top],
-            "threshold": None if level is None else str(level),
-            "above": above,
-            "warnings": [] if warning is None else [warning],
-        }
-        print(json.dumps(said, indent=2))
-        return int(bad)
-    show(
-        Text(printable(str(file)), style="bold"),
-        pairs(about(found, level, above)),
-        table_of(top, identity, attribute),
-        *(
-            [Text(f"{len(top):,} of {found.n_associations:,} shown: --worst N")]
-            if len(top) < found.n_associations
-            else []
-        ),
-        *([Text(HALF)] if model == "unrestricted" else []),
-        *([] if warning is None else [Text(f"- {warning}")]),
-    )
-    return int(bad)
+        print(json.dumps({"file": str(file), **judged.to_dict()}, indent=2))
+    else:
+        show_risk(file, judged)
+    return int(judged.is_above)
+
+
+def refuse_options_of_views(context: click.Context, views: tuple[str, ...]) -> None:
+    """Refuse what goes with --view alone."""
+    if views:
+        raise ValueError("--advise takes the place of --view")
+    for option in OF_VIEWS:
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            raise ValueError(f"--{'where' if option == 'wheres' else option} is for --view, not for --advise")
+
+
+def views_in(
+    views: tuple[str, ...], association: tuple[str, str], file: Path, reading: Reading
+) -> list[list[str]]:
+    """The columns of each --view; both of the association are in some."""
+    listed = [names_in(view, "--view") for view in views]
+    if len(listed) < 2:
+        raise ValueError(f"--view must be given at least twice, got {len(listed)}")
+    for name, option in zip(association, ("--identity", "--attribute"), strict=True):
+        if not any(name in names for names in listed):
+            # A name that was mistyped in a view is more likely than one that was left out.
+            expect_columns(file, zip(views, listed, strict=True), reading)
+            raise ValueError(f"{option}: expected a column of a view, got {name!r}")
+    return listed
 
 
 def too_large(error: Exception) -> int:
@@ -192,11 +180,72 @@ def too_large(error: Exception) -> int:
     return 3
 
 
-def certain(found: associations.Risk) -> str | None:
+@dataclass(frozen=True)
+class Judged:
+    """Associations beside a threshold.
+
+    Parameters
+    ----------
+    risk : Risk
+    level : Fraction or None
+        The threshold.
+    above : int or None
+        How many associations are above it.
+    top : Rows
+        The likeliest.
+    warning : str or None
+        What to know of those of probability 1.
+    """
+
+    risk: associations.Risk
+    level: Fraction | None
+    above: int | None
+    top: associations.Rows
+    warning: str | None
+
+    @classmethod
+    def of(cls, risk: associations.Risk, level: Fraction | None, worst: int) -> Judged:
+        above = None if level is None else risk.n_above(level)
+        return cls(risk, level, above, risk.worst(worst), certain(risk))
+
+    @property
+    def is_above(self) -> bool:
+        """Whether some association is above the threshold, or hides nothing as it has no world."""
+        return self.level is not None and bool(self.above or self.risk.n_without_world)
+
+    def to_dict(self) -> Document:
+        return {
+            **self.risk.to_dict(),
+            "worst": [{name: plain(value) for name, value in row.items()} for row in self.top],
+            "threshold": None if self.level is None else str(self.level),
+            "above": self.above,
+            "warnings": [] if self.warning is None else [self.warning],
+        }
+
+
+def show_risk(file: Path, judged: Judged) -> None:
+    """How likely associations are, for people."""
+    risk, top = judged.risk, judged.top
+    notes = []
+    if len(top) < risk.n_associations:
+        notes.append(f"{len(top):,} of {risk.n_associations:,} shown: --worst N")
+    if risk.model == "unrestricted":
+        notes.append(HALF)
+    if judged.warning is not None:
+        notes.append(f"- {judged.warning}")
+    show(
+        Text(printable(str(file)), style="bold"),
+        pairs(about(risk, judged.level, judged.above)),
+        table_of(top),
+        *map(Text, notes),
+    )
+
+
+def certain(risk: associations.Risk) -> str | None:
     """What to know of associations of probability 1, whatever the threshold."""
-    n = CERTAIN
+    n = CERTAIN  # most tables have fewer, and listing them all may be long
     while True:
-        top = found.worst(n)  # the likeliest come first
+        top = risk.worst(n)  # the likeliest come first
         number = int(np.count_nonzero(top.array(top.names[2]) == 1)) if len(top) else 0
         if number < n or n >= MOST_CERTAIN:
             break
@@ -206,17 +255,17 @@ def certain(found: associations.Risk) -> str | None:
     many = "1 association has" if number == 1 else f"{number:,} associations have"
     if number == n:
         many = f"at least {many}"
-    sampled = ", where it was sampled in every world that was drawn" if found.confidence is not None else ""
+    sampled = ", where it was sampled in every world that was drawn" if risk.confidence is not None else ""
     return f"{many} probability 1{sampled}: whoever sees the views knows who has what there."
 
 
-def expect_columns(file: Path, asked: Mapping[str, Sequence[str]], reading: Reading) -> None:
-    """Refuse a column that the file has not, if its beginning says so."""
+def expect_columns(file: Path, views: Iterable[tuple[str, list[str]]], reading: Reading) -> None:
+    """Refuse a view with a column that the file has not, if its beginning says so."""
     header = header_of(file, reading.delimiter)
-    for option, names in asked.items():
+    for view, names in views:
         for name in names:
             if header is not None and name not in header:
-                raise ValueError(f"{option}: {no_column(file, name, header)}")
+                raise ValueError(f"--view {view}: {no_column(file, name, header)}")
 
 
 class Asked:
@@ -226,44 +275,51 @@ class Asked:
         self.texts = texts
         self.missing = texts  # that no value prints as
 
-    def __call__(self, value: Any) -> bool:
+    def __call__(self, value: object) -> bool:
         text = "" if value is None else str(value)
-        self.missing = [one for one in self.missing if one != text]
+        self.missing = [other for other in self.missing if other != text]
         return text in self.texts
 
 
-def asked(name: str, wheres: tuple[str, ...]) -> list[str]:
-    """What --where asks of a column."""
-    chosen = []
+def asked_in(wheres: tuple[str, ...], association: tuple[str, str]) -> dict[str, Asked]:
+    """What each --where NAME=VALUE asks of the two columns of the association."""
+    texts: dict[str, list[str]] = {name: [] for name in association}
     for text in wheres:
-        column, found, value = text.partition("=")
-        if not found:
+        column, equals, value = text.partition("=")
+        if not equals:
             raise ValueError(f"--where must be NAME=VALUE, got {text!r}")
-        if column == name:
-            chosen.append(value)
-    return chosen
+        if column in texts:
+            texts[column].append(value)
+    for text in wheres:
+        if text.partition("=")[0] not in texts:
+            identity, attribute = association
+            raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+    return {name: Asked(values) for name, values in texts.items() if values}
 
 
-def about(found: associations.Risk, level: Fraction | None, above: int | None) -> list[tuple[str, str]]:
-    join = "not the same for all" if found.join is None else ", ".join(map(label, found.join)) or "none"
+def about(risk: associations.Risk, level: Fraction | None, above: int | None) -> list[tuple[str, str]]:
+    """What was measured, in pairs."""
+    join = "not the same for all" if risk.join is None else ", ".join(map(label, risk.join)) or "none"
     lines = [
-        ("views", "; ".join(", ".join(map(label, view)) for view in found.views)),
+        ("views", "; ".join(", ".join(map(label, view)) for view in risk.views)),
         ("common columns", join),
-        ("associations", f"{found.n_associations:,} of {found.n_identities:,} identities"),
-        ("model", f"{found.model}, {found.worlds} worlds"),
+        ("associations", f"{risk.n_associations:,} of {risk.n_identities:,} identities"),
+        ("model", f"{risk.model}, {risk.worlds} worlds"),
     ]
-    if found.n_without_world:
+    if risk.n_without_world:
         lines.append(
-            ("without a world", f"{found.n_without_world:,} identities, known to have several values")
+            ("without a world", f"{risk.n_without_world:,} identities, known to have several values")
         )
-    if found.confidence is not None:
-        lines.append(("sampled", f"{found.method}, each interval with confidence {found.confidence}"))
+    if risk.confidence is not None:
+        lines.append(("sampled", f"{risk.method}, each interval with confidence {risk.confidence}"))
     if level is not None:
         lines.append((f"above {level}", f"{above:,}"))
     return lines
 
 
-def table_of(rows: associations.Rows, identity: str, attribute: str) -> Any:
+def table_of(rows: associations.Rows) -> Grid:
+    """Associations with their probabilities."""
+    identity, attribute = rows.names[:2]
     grid = listing(label(identity), label(attribute), "probability")
     for row in rows:
         who, what, probability, *_ = row.values()
@@ -285,15 +341,14 @@ def advised(
     table = reading.rows(file, list(dict.fromkeys([identity, *names, attribute])))
     level = Fraction(1, 2) if level is None else level
     with progress("splitting") as report:
-        found = associations.advise(table, identity, attribute, names, threshold=level, progress=report)
+        splits = associations.advise(table, identity, attribute, names, threshold=level, progress=report)
     if json_only:
-        said = {"file": str(file), "threshold": str(level), **found.to_dict()}
-        print(json.dumps(said, indent=2))
-        return int(not found)
+        print(json.dumps({"file": str(file), "threshold": str(level), **splits.to_dict()}, indent=2))
+        return int(not splits)
     grid = listing("view with the identity", "view with the attribute", "worst", "lets out")
-    for split in found[:ADVICE]:
+    for split in splits[:ADVICE]:
         cells = [", ".join(map(label, view)) for view in split.views]
         grid.add_row(*map(Text, cells), str(split.worst), f"{float(split.let_out):.4g}")
-    how = f"{len(found):,} splits keep restricted probabilities at or below {level}, by {found.method} search"
-    show(Text(printable(str(file)), style="bold"), grid, Text(how))
-    return int(not found)
+    kept = f"splits keep restricted probabilities at or below {level}, by {splits.method} search"
+    show(Text(printable(str(file)), style="bold"), grid, Text(f"{len(splits):,} {kept}"))
+    return int(not splits)
