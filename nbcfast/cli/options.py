@@ -34,6 +34,7 @@ def run(arguments: list[str]) -> int:
         "publish_verb",
         "adversaries",
         "skyline_verbs",
+        "anonymize_verb",
         "template_verbs",
         "disguise_verb",
         "estimate_verb",
@@ -130,3 +131,7 @@ def reads_file(command: Command, max_values: bool = False) -> Command:
     for decorator in reversed(decorators):
         complete = decorator(complete)
     return complete
+
+
+def as_json(command: Command) -> Command:
+    return click.option("--json", "json_only", is_flag=True, help="Print one JSON object instead.")(command)

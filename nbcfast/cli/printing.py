@@ -1,6 +1,7 @@
 """How verbs print: pairs, tables, and numbers that people read."""
 
 import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from rich.box import SIMPLE_HEAD
@@ -138,3 +139,14 @@ def same_line(release: Release) -> str:
         what = "the order of all classes" if made.preserve == "order" else "the best class"
         return f"not compared: {what} on {readable(made.tuples)} tuples"
     return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
+
+
+def warned(remarks: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Remarks for JSON, which has no entry without any."""
+    return {"warnings": remarks} if remarks else {}
+
+
+def remarked(remarks: Iterable[str]) -> list[Text]:
+    """Remarks for people."""
+    lines = "\n".join(f"- {printable(remark)}" for remark in remarks)
+    return [Text(lines)] if lines else []

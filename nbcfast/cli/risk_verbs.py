@@ -24,11 +24,10 @@ from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.bars import progress
 from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
-from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.options import Whole, as_json, reads_file, verbs
 from nbcfast.cli.parsing import names_in
 from nbcfast.cli.printing import label, listing, pairs, show
 from nbcfast.cli.reading import Reading
-from nbcfast.cli.skyline_verbs import as_json
 from nbcfast.table.values import plain
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
