@@ -113,12 +113,14 @@ def anonymize(
     names = names_in(quasi, "--quasi")
     if sensitive in names:
         raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --quasi")
-    asked = demands_in(points, k, diversity, closeness, ordered, hierarchies, target)
-    written = Written(out, output(out), shuffle, counts, overwrite, with_parquet=memory_limit is not None)
+    demanded = demands_in(points, k, diversity, closeness, ordered, hierarchies, target)
+    written = WrittenPartition(
+        out, output(out), shuffle, counts, overwrite, with_parquet=memory_limit is not None
+    )
     written.expect(new_beside=[*names, sensitive])
     disk = None if memory_limit is None else Disk(memory_limit, spill)
     expect_room(disk, spill, holdout, written)
-    written.check([file, holdout, *asked["hierarchies"].values()])
+    written.check([file, holdout, *demanded["hierarchies"].values()])
     if not points and k is None and diversity is None and closeness is None:
         raise ValueError("expected a demand: --point, --k, --diversity or --closeness; got none")
     held = table = None
@@ -128,9 +130,9 @@ def anonymize(
         if disk is None:
             table = reading.rows(file, list(dict.fromkeys([*names, sensitive, *named(target)])))
             with progress("splitting") as report:
-                partition = skyline.anonymize(table, names, sensitive, progress=report, **asked)
+                partition = skyline.anonymize(table, names, sensitive, progress=report, **demanded)
         else:
-            partition = on_disk(file, names, sensitive, reading, disk, asked)
+            partition = on_disk(file, names, sensitive, reading, disk, demanded)
         files = written.save(partition)
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
@@ -139,7 +141,7 @@ def anonymize(
         partition = replace(partition, path=str(files[-1]))
     guess = None if no_attack else guess_of(partition, table, held)
     remarks = reading.uncounted(file, {*names, sensitive, *named(target)})
-    published = Split(partition, guess, files, remarks, written.remarks)
+    published = PartitionReport(partition, guess, files, remarks, written.remarks)
     if json_only:
         print(json.dumps({"file": str(file), **published.to_dict()}, indent=2))
     else:
@@ -152,7 +154,7 @@ def named(column: str | None) -> list[str]:
     return [] if column is None else [column]
 
 
-class Asked(TypedDict):
+class Demanded(TypedDict):
     """The arguments of `skyline.anonymize` that say what is demanded, and how columns are generalised."""
 
     points: list[tuple[int, int, int, Fraction]]
@@ -171,7 +173,7 @@ def demands_in(
     ordered: bool,
     hierarchies: tuple[str, ...],
     target: str | None,
-) -> Asked:
+) -> Demanded:
     """What the options ask for."""
     if ordered and closeness is None:
         raise ValueError("--ordered goes with --closeness T")
@@ -212,7 +214,7 @@ class Disk:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenPartition:
     """What is written of a partition, and how.
 
     Parameters
@@ -275,7 +277,9 @@ class Written:
         return files
 
 
-def expect_room(disk: Disk | None, spill: Path | None, holdout: Path | None, written: Written) -> None:
+def expect_room(
+    disk: Disk | None, spill: Path | None, holdout: Path | None, written: WrittenPartition
+) -> None:
     """Refuse what does not go with --memory-limit, or without it."""
     if disk is not None and holdout is not None:
         raise ValueError("--holdout: the deFinetti attack takes tables in memory, without --memory-limit")
@@ -290,7 +294,7 @@ def expect_room(disk: Disk | None, spill: Path | None, holdout: Path | None, wri
 
 
 def on_disk(
-    file: Path, names: list[str], sensitive: str, reading: Reading, disk: Disk, asked: Asked
+    file: Path, names: list[str], sensitive: str, reading: Reading, disk: Disk, demanded: Demanded
 ) -> skyline.Partition:
     """Split a file in little memory."""
     load_pyarrow()  # where it is missing, main names the extra
@@ -305,7 +309,7 @@ def on_disk(
             memory_limit=disk.memory_limit,
             spill=disk.spill,
             progress=report,
-            **asked,
+            **demanded,
         )
 
 
@@ -319,7 +323,7 @@ def guess_of(
     return guessed(columns, partition.group_ids, partition.sensitive, held)
 
 
-class Split:
+class PartitionReport:
     """What there is to say about a partition.
 
     Parameters

@@ -36,6 +36,7 @@ def run(arguments: list[str]) -> int:
         "skyline_verbs",
         "anonymize_verb",
         "template_verbs",
+        "disclose_verb",
         "disguise_verb",
         "estimate_verb",
         "plan_verb",

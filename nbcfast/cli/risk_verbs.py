@@ -133,7 +133,7 @@ def risk(
                 confidence=confidence,
                 progress=report,
             )
-        judged = Judged.of(measured, level, worst)
+        judged = JudgedRisk.of(measured, level, worst)
     except associations.TooCostlyError as costly:
         print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
         return 3
@@ -180,7 +180,7 @@ def too_large(error: Exception) -> int:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRisk:
     """Associations beside a threshold.
 
     Parameters
@@ -203,7 +203,7 @@ class Judged:
     warning: str | None
 
     @classmethod
-    def of(cls, risk: associations.Risk, level: Fraction | None, worst: int) -> Judged:
+    def of(cls, risk: associations.Risk, level: Fraction | None, worst: int) -> JudgedRisk:
         above = None if level is None else risk.n_above(level)
         return cls(risk, level, above, risk.worst(worst), certain(risk))
 
@@ -222,7 +222,7 @@ class Judged:
         }
 
 
-def show_risk(file: Path, judged: Judged) -> None:
+def show_risk(file: Path, judged: JudgedRisk) -> None:
     """How likely associations are, for people."""
     risk, top = judged.risk, judged.top
     notes = []
@@ -267,7 +267,7 @@ def expect_columns(file: Path, views: Iterable[tuple[str, list[str]]], reading: 
                 raise ValueError(f"--view {view}: {no_column(file, name, header)}")
 
 
-class Asked:
+class AskedValues:
     """The values of a column that --where names, by the text that they print as."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -280,7 +280,7 @@ class Asked:
         return text in self.texts
 
 
-def asked_in(wheres: tuple[str, ...], association: tuple[str, str]) -> dict[str, Asked]:
+def asked_in(wheres: tuple[str, ...], association: tuple[str, str]) -> dict[str, AskedValues]:
     """What each --where NAME=VALUE asks of the two columns of the association."""
     texts: dict[str, list[str]] = {name: [] for name in association}
     for text in wheres:
@@ -293,7 +293,7 @@ def asked_in(wheres: tuple[str, ...], association: tuple[str, str]) -> dict[str,
         if text.partition("=")[0] not in texts:
             identity, attribute = association
             raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
-    return {name: Asked(values) for name, values in texts.items() if values}
+    return {name: AskedValues(values) for name, values in texts.items() if values}
 
 
 def about(risk: associations.Risk, level: Fraction | None, above: int | None) -> list[tuple[str, str]]:

@@ -79,7 +79,7 @@ def test_what_is_written_before_a_signal(folder, monkeypatch, run):
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         with monkeypatch.context() as patch:
             patch.setattr(
-                "nbcfast.cli.template_verbs.guessed", lambda *_, number=number: signal.raise_signal(number)
+                "nbcfast.cli.disclose_verb.guessed", lambda *_, number=number: signal.raise_signal(number)
             )
             left, out, said = run(*shlex.split(VERBS["disclose"]), "--overwrite")
         assert (left, out) == (code, "")
@@ -96,6 +96,6 @@ def test_what_goes_wrong_after_the_writing(folder, monkeypatch, run):
     def fails(*_):
         raise ValueError("too much")
 
-    monkeypatch.setattr("nbcfast.cli.template_verbs.guessed", fails)
+    monkeypatch.setattr("nbcfast.cli.disclose_verb.guessed", fails)
     left, _, said = run(*shlex.split(VERBS["disclose"]))
     assert (left, said) == (2, "nbcfast: written: out/table.csv, out/certificate.json; too much\n")

@@ -305,7 +305,7 @@ def test_ctrl_c_while_disclosing_writes_a_table_that_holds(run, tmp_path, monkey
 
         yield report
 
-    monkeypatch.setattr("nbcfast.cli.template_verbs.progress", progress)
+    monkeypatch.setattr("nbcfast.cli.disclose_verb.progress", progress)
     if moment in places:
         monkeypatch.setattr(*places[moment], lambda *_, **__: press())
     command = ["disclose", file, "--out", out, "--no-attack"]
