@@ -1,4 +1,4 @@
-"""The verb `check` about privacy templates, and what `disclose` reads alike; on the public interface alone."""
+"""The verb `check` about privacy templates, and what `disclose` takes alike, on the public interface."""
 
 from __future__ import annotations
 
