@@ -32,7 +32,8 @@ def run(arguments: list[str]) -> int:
     for more in (
         "verbs",
         "publish_verb",
-        "adversaries",
+        "attack_verb",
+        "closeness_verb",
         "skyline_verbs",
         "anonymize_verb",
         "template_verbs",

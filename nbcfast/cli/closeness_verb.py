@@ -1,0 +1,273 @@
+"""The verb `closeness`, on the public interface alone."""
+
+import json
+import math
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.table import Table as Grid
+from rich.text import Text
+
+import nbcfast
+from nbcfast import closeness
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.untyped import Document
+from nbcfast._wire.messages import printable
+from nbcfast._wire.release_words import undeclared_text
+from nbcfast.canonical.publish import undeclared
+from nbcfast.cli.adversaries import CONVENTIONS, plain_float
+from nbcfast.cli.bars import progress
+from nbcfast.cli.options import reads_table, verbs
+from nbcfast.cli.parsing import prior_in, rows_of
+from nbcfast.cli.printing import exact, label, listing, pairs, readable, remarked, same_line, show
+from nbcfast.cli.reading import Reading, counted
+from nbcfast.cli.remarks import all_once, more, singular, too_long
+from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.writings import note
+from nbcfast.published.release import Release
+from nbcfast.table.values import Value, plain
+from nbcfast.verification.load import load
+from nbcfast.views.quality import evaluate
+
+PRIVATE = (
+    "Not for publication: every r but that of what was made comes from the private table, and so does what "
+    "these lines say of its rows and values."
+)
+
+
+@verbs.command(name="closeness")
+@reads_table
+@click.option("--prior", metavar="A=P,B=Q", required=True, help="What is believed of each class, 1 in all.")
+@click.option("--r", "demanded", metavar="R", help="Make the classifier r-close, if that can be.")
+@click.option(
+    "--attacker",
+    type=click.Choice(CONVENTIONS),
+    default="row",
+    show_default=True,
+    help="See `publish`.",
+)
+@click.option(
+    "--preserve",
+    type=click.Choice(["order", "label"]),
+    default="order",
+    show_default=True,
+    help="What stays as it is at every tuple: the order of all classes, or the best class.",
+)
+@click.option(
+    "--rows",
+    metavar="smallest|proven|R",
+    default="smallest",
+    show_default=True,
+    help="With --r: how many rows the published counts stand for.",
+)
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="With --r: the folder to write.")
+@REPLACES
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def closeness_verb(
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    reading: Reading,
+    max_values: int,
+    prior: str,
+    demanded: str | None,
+    attacker: Literal["row", "worlds"],
+    preserve: Literal["order", "label"],
+    rows: str,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> int:
+    """Say how close to a prior the posteriors of FILE are, how close they can be, and make them so.
+
+    Prints the r of the counts as they are, what no equivalent classifier can stay below, and the smallest r
+    that EST reaches. With --r the classifier is made, and with --out it is written.
+
+    All of these come from the private table and are not meant for publication.
+
+    Leaves with 1 if --r cannot be had.
+    """
+    if demanded is None and (out is not None or rows != "smallest"):
+        raise ValueError("--out and --rows go with --r R")
+    check_targets([file], overwrite, folder=out)
+    wanted = rows_of(rows, False)
+    table, views = counted(file, class_name, columns, reading, max_values)
+    reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
+    release = why = None
+    if demanded is not None:
+        try:
+            with progress("transforming") as report:
+                release = closeness.est(
+                    views,
+                    reach.prior,
+                    demanded,
+                    preserve=preserve,
+                    rows=wanted,
+                    attacker=attacker,
+                    class_name=class_name,
+                    progress=report,
+                )
+            release = replace(release, class_name=class_name)
+        except Infeasible as error:
+            why = " ".join(error.why.split())
+    after = None if release is None else closeness.achieved(release.views, reach.prior)
+    remarks = all_once(file, reading.weights, reading.delimiter, class_name, columns)
+    if release is not None:
+        remarks = remarks_on(release, class_name, remarks, file, reading, table, views)
+    written = []
+    if release is not None and out is not None:
+        remarks.append(PRIVATE)
+        release.save(out, overwrite=overwrite)
+        written = [out / "certificate.json"]
+        note(written)
+        load(out)  # reads and checks what was written
+    result = Result(reach, release, after, why, written, remarks)
+    if as_json:
+        feasible = None if demanded is None else release is not None
+        print(json.dumps({"file": str(file), "class": class_name, **result.to_dict(feasible)}, indent=2))
+    else:
+        show(Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), *result.parts())
+        if why is not None:
+            print(f"nbcfast: infeasible: {printable(why)}", file=sys.stderr)
+    return int(why is not None)
+
+
+def remarks_on(
+    release: Release,
+    class_name: str,
+    on_file: list[str],
+    file: Path,
+    reading: Reading,
+    table: nbcfast.Table,
+    views: nbcfast.Viewset,
+) -> list[str]:
+    """What to know of a release that was made, with what was remarked on the file."""
+    from_rows = undeclared(views)
+    log_loss = evaluate(release.views, table, class_name).log_loss
+    return [
+        *release.certificate.warnings,
+        *release.remarks,
+        *on_file,
+        *([undeclared_text(from_rows)] if from_rows else []),
+        *too_long(table, file, reading.texts),
+        *singular(views),
+        *more(views, release, log_loss),
+    ]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How close to a prior counts are, how close any equivalent classifier can be, and one of EST."""
+
+    prior: dict[Value, str]
+    attacker: Literal["row", "worlds"]
+    before: closeness.Achieved
+    bound: closeness.LowerBound
+    best: closeness.Best
+
+    @classmethod
+    def of(
+        cls,
+        views: nbcfast.Viewset,
+        prior: dict[Value, str],
+        attacker: Literal["row", "worlds"],
+        preserve: Literal["order", "label"],
+    ) -> "Reach":
+        before = closeness.achieved(views, prior)
+        bound = closeness.lower_bound(views, prior, attacker=attacker)
+        with progress("optimising") as report:
+            best = closeness.best(views, prior, preserve=preserve, progress=report)
+        return cls(prior, attacker, before, bound, best)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What can be reached, and what was made.
+
+    Parameters
+    ----------
+    reach : Reach
+    release : Release or None
+        What was made, if --r asked for it.
+    after : Achieved or None
+        How close that is.
+    why : str or None
+        Why nothing was made though it was asked for.
+    files : list of Path
+        What was written.
+    remarks : list of str
+    """
+
+    reach: Reach
+    release: Release | None
+    after: closeness.Achieved | None
+    why: str | None
+    files: list[Path]
+    remarks: list[str]
+
+    def to_dict(self, feasible: bool | None) -> Document:
+        best, bound, made = self.reach.best, self.reach.bound, self.release
+        prior = self.reach.prior.items()
+        return {
+            "prior": [{"class": plain(value), "probability": number} for value, number in prior],
+            "before": reached_found(self.reach.before),
+            "after": None if self.after is None else reached_found(self.after),
+            "lower_bound": {
+                "definition5": str(bound.definition5),
+                "statement11": str(bound.statement11),
+                "strict": bound.strict,
+            },
+            "best": {"r": float(best.r), "log_r": best.log_r, "attained": best.attained, "exact": best.exact},
+            "feasible": feasible,
+            "why": self.why,
+            "rows": None if made is None else exact(made.views.n_rows),
+            "identical": None if made is None else made.certificate.equal,
+            "warnings": self.remarks,
+            "files": list(map(str, self.files)),
+        }
+
+    def parts(self) -> list[Text | Grid]:
+        """For people."""
+        parts: list[Text | Grid] = [self._numbers()]
+        if self.release is not None:
+            lines = [
+                ("classifier", same_line(self.release)),
+                ("rows", readable(self.release.views.n_rows)),
+                *(("written", printable(str(file))) for file in self.files),
+            ]
+            parts.append(pairs(lines))
+        return [*parts, *remarked(self.remarks)]
+
+    def _numbers(self) -> Grid:
+        """The r of everything, by both of its definitions."""
+        before, bound, best = self.reach.before, self.reach.bound, self.reach.best
+        numbers = listing("r", "Definition 5", "Statement 11")
+        numbers.add_row("of the counts as they are", before.definition5.text, before.statement11.text)
+        sign = "above" if bound.strict else "at least"
+        least = [f"{float(each):.6g}" for each in (bound.definition5, bound.statement11)]
+        numbers.add_row(f"of any equivalent classifier, {sign}", *least)
+        attained = "" if best.attained else ", not attained"
+        numbers.add_row("the smallest that EST comes to", "", f"{best.text}{attained}")
+        if self.reach.attacker == "worlds":
+            # Averaged over worlds odds may be twice those of one row, so EST is asked for r / 2.
+            numbers.add_row("    as --r for attacker 'worlds'", "", f"{2 * float(best.r):.6g}{attained}")
+        if self.after is not None:
+            numbers.add_row("of what was made", self.after.definition5.text, self.after.statement11.text)
+        return numbers
+
+
+def reached_found(achieved: closeness.Achieved) -> Document:
+    """How close, for JSON."""
+    result: Document = {}
+    for name, reached in (("definition5", achieved.definition5), ("statement11", achieved.statement11)):
+        result[name] = {
+            "r": None if reached.infinite or reached.log > 700 else math.exp(reached.log),
+            "log_r": plain_float(reached.log),
+            "exact": reached.exact,
+            "known": {attribute: plain(value) for attribute, value in reached.tuple.items()},
+            "classes": [plain(value) for value in reached.classes],
+        }
+    return result
