@@ -28,6 +28,7 @@ from nbcfast.views import Viewset, count
 if _TYPE_CHECKING:
     from nbcfast.equivalence import compare, margin
     from nbcfast.published import Certificate, Release
+    from nbcfast.publishing import publish
     from nbcfast.transform import safety_transform
     from nbcfast.verification import load, verify
 
@@ -44,6 +45,7 @@ __all__ = [
     "count",
     "load",
     "margin",
+    "publish",
     "read_csv",
     "read_parquet",
     "safety_transform",
@@ -57,6 +59,7 @@ _ROOMS = {
     "compare": "equivalence",
     "load": "verification",
     "margin": "equivalence",
+    "publish": "publishing",
     "safety_transform": "transform",
     "verify": "verification",
 }
@@ -67,6 +70,7 @@ _PUBLIC = {
     "closeness",
     "equivalence",
     "published",
+    "publishing",
     "reference",
     "release",
     "response",

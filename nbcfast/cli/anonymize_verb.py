@@ -24,13 +24,14 @@ from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import Whole, as_json, reads_file
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, listing, pairs, show
+from nbcfast.cli.printing import listing, pairs, show
 from nbcfast.cli.reading import Reading
 from nbcfast.cli.skyline_verbs import POINT, group, point_in
 from nbcfast.cli.targets import PUBLISHED, REPLACES, Output, check_targets, counts_remarks, output
 from nbcfast.cli.writings import note
 from nbcfast.mondrian.utility import Utility
 from nbcfast.published.table_lines import write_csv, write_parquet
+from nbcfast.publishing.words import label
 from nbcfast.table.arrow import load_pyarrow
 
 USUAL = Fraction(19, 20)  # the confidence of the skyline that is shown where no point has one

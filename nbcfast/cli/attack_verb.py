@@ -14,14 +14,18 @@ import nbcfast
 from nbcfast import attack
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
-from nbcfast.cli.adversaries import CONVENTIONS, Adversaries
+from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.against import Comparison, compared_with
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.parsing import known_in, prior_in
-from nbcfast.cli.printing import exact, label, listing, pairs, readable, show
+from nbcfast.cli.printing import listing, pairs, readable, show
 from nbcfast.cli.reading import Reading, counted, expect_file, expect_rows
 from nbcfast.published.release import Release
+from nbcfast.publishing.findings import CONVENTIONS, Adversaries
+from nbcfast.publishing.inputs import others_of, read_like
+from nbcfast.publishing.words import json_integer as exact
+from nbcfast.publishing.words import label
 from nbcfast.table.values import Value, plain
 from nbcfast.verification.load import load
 
@@ -103,7 +107,12 @@ def attack_verb(
     private = Private() if against is None else private_in(against, holdout, attacked, reading)
     posteriors = {name: attack.posterior(views, known, name) for name in CONVENTIONS if known is not None}
     adversaries = Adversaries.of(
-        attacked.published, private.truth, private.table, private.others, attacked.class_name
+        attacked.published,
+        private.truth,
+        private.table,
+        private.others,
+        attacked.class_name,
+        stages=progress,
     )
     crossing = None
     if breach is not None:
@@ -127,7 +136,7 @@ def attack_verb(
             Text(f"{printable(str(source))}, {readable(views.n_rows)} rows", style="bold"),
             *warned_of(private.comparison),
             *([] if known is None else [posteriors_grid(known, views.classes, posteriors)]),
-            adversaries.grid(membership=private.others is not None),
+            adversaries_grid(adversaries, membership=private.others is not None),
             pairs(details(private.comparison, adversaries, crossing)),
         )
     return int(crossing is not None and crossing.breached is not False)
@@ -186,13 +195,13 @@ def private_in(against: Path, holdout: Path | None, attacked: Attacked, reading:
     class_name, views = attacked.class_name, attacked.views
     if class_name is None:
         raise ValueError("the release does not name its class column: give --class NAME")
-    table = expect_rows(against, reading.like_counted(against, views, class_name))
+    table = expect_rows(against, read_like(views, against, "table", class_name, reading.caller))
     truth = nbcfast.count(table, class_name, list(views.attributes))
     comparison = others = None
     if isinstance(attacked.published, Release):
         comparison = compared_with(attacked.published, attacked.source, against, class_name, reading)
     if holdout is not None:
-        others = reading.others(holdout, against, table, views, class_name)
+        others = others_of(holdout, against, table, views, class_name, reading.caller)
     return Private(table, truth, others, comparison)
 
 
@@ -219,7 +228,7 @@ def details(
     rows = []
     if comparison is not None and comparison.answers_are_its is not False:
         rows.append((f"against {printable(comparison.file)}", printable(comparison.text)))
-    for convention, name in (("row", "worst for one row"), ("worlds", "worst over worlds")):
+    for convention, name in zip(CONVENTIONS, ("worst for one row", "worst over worlds"), strict=True):
         worst = adversaries.worst[convention]
         first, second = worst.classes
         values = [f"{label(attribute)} = {label(value)}" for attribute, value in worst.known.items()]

@@ -18,16 +18,19 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.adversaries import CONVENTIONS, plain_float
 from nbcfast.cli.bars import progress
+from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_table, verbs
-from nbcfast.cli.parsing import prior_in, rows_of
-from nbcfast.cli.printing import exact, label, listing, pairs, readable, remarked, same_line, show
+from nbcfast.cli.parsing import names_in, prior_in, rows_of
+from nbcfast.cli.printing import listing, pairs, readable, remarked, same_line, show
 from nbcfast.cli.reading import Reading, counted
-from nbcfast.cli.remarks import all_once, more, singular, too_long
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
+from nbcfast.publishing.findings import CONVENTIONS, finite
+from nbcfast.publishing.remarks import all_once, more, singular, too_long
+from nbcfast.publishing.words import json_integer as exact
+from nbcfast.publishing.words import label
 from nbcfast.table.values import Value, plain
 from nbcfast.verification.load import load
 from nbcfast.views.quality import evaluate
@@ -114,7 +117,8 @@ def closeness_verb(
         except Infeasible as error:
             why = " ".join(error.why.split())
     after = None if release is None else closeness.achieved(release.views, reach.prior)
-    remarks = all_once(file, reading.weights, reading.delimiter, class_name, columns)
+    names = None if columns is None else names_in(columns)
+    remarks = all_once(file, reading.weights, reading.delimiter, class_name, names, OPTIONS)
     if release is not None:
         remarks = remarks_on(release, class_name, remarks, file, reading, table, views)
     written = []
@@ -152,9 +156,9 @@ def remarks_on(
         *release.remarks,
         *on_file,
         *([undeclared_text(from_rows)] if from_rows else []),
-        *too_long(table, file, reading.texts),
-        *singular(views),
-        *more(views, release, log_loss),
+        *too_long(table, file, reading.texts, OPTIONS),
+        *singular(views, OPTIONS),
+        *more(views, release, log_loss, OPTIONS),
     ]
 
 
@@ -265,7 +269,7 @@ def reached_found(achieved: closeness.Achieved) -> Document:
     for name, reached in (("definition5", achieved.definition5), ("statement11", achieved.statement11)):
         result[name] = {
             "r": None if reached.infinite or reached.log > 700 else math.exp(reached.log),
-            "log_r": plain_float(reached.log),
+            "log_r": finite(reached.log),
             "exact": reached.exact,
             "known": {attribute: plain(value) for attribute, value in reached.tuple.items()},
             "classes": [plain(value) for value in reached.classes],

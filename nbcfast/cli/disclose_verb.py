@@ -24,13 +24,14 @@ from nbcfast.cli.adversaries import guess_rows, guessed, guesses
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, listing, pairs, show
+from nbcfast.cli.printing import listing, pairs, show
 from nbcfast.cli.reading import Reading
-from nbcfast.cli.remarks import names_people
 from nbcfast.cli.targets import REPLACES, Output, check_targets, counts_remarks, output
 from nbcfast.cli.template_verbs import limit_text, named_by, takes_templates, templates_in, texts_grid
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
+from nbcfast.publishing.remarks import names_people
+from nbcfast.publishing.words import label
 from nbcfast.table.values import plain
 from nbcfast.templates import Disclosure, Template, disclose
 from nbcfast.verification.load import load

@@ -17,7 +17,7 @@ from nbcfast._wire.regular_files import CUTS
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import Whole, reads_file, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, pairs, readable, show
+from nbcfast.cli.printing import pairs, readable, show
 from nbcfast.cli.reading import Reading, expect_rows
 from nbcfast.cli.schemes_asked import (
     AskedScheme,
@@ -30,6 +30,7 @@ from nbcfast.cli.schemes_asked import (
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
+from nbcfast.publishing.words import label
 from nbcfast.response import Cut, Disguised
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.response.wire import expect_savable

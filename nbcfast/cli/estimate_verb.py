@@ -19,9 +19,10 @@ from nbcfast._wire.regular_files import TABLE
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, listing, pairs, readable, show
+from nbcfast.cli.printing import listing, pairs, readable, show
 from nbcfast.cli.reading import Reading, expect_file
 from nbcfast.cli.schemes_asked import exposed_text, like_scheme
+from nbcfast.publishing.words import label
 from nbcfast.response import Accuracy, Estimate, Proportions
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.table.values import plain

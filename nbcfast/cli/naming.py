@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
 
 from nbcfast._core.errors import NoColumnError
+from nbcfast.publishing.words import Arguments, label
 
 NO_UTF8 = re.compile("invalid UTF8|'utf-8' codec can't decode")
 MOST_NAMED = 20  # columns that an error lists
@@ -29,6 +31,29 @@ ALIASES = {
     "error": "--error",
 }
 PYTHON = {"binarise() it, or use a KaryScheme": "--binarise cuts it in two, and --k-ary takes it as it is"}
+
+
+class Options(Arguments):
+    """What the library says of its arguments, in options as they are typed."""
+
+    TYPED: Mapping[str, str] = MappingProxyType({"class_name": "--class", "domains": "--domain"})
+
+    def named(self, argument: str) -> str:
+        return self.TYPED.get(argument, f"--{argument.replace('_', '-')}")
+
+    def given(self, argument: str, value: object) -> str:
+        if isinstance(value, bool):
+            return self.named(argument if value else f"no_{argument}")
+        return f"{self.named(argument)} {label(value)}"
+
+    def form(self, argument: str, *letters: str) -> str:
+        return " ".join((self.named(argument), *letters))
+
+    def as_text(self, column: str) -> str:
+        return f"--text {label(column)}"
+
+
+OPTIONS = Options()
 
 
 class Verb(click.Command):

@@ -1,6 +1,5 @@
 """How verbs print: pairs, tables, and numbers that people read."""
 
-import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -11,22 +10,10 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nbcfast._core.numbers import amount_text, number_text
+from nbcfast._core.numbers import amount_text
 from nbcfast._wire.messages import printable
-from nbcfast.published.certificate import same_text
-from nbcfast.published.release import Release
-
-
-def label(value: object) -> str:
-    """A value or a name as one piece of text."""
-    if value is None:
-        return "(null)"
-    return printable(str(value)) if str(value).strip() else repr(value)
-
-
-def exact(number: int) -> int | str:
-    """An integer for JSON: hexadecimal text beyond 2^53, which many readers would round."""
-    return number if number <= 2**53 else hex(number)
+from nbcfast.published.release import Release, same_text
+from nbcfast.publishing.words import amount
 
 
 def readable(number: int) -> str:
@@ -109,17 +96,6 @@ def show(*parts: Text | Grid) -> None:
     except OSError as error:
         error.filename = "stdout"  # other than those of files, its errors do not say whose they are
         raise
-
-
-def amount(number: object) -> str:
-    """A number of any size for people."""
-    if isinstance(number, Fraction):
-        if number >= 10**15:
-            return readable(math.floor(number))
-        if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
-            return f"about {float(number):.6g}"
-        return number_text(number.numerator if number.denominator == 1 else number)
-    return readable(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
 
 
 def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:

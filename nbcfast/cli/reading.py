@@ -6,21 +6,19 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 import nbcfast
 from nbcfast._core.errors import NoColumnError
-from nbcfast._reading.endings import ending_of, is_parquet
-from nbcfast.attack.membership import SAME, expect_others
+from nbcfast._reading.endings import READ, Ending, ending_of, is_parquet
+from nbcfast._reading.source import AnyTable
 from nbcfast.cli.bars import progress
-from nbcfast.cli.beginnings import file_ending, uncounted
-from nbcfast.cli.naming import about
+from nbcfast.cli.naming import OPTIONS, about
 from nbcfast.cli.parsing import names_in
+from nbcfast.publishing.beginnings import uncounted
+from nbcfast.publishing.inputs import Caller, counts_of, place
 from nbcfast.table.arrow import load_pyarrow
-
-MOST_CLASSES = 256
 
 
 class CsvOptions(TypedDict):
@@ -102,7 +100,7 @@ class Reading:
 
     def uncounted(self, file: Path, used: Collection[str], implied: bool = False) -> list[str]:
         """A remark on each column that may say how often a row counts; see `beginnings.uncounted`."""
-        return uncounted(file, self.weights, self.delimiter, used, implied)
+        return uncounted(file, self.weights, self.delimiter, used, implied, OPTIONS)
 
     def table(self, file: Path, names: Sequence[str] | None) -> nbcfast.Table:
         """These columns of a file (all for None), which may have no rows."""
@@ -135,34 +133,27 @@ class Reading:
             raise ValueError(f"--class and --weights both name {class_name!r}")
         return self.table(file, None if names is None else [*names, class_name])
 
-    def like_counted(self, file: Path, views: nbcfast.Viewset, class_name: str) -> nbcfast.Table:
-        """The columns that were counted, in another file; numbers are in bins where they were."""
-        names = list(views.attributes)
-        domains = {**{name: views.domain(name) for name in names}, class_name: views.classes}
-        table = self.like(file, domains).with_class(file, class_name, names)
-        for name in names:
-            bins = [value for value in views.domain(name) if isinstance(value, nbcfast.Interval)]
-            if bins:
-                try:
-                    table = table.bin(name, edges=_and_between(bins))
-                except (TypeError, ValueError) as error:
-                    raise ValueError(f"{file}: {error}") from None
-        return table
+    @property
+    def caller(self) -> Caller:
+        """Who types these options, for what is published."""
+        return Caller(words=OPTIONS, reads=self.read, stages=progress)
 
-    def others(
-        self, holdout: Path, file: Path, table: nbcfast.Table, views: nbcfast.Viewset, class_name: str
+    def read(
+        self,
+        given: AnyTable,
+        where: str,
+        class_name: str,
+        columns: Sequence[str] | None,
+        *,
+        texts: Collection[str] = (),
+        weighted: bool = True,
     ) -> nbcfast.Table:
-        """Rows that are not in FILE, whose table is given and was counted.
-
-        Of FILE itself nothing could be told, and that would look like safety.
-        """
-        _expect_another(holdout, file, SAME)
-        others = self.like_counted(holdout, views, class_name)
-        try:
-            expect_others(table, others, [*views.attributes, class_name])
-        except ValueError as error:
-            raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
-        return others
+        """The table of a file that an option names; see `Reads`."""
+        file = Path(place(given, where))
+        reading = self if weighted else self.unweighted
+        if not is_parquet(file):
+            reading = replace(reading, texts=tuple(dict.fromkeys((*self.texts, *texts))))
+        return reading.with_class(file, class_name, columns)
 
     def people(self, holdout: Path, file: Path, names: Sequence[str]) -> nbcfast.Table:
         """People who are not in FILE, each of whom counts once."""
@@ -181,18 +172,12 @@ def _expect_another(holdout: Path, file: Path, why: str) -> None:
             raise ValueError(f"--holdout: {why}")
 
 
-def _and_between(bins: list[nbcfast.Interval]) -> list[nbcfast.Interval]:
-    """Bins, and what lies before, between and after them.
-
-    A number there is a value that no row of the release has: it is counted, and not an error.
-    """
-    whole = [] if bins[0].low is None else [nbcfast.Interval(None, bins[0].low)]
-    for one, other in pairwise(bins):
-        whole.append(one)
-        if one.high is not None and other.low is not None and one.high < other.low:
-            whole.append(nbcfast.Interval(one.high, other.low))
-    whole.append(bins[-1])
-    return whole if bins[-1].high is None else [*whole, nbcfast.Interval(bins[-1].high, None)]
+def file_ending(file: Path) -> Ending:
+    """What the name of FILE says of it."""
+    ending = ending_of(file.name)
+    if ending is None:
+        raise ValueError(f"FILE must end in {READ}, got {file.name!r}")
+    return ending
 
 
 def expect_rows(file: Path, table: nbcfast.Table) -> nbcfast.Table:
@@ -207,36 +192,10 @@ def expect_file(file: Path) -> None:
     file.stat()
 
 
-class Domains(Protocol):
-    """Domains that were declared."""
-
-    def applied(self, table: nbcfast.Table) -> nbcfast.Table: ...
-
-
 def counted(
-    file: Path,
-    class_name: str,
-    columns: str | None,
-    reading: Reading,
-    max_values: int,
-    declared: Domains | None = None,
+    file: Path, class_name: str, columns: str | None, reading: Reading, max_values: int
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
-    """The table in `file`, with the domains that were declared, and its counts."""
+    """The table in `file`, and its counts."""
     attributes = None if columns is None else names_in(columns)
     table = reading.with_class(file, class_name, attributes)
-    if declared is not None:
-        table = declared.applied(table)
-    expect_rows(file, table)
-    if class_name in table.names and len(table.domain(class_name)) > MOST_CLASSES:
-        raise ValueError(
-            f"--class {class_name!r} has {len(table.domain(class_name)):,} values, more than {MOST_CLASSES} "
-            "classes: bin it first"
-        )
-    for name in table.names:
-        size = len(table.domain(name))
-        if name != class_name and size > max_values:
-            raise ValueError(
-                f"column {name!r} has {size:,} values, more than --max-values {max_values:,}: "
-                "choose other --columns, or raise the limit"
-            )
-    return table, nbcfast.count(table, class_name, attributes, max_values=max_values)
+    return table, counts_of(table, str(file), class_name, attributes, max_values, OPTIONS)

@@ -22,12 +22,13 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
 from nbcfast.cli.bars import progress
-from nbcfast.cli.beginnings import header_of
 from nbcfast.cli.naming import no_column
 from nbcfast.cli.options import Whole, as_json, reads_file, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, listing, pairs, show
+from nbcfast.cli.printing import listing, pairs, show
 from nbcfast.cli.reading import Reading
+from nbcfast.publishing.beginnings import header_of
+from nbcfast.publishing.words import label
 from nbcfast.table.values import plain
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")

@@ -16,8 +16,9 @@ from nbcfast import response
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text
 from nbcfast.cli.parsing import groups_in
-from nbcfast.cli.printing import label, listing
+from nbcfast.cli.printing import listing
 from nbcfast.cli.reading import Reading
+from nbcfast.publishing.words import label
 from nbcfast.response import KaryScheme, Scheme
 from nbcfast.response.schemes import AnyScheme
 

@@ -19,10 +19,11 @@ from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Command, as_json, reads_file, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, listing, pairs, remarked, screen_width, show, warned
+from nbcfast.cli.printing import listing, pairs, remarked, screen_width, show, warned
 from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
+from nbcfast.publishing.words import label
 from nbcfast.skyline.results import breach_text
 from nbcfast.table.values import plain
 

@@ -18,8 +18,9 @@ from nbcfast._wire.messages import printable
 from nbcfast.cli.naming import as_options, split_otherwise
 from nbcfast.cli.options import Command, reads_file, verbs
 from nbcfast.cli.parsing import names_in, value_in
-from nbcfast.cli.printing import label, listing, pairs, remarked, show, warned
+from nbcfast.cli.printing import listing, pairs, remarked, show, warned
 from nbcfast.cli.reading import Reading
+from nbcfast.publishing.words import label
 from nbcfast.table.values import plain
 from nbcfast.templates import Template, Violation, violations
 

@@ -16,14 +16,18 @@ from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
 from nbcfast.cli.against import private_table, read_otherwise
-from nbcfast.cli.answers import listed_in
 from nbcfast.cli.bars import progress
-from nbcfast.cli.beginnings import header_of
+from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_file, reads_table, verbs
-from nbcfast.cli.printing import exact, label, limit_line, listing, pairs, readable, show
+from nbcfast.cli.parsing import names_in
+from nbcfast.cli.printing import limit_line, listing, pairs, readable, show
 from nbcfast.cli.reading import Reading, counted
-from nbcfast.cli.remarks import all_once, too_long
 from nbcfast.published.release import Release
+from nbcfast.publishing.beginnings import header_of
+from nbcfast.publishing.inputs import listed_of
+from nbcfast.publishing.remarks import all_once, too_long
+from nbcfast.publishing.words import json_integer as exact
+from nbcfast.publishing.words import label
 from nbcfast.table.values import plain
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
@@ -73,9 +77,10 @@ def inspect(
     cells = sum(sizes.values()) * len(classes)
     tied_rows = int(views.tied(table).sum())
     tied_tuples = views.tied_tuples(TUPLES_COUNTED)
+    names = None if columns is None else names_in(columns)
     said = [
-        *all_once(file, reading.weights, reading.delimiter, class_name, columns),
-        *too_long(table, file, reading.texts),
+        *all_once(file, reading.weights, reading.delimiter, class_name, names, OPTIONS),
+        *too_long(table, file, reading.texts, OPTIONS),
     ]
 
     if as_json:
@@ -206,7 +211,7 @@ def verify(
                 "nothing of a list"
             )
         if listed is not None:
-            public = listed_in(listed, published.views, None, reading)
+            public = listed_of(listed, published.views, None, reading.caller)
         if against is not None and class_name is not None:
             table = private_table(published, against, class_name, reading)
         with progress("comparing") as report:

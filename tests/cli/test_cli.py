@@ -429,7 +429,7 @@ def test_the_unexpected_is_one_line_with_its_traceback_on_demand(run, refused, f
     def broken(*arguments, **options):
         raise KeyError("oops")
 
-    monkeypatch.setattr(nbcfast, "count", broken)
+    monkeypatch.setattr("nbcfast.publishing.inputs.count", broken)
     message = refused("inspect", file, "--class", "label")
     assert message.startswith("KeyError: 'oops' (not expected: set NBCFAST_TRACEBACK=1")
     monkeypatch.setenv("NBCFAST_TRACEBACK", "1")

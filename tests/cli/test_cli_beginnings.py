@@ -6,7 +6,7 @@ import json
 import pytest
 
 import nbcfast
-from nbcfast.cli.beginnings import beginning_of, header_of, uncounted
+from nbcfast.publishing.beginnings import beginning_of, header_of, uncounted
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -12,7 +12,6 @@ import pytest
 import nbcfast
 from nbcfast import safety, verify_release
 from nbcfast._core.errors import Infeasible
-from nbcfast.cli import publish_verb
 from nbcfast.transform import safety_transform
 from nbcfast.verification.checks import verify
 from nbcfast.verification.load import load
@@ -230,7 +229,7 @@ def test_infeasible_demands_leave_with_one_and_the_best_found(run, small, tmp_pa
     def never(*_, **__):
         raise Infeasible("10 rows are too few", {"differing_tuples": 3, "release": None})
 
-    monkeypatch.setattr(publish_verb, "safety_transform", never)
+    monkeypatch.setattr("nbcfast.publishing.prepared.safety_transform", never)
     code, printed, errors = run(
         *("publish", small, "--class", "label", "--method", "safetytransform", "--amplification", 4),
         *("--rows", 10, "--out", tmp_path / "out"),
@@ -244,7 +243,7 @@ def test_infeasible_demands_leave_with_one_and_the_best_found(run, small, tmp_pa
 
 
 def test_a_release_that_knows_nothing_is_told_what_label_would_give(run, small, tmp_path, monkeypatch):
-    monkeypatch.setattr(publish_verb, "NOTHING_LEFT", 0.5)
+    monkeypatch.setattr("nbcfast.publishing.prepared.NOTHING_LEFT", 0.5)
     old = ("--method", "safetytransform", "--amplification", "1.01", "--overwrite", "--out", tmp_path / "out")
     arguments = ("publish", small, "--class", "label", *old)
     code, printed, _ = run(*arguments)

@@ -12,8 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from nbcfast._reading.csv_files import open_file
-from nbcfast._reading.endings import READ, Ending, delimiter_of, ending_of, is_parquet
+from nbcfast._reading.endings import delimiter_of, is_parquet
 from nbcfast._wire.messages import printable
+from nbcfast.publishing.words import ARGUMENTS, Arguments
 from nbcfast.table.arrow import load_pyarrow, load_readers
 
 LONGEST_HEADER = 1 << 24  # bytes
@@ -39,14 +40,6 @@ def header_of(file: Path, delimiter: str | None) -> list[str] | None:
         header = _first_bytes(file, LONGEST_HEADER, until=b"\n").decode("utf-8-sig")
         return next(csv.reader([header], delimiter=_mark(file, delimiter)), [])
     return None
-
-
-def file_ending(file: Path) -> Ending:
-    """What the name of FILE says of it."""
-    ending = ending_of(file.name)
-    if ending is None:
-        raise ValueError(f"FILE must end in {READ}, got {file.name!r}")
-    return ending
 
 
 def _first_bytes(file: Path, most: int, until: bytes | None = None) -> bytes:
@@ -104,6 +97,7 @@ def uncounted(
     delimiter: str | None,
     used: Collection[str],
     implied: bool = False,
+    words: Arguments = ARGUMENTS,
 ) -> list[str]:
     """A remark on each column that may say how often a row counts, and was not asked to.
 
@@ -112,7 +106,8 @@ def uncounted(
     such numbers and the rows differ without it, though no column by itself tells them apart: so looks a table
     in which equal rows were counted, and not one of people with an age.
 
-    `used` are the columns that the command names; `implied` says that it uses those it does not name too.
+    `used` are the columns that the command names; `implied` says that it uses those it does not name too;
+    `words` are those of the caller.
     """
     if weights is not None:
         return []
@@ -131,6 +126,7 @@ def uncounted(
             found = numbers
     return [
         f"Every row counts once, and column {printable(repr(name))} holds whole numbers: if it says how "
-        f"often a row counts, give --weights {printable(name)}; without it nothing said here is right then."
+        f"often a row counts, give {words.given('weights', name)}; without it nothing said here is right "
+        "then."
         for name in found
     ]

@@ -2,16 +2,17 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-import nbcfast
+from nbcfast._core.numbers import amount_text
 from nbcfast._reading.endings import is_parquet
-from nbcfast.cli.beginnings import uncounted
-from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import label, readable
 from nbcfast.published.release import Release
+from nbcfast.publishing.beginnings import uncounted
+from nbcfast.publishing.words import ARGUMENTS, Arguments, label
+from nbcfast.table.table import Table
+from nbcfast.views import Viewset
 
 SHORT = 10**15  # rows up to which counts say little more than they must
 MOST_SINGULAR = 1 / 3  # values a row, above which an attribute names people
@@ -20,7 +21,7 @@ NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{1,99})?")
 EXACT = 2**53  # up to which floats hold every integer
 
 
-def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[str]:
+def too_long(table: Table, file: Path, texts: Collection[str], words: Arguments = ARGUMENTS) -> list[str]:
     """What is said of columns of a CSV file that are text because a number in them is too long."""
     if is_parquet(file):
         return []
@@ -33,17 +34,22 @@ def too_long(table: nbcfast.Table, file: Path, texts: tuple[str, ...]) -> list[s
         if name not in texts and long and len(numbers) == len(values):
             said.append(
                 f"{label(name)} holds numbers that 64 bits do not, as {long[0][:40]}, and is read as text, "
-                f"in the order of texts: --text {label(name)} says that this is meant."
+                f"in the order of texts: {words.as_text(name)} says that this is meant."
             )
     return said
 
 
 def all_once(
-    file: Path, weights: str | None, delimiter: str | None, class_name: str, columns: str | None
+    file: Path,
+    weights: str | None,
+    delimiter: str | None,
+    class_name: str,
+    columns: Sequence[str] | None,
+    words: Arguments = ARGUMENTS,
 ) -> list[str]:
     """What is said of columns of a table with a class that may say how often a row counts."""
-    used = [class_name, *([] if columns is None else names_in(columns))]
-    return uncounted(file, weights, delimiter, used, implied=columns is None)
+    used = [class_name, *(columns or ())]
+    return uncounted(file, weights, delimiter, used, implied=columns is None, words=words)
 
 
 def names_people(values: int, rows: int, alone: int) -> bool:
@@ -54,20 +60,20 @@ def names_people(values: int, rows: int, alone: int) -> bool:
     return (values > MOST_SINGULAR * rows and values > 20) or (rows >= FEWEST and 2 * alone > rows)
 
 
-def singular(views: nbcfast.Viewset) -> Iterator[str]:
+def singular(views: Viewset, words: Arguments = ARGUMENTS) -> Iterator[str]:
     """A warning for each attribute whose values are nearly those of single rows: all are published."""
     for name in views.attributes:
         count = len(views.domain(name))
         alone = int((views.counts[name].sum(axis=1) == 1).sum())
         if names_people(count, int(views.n_rows), alone):
             yield (
-                f"{label(name)} has {readable(count)} values in {readable(views.n_rows)} rows, and all of "
-                "them are published, each with its most probable class: bin it first, or leave it out with "
-                "--columns."
+                f"{label(name)} has {amount_text(count)} values in {amount_text(views.n_rows)} rows, and all "
+                "of them are published, each with its most probable class: bin it first, or leave it out "
+                f"with {words.named('columns')}."
             )
 
 
-def more(views: nbcfast.Viewset, release: Release, log_loss: float) -> Iterator[str]:
+def more(views: Viewset, release: Release, log_loss: float, words: Arguments = ARGUMENTS) -> Iterator[str]:
     """What else a steward should look at."""
     if len(views.classes) == 1:
         yield (
@@ -75,17 +81,17 @@ def more(views: nbcfast.Viewset, release: Release, log_loss: float) -> Iterator[
             "said of classifiers here says nothing. Is it the column that was meant?"
         )
     if None in views.classes:
-        rows = readable(int(views.class_counts[views.classes.index(None)]))
+        rows = amount_text(int(views.class_counts[views.classes.index(None)]))
         yield f"{rows} rows without a class are a class of their own, null, of highest precedence."
     if release.views.n_rows > SHORT and not release.certificate.identity:
         digits = math.floor(math.log10(int(release.views.class_counts.max()))) + 1
         yield (
             f"The counts have up to {digits} digits, as a proof for so many tuples needs them; numbers that "
-            "exact can be inverted. Fewer attributes or values need fewer, and so does --rows R with "
-            "--allow-differences."
+            "exact can be inverted. Fewer attributes or values need fewer, and so does "
+            f"{words.form('rows', 'R')} with {words.given('allow_differences', True)}."
         )
     elif log_loss > math.log(len(views.classes)) > 0:
         yield (
             "The log-loss is above that of guessing: so few rows let flat scores look steeper than they are. "
-            "--rows proven keeps them."
+            f"{words.given('rows', 'proven')} keeps them."
         )

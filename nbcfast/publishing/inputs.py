@@ -1,0 +1,221 @@
+"""What is published, and what it is measured with: the table, the public list, the rows held out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+from nbcfast._reading.csv_files import read_csv
+from nbcfast._reading.endings import table_ending
+from nbcfast._reading.parquet import read_parquet
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.attack.membership import SAME, expect_others, same_rows
+from nbcfast.publishing.domains import Declared
+from nbcfast.publishing.findings import Stages, silent
+from nbcfast.publishing.words import ARGUMENTS, Arguments
+from nbcfast.table.table import Table
+from nbcfast.table.values import Interval
+from nbcfast.views import Viewset, count
+
+MOST_CLASSES = 256
+
+
+class Reads(Protocol):
+    """How what was given becomes a table."""
+
+    def __call__(
+        self,
+        given: AnyTable,
+        where: str,
+        class_name: str,
+        columns: Sequence[str] | None,
+        *,
+        texts: Collection[str] = (),
+        weighted: bool = True,
+    ) -> Table: ...
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """Tables are taken as they are, and files read as their endings say.
+
+    Parameters
+    ----------
+    weights : str or None
+        The column of the weights.
+    stages : Stages
+        Who is told how far the reading is.
+    """
+
+    weights: str | None = None
+    stages: Stages = silent
+
+    def __call__(
+        self,
+        given: AnyTable,
+        where: str,
+        class_name: str,
+        columns: Sequence[str] | None,
+        *,
+        texts: Collection[str] = (),
+        weighted: bool = True,
+    ) -> Table:
+        """The table, or these columns of it and the class; of a CSV file some are kept as text."""
+        weights = self.weights if weighted else None
+        names = None if columns is None else [*columns, class_name]
+        if weights is not None and weights in (class_name, *(names or ())):
+            raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
+        if not isinstance(given, str | bytes | os.PathLike):
+            own = isinstance(given, Table)  # a Table comes with its weights
+            table = table_from(given, where, weights=None if own else weights)
+            return table if names is None else table.select(names)
+        path = os.fsdecode(given)
+        with self.stages("reading") as progress:
+            if table_ending(path, where).kind == "parquet":
+                return read_parquet(path, columns=names, weights=weights, progress=progress)
+            types = dict.fromkeys(texts, "text")
+            return read_csv(path, columns=names, weights=weights, types=types, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Who asks: how he is spoken to, how what he gives is read, and who is told how far the work is."""
+
+    words: Arguments = ARGUMENTS
+    reads: Reads = AsGiven()
+    stages: Stages = silent
+
+
+def place(given: object, argument: str) -> str:
+    """What an error about a table is about: its file, or else the argument."""
+    return os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else argument
+
+
+def same_file(one: object, other: object) -> bool:
+    """Whether two things that were given are the same file."""
+    paths = [place(one, ""), place(other, "")]
+    with suppress(OSError):  # that one of them is not there is said when it is read
+        return all(paths) and os.path.samefile(*paths)
+    return False
+
+
+def counts_of(
+    table: Table,
+    where: str,
+    class_name: str,
+    columns: Sequence[str] | None,
+    max_values: int,
+    words: Arguments = ARGUMENTS,
+) -> Viewset:
+    """The counts of a table that people can look at: some rows, and not too many values.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, the class has more than 256 values, or an attribute more than `max_values`.
+    """
+    if table.n_rows == 0:
+        raise ValueError(f"{where}: no rows")
+    n_classes = len(table.domain(class_name)) if class_name in table.names else 0
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            f"{words.form('class_name', repr(class_name))} has {n_classes:,} values, more than "
+            f"{MOST_CLASSES} classes: bin it first"
+        )
+    for name in table.names:
+        size = len(table.domain(name))
+        if name != class_name and size > max_values:
+            raise ValueError(
+                f"column {name!r} has {size:,} values, more than "
+                f"{words.form('max_values', f'{max_values:,}')}: choose other {words.named('columns')}, or "
+                "raise the limit"
+            )
+    return count(table, class_name, columns, max_values=max_values)
+
+
+def texts_in(views: Viewset, class_name: str | None = None) -> list[str]:
+    """The columns whose values are texts, though they may look like numbers."""
+    domains = {name: views.domain(name) for name in views.attributes}
+    if class_name is not None:
+        domains[class_name] = views.classes
+    return [name for name, values in domains.items() if any(isinstance(value, str) for value in values)]
+
+
+def read_like(views: Viewset, given: AnyTable, argument: str, class_name: str, caller: Caller) -> Table:
+    """The columns that were counted, of other rows of the same kind; numbers in bins where they were."""
+    names = list(views.attributes)
+    table = caller.reads(given, argument, class_name, names, texts=texts_in(views, class_name))
+    for name in names:
+        bins = [value for value in views.domain(name) if isinstance(value, Interval)]
+        if bins and not _is_binned(table, name):
+            try:
+                table = table.bin(name, edges=_and_between(bins))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{place(given, argument)}: {error}") from None
+    return table
+
+
+def _is_binned(table: Table, name: str) -> bool:
+    """Whether a column holds intervals, as one that was binned before it came here."""
+    return any(isinstance(value, Interval) for value in table.domain(name))
+
+
+def _and_between(bins: list[Interval]) -> list[Interval]:
+    """Bins, and what lies before, between and after them.
+
+    A number there is a value that no row of the release has: it is counted, and not an error.
+    """
+    covering = [] if bins[0].low is None else [Interval(None, bins[0].low)]
+    for one, other in pairwise(bins):
+        covering.append(one)
+        if one.high is not None and other.low is not None and one.high < other.low:
+            covering.append(Interval(one.high, other.low))
+    covering.append(bins[-1])
+    return covering if bins[-1].high is None else [*covering, Interval(bins[-1].high, None)]
+
+
+def others_of(
+    given: AnyTable, source: object, table: Table, views: Viewset, class_name: str, caller: Caller
+) -> Table:
+    """Rows held out; of the table itself nothing could be told, and that would look like safety."""
+    named = caller.words.named("holdout")
+    if same_file(source, given):
+        raise ValueError(f"{named}: {SAME}")
+    others = read_like(views, given, "holdout", class_name, caller)
+    try:
+        expect_others(table, others, [*views.attributes, class_name])
+    except ValueError as error:
+        file = place(given, "")
+        about = caller.words.form("holdout", repr(file)) if file else named
+        raise ValueError(f"{about}: {error}") from None
+    return others
+
+
+def listed_of(given: AnyTable, views: Viewset, declared: Declared | None, caller: Caller) -> Table:
+    """A public list of tuples, read as the table is."""
+    names = list(views.attributes)
+    table = caller.reads(given, "tuples", names[-1], names[:-1], texts=texts_in(views), weighted=False)
+    if declared is not None:
+        return declared.applied(table, every=False)
+    for name in names:
+        binned = any(isinstance(value, Interval) for value in views.domain(name))
+        if binned and not _is_binned(table, name):
+            table = table.bin(name, edges=views.domain(name))
+    return table
+
+
+def public_list(
+    given: AnyTable, table: Table, views: Viewset, declared: Declared | None, caller: Caller
+) -> Table:
+    """The list, which is not made of the private rows."""
+    public = listed_of(given, views, declared, caller)
+    if same_rows(table, public, views.attributes):
+        raise ValueError(
+            f"{caller.words.named('tuples')} must be a public list, which whoever verifies needs: "
+            f"{repr(place(given, '')) if place(given, '') else 'it'} has the rows of the input"
+        )
+    return public

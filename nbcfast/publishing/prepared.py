@@ -1,0 +1,258 @@
+"""What is read and decided before a release is made, and what is made and said of it then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbcfast import canonical
+from nbcfast._core.errors import Infeasible
+from nbcfast._reading.source import AnyTable
+from nbcfast._wire.release_words import undeclared_text
+from nbcfast.canonical import Leak
+from nbcfast.canonical.publish import undeclared
+from nbcfast.closeness import est
+from nbcfast.published.release import Release
+from nbcfast.publishing.domains import Declarations, declared
+from nbcfast.publishing.findings import Adversaries
+from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list
+from nbcfast.publishing.policy import Choice, Demand, Preserve
+from nbcfast.publishing.remarks import all_once, more, singular, too_long
+from nbcfast.publishing.report import Publication, Written
+from nbcfast.publishing.standing import Standing
+from nbcfast.table.table import Table
+from nbcfast.transform import safety_transform
+from nbcfast.views import Viewset
+from nbcfast.views.quality import evaluate
+
+if TYPE_CHECKING:
+    pass
+
+MAX_VALUES = 65_536  # of an attribute, unless more are asked for
+NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
+
+
+def prepare(
+    table: AnyTable,
+    class_name: str,
+    demand: Demand,
+    caller: Caller,
+    *,
+    domains: Declarations | None = None,
+    tuples: AnyTable | None = None,
+    holdout: AnyTable | None = None,
+    columns: Sequence[str] | None = None,
+    weights: str | None = None,
+    delimiter: str | None = None,
+    texts: Sequence[str] = (),
+    max_values: int = MAX_VALUES,
+) -> Prepared:
+    """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
+
+    `delimiter` and `texts` say how `caller` reads CSV files, and are for remarks alone.
+    """
+    if not isinstance(class_name, str):
+        raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
+    if isinstance(columns, str):
+        raise TypeError(
+            f"{caller.words.named('columns')} must be a sequence of names, got the text {columns!r}"
+        )
+    declarations = None if domains is None else declared(domains, caller.words)
+    names = None if columns is None else list(columns)
+    rows = caller.reads(table, "table", class_name, names)
+    if declarations is not None:
+        rows = declarations.applied(rows)
+    views = counts_of(rows, place(table, "table"), class_name, names, max_values, caller.words)
+    choice = demand.chosen(views)
+    # Read before anything is made: they may not be there, or be the private rows.
+    public = None if tuples is None else public_list(tuples, rows, views, declarations, caller)
+    others = None if holdout is None else others_of(holdout, table, rows, views, class_name, caller)
+    source = place(table, "") or None
+    said = []
+    if source is not None:
+        said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
+        said += too_long(rows, Path(source), texts, caller.words)
+    return Prepared(
+        table=rows,
+        views=views,
+        class_name=class_name,
+        source=source,
+        demand=demand,
+        choice=choice,
+        public=public,
+        others=others,
+        remarks=tuple(said),
+        caller=caller,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Prepared:
+    """A private table and what is to be made of it.
+
+    Attributes
+    ----------
+    table : Table
+        The private rows, with declared domains.
+    views : Viewset
+        Their counts.
+    class_name : str
+    source : str or None
+        The file they were read from.
+    demand : Demand
+    choice : Choice
+    public : Table or None
+        The list that answers are kept on.
+    others : Table or None
+        Rows held out.
+    remarks : tuple of str
+        What there is to say of the file.
+    caller : Caller
+    """
+
+    table: Table
+    views: Viewset
+    class_name: str
+    source: str | None
+    demand: Demand
+    choice: Choice
+    public: Table | None
+    others: Table | None
+    remarks: tuple[str, ...]
+    caller: Caller
+
+    @property
+    def preserve(self) -> Preserve:
+        """What stays as it is at every tuple."""
+        return self.demand.preserve or ("label" if self.choice.method == "canonical" else "order")
+
+    def release(self) -> Release:
+        """What leaves; Infeasible where the demands cannot be met."""
+        return self._made(self.preserve)
+
+    def _made(self, preserve: Preserve) -> Release:
+        demand = self.demand
+        if self.choice.method == "canonical":
+            with self.caller.stages("solving") as progress:
+                return canonical.release(
+                    self.views,
+                    demand.amplification,
+                    preserve=preserve,
+                    tuples=self.public,
+                    bits=demand.bits,
+                    rows=demand.rows,
+                    attacker=demand.attacker,
+                    class_name=self.class_name,
+                    progress=progress,
+                )
+        with self.caller.stages("transforming") as progress:
+            if demand.prior is not None:
+                return est(
+                    self.views,
+                    demand.prior,
+                    demand.amplification,
+                    preserve=preserve,
+                    rows=demand.rows,
+                    gauge=demand.gauge,
+                    attacker=demand.attacker,
+                    allow_differences=demand.allow_differences,
+                    table=self.table,
+                    class_name=self.class_name,
+                    progress=progress,
+                )
+            return safety_transform(
+                self.views,
+                demand.amplification,
+                preserve=preserve,
+                rows=demand.rows,
+                gauge=demand.gauge,
+                attacker=demand.attacker,
+                allow_differences=demand.allow_differences,
+                table=self.table,
+                class_name=self.class_name,
+                progress=progress,
+            )
+
+    def judged(self, release: Release, files: tuple[Written, ...] = ()) -> Publication:
+        """What there is to say of a release of these counts, which may be written already."""
+        with self.caller.stages("judging") as progress:
+            before = Standing.of(self.views, self.table, self.class_name, progress)
+        with self.caller.stages("judging") as progress:
+            after = Standing.of(release.views, self.table, self.class_name, progress)
+        leak = self._leak()
+        adversaries = Adversaries.of(
+            release, self.views, self.table, self.others, self.class_name, stages=self.caller.stages
+        )
+        with_label = self._with_label(after)
+        return Publication(
+            release=release,
+            class_name=self.class_name,
+            source=self.source,
+            choice=self.choice,
+            before=before,
+            after=after,
+            leak=leak,
+            adversaries=adversaries,
+            log_loss_with_label=with_label,
+            warnings=tuple(self._warnings(release, after, leak, adversaries, with_label)),
+            files=files,
+        )
+
+    def _leak(self) -> Leak | None:
+        """The leak meter, of all answers: it is no measure of those on a list."""
+        if self.choice.method != "canonical" or self.public is not None:
+            return None
+        with self.caller.stages("measuring leaks") as progress:
+            return canonical.leak(
+                self.views,
+                preserve=self.preserve,
+                table=self.table,
+                class_name=self.class_name,
+                intervals=self.demand.intervals,
+                progress=progress,
+            )
+
+    def _with_label(self, after: Standing) -> float | None:
+        """The log-loss with fewer demands, where these leave nothing: it is then near ln C."""
+        n_classes = len(self.views.classes)
+        if self.preserve != "order" or self.choice.method == "canonical" or n_classes < 2:
+            return None
+        if after.quality.log_loss < NOTHING_LEFT * math.log(n_classes):
+            return None
+        try:
+            other = self._made("label")
+        except Infeasible:
+            return None
+        return evaluate(other.views, self.table, self.class_name).log_loss
+
+    def _warnings(
+        self,
+        release: Release,
+        after: Standing,
+        leak: Leak | None,
+        adversaries: Adversaries,
+        with_label: float | None,
+    ) -> list[str]:
+        words, made, n_classes = self.caller.words, release.certificate, len(self.views.classes)
+        said = [*made.warnings, *made.notes, *release.remarks]
+        from_rows = undeclared(self.views)
+        if self.choice.method != "canonical" and from_rows:  # no other certificate says it
+            said.append(undeclared_text(from_rows))
+        if with_label is not None and n_classes == 2:
+            said.append(f"With two classes {words.given('preserve', 'label')} would give the same.")
+        elif with_label is not None:
+            said.append(
+                f"With {words.given('preserve', 'label')} the log-loss would be {with_label:.4f} in place of "
+                f"{after.quality.log_loss:.4f} (ln {n_classes} = {math.log(n_classes):.4f} is that of a "
+                "classifier that knows nothing)."
+            )
+        if leak is not None:
+            said.append(leak.verdict)
+        said += adversaries.untried
+        said += self.remarks
+        said += singular(self.views, words)
+        said += more(self.views, release, after.quality.log_loss, words)
+        return said

@@ -1,0 +1,168 @@
+"""`publish`: from a private table to a release that may leave, and to all that its publisher should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from nbcfast._core.numbers import Numeral
+from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._rounding.rows import RowsArgument
+from nbcfast.publishing.domains import Declarations
+from nbcfast.publishing.inputs import AsGiven, Caller
+from nbcfast.publishing.policy import Attacker, Demand, Method, Preserve, demanded
+from nbcfast.publishing.prepared import MAX_VALUES, prepare
+from nbcfast.publishing.report import Publication
+from nbcfast.table.table import Table
+from nbcfast.table.values import Value
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+
+def publish(
+    table: AnyTable,
+    class_name: str,
+    amplification: Numeral | None = None,
+    *,
+    breach: tuple[Numeral, Numeral] | None = None,
+    attacker: Attacker = "row",
+    method: Method | None = None,
+    preserve: Preserve | None = None,
+    prior: Mapping[Value, Numeral] | None = None,
+    domains: Declarations | None = None,
+    bits: int | None = None,
+    tuples: AnyTable | None = None,
+    intervals: bool = False,
+    rows: RowsArgument = "smallest",
+    allow_differences: bool = False,
+    gauge: bool = True,
+    holdout: AnyTable | None = None,
+    columns: Sequence[str] | None = None,
+    weights: str | None = None,
+    max_values: int = MAX_VALUES,
+    progress: Progress | None = None,
+) -> Publication:
+    """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
+
+    What `nbcfast publish` does, without writing: `save` of the result writes. The method is chosen, the
+    release made and judged beside the private classifier, the leak meter read, adversaries tried, and all
+    that the publisher should know is said in `warnings`: read them before anything leaves.
+
+    Parameters
+    ----------
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows.
+    class_name : str
+        The column to predict.
+    amplification : int, Fraction, str or float, optional
+        The limit of Lambda, above 1: no set of values may make one class more than so many times as probable
+        as another; with a `prior`, as the prior says. This or `breach` must be given.
+    breach : (number, number), optional
+        The same from two probabilities (L1, L2): from classes that are equally probable, nothing of
+        probability at most L1 becomes more probable than L2.
+    attacker : {"row", "worlds"}
+        "row" knows attributes of one row. "worlds" averages over possible worlds: Lambda is held to half.
+    method : {"canonical", "safetytransform", "est"}, optional
+        "canonical": from the classifier's answers and nothing else, see `nbcfast.canonical.release`.
+        "safetytransform": powers of the counts, see `nbcfast.safety_transform`. "est": near a prior, see
+        `nbcfast.closeness.est`. By default canonical where it applies, by public facts alone.
+    preserve : {"order", "label"}, optional
+        What stays as it is at every tuple: the order of all classes, or the best class. By default "label",
+        and "order" with the other methods.
+    prior : mapping of class to number, optional
+        With method "est", which it asks for: what is believed of each class, 1 in all. It is published.
+    domains : mapping, or path of a JSON file, optional
+        Declared values and bins, ``{"sex": ["female", "male"], "age": {"edges": [0, 18, 65, None]}}``. With
+        ``"null": True`` beside the edges null is a value. Values that come from the rows are outside the
+        guarantee, and the certificate says so.
+    bits : int, optional
+        With "canonical": round the points to so many bits.
+    tuples : Table, or what it is made of, optional
+        As `table`. With "canonical": a public list of tuples; answers are kept there, and may change
+        elsewhere. Never the private rows: whoever verifies needs the list.
+    intervals : bool
+        With "canonical": also measure how wide the answers leave log-ratios of counts. Needs SciPy.
+    rows : {"smallest", "proven"} or int
+        How many rows the published counts stand for.
+    allow_differences : bool
+        With a number of rows, by powers of the counts: publish even if tuples differ.
+    gauge : bool
+        By powers of the counts: replace the attribute marginals by artificial ones.
+    holdout : Table, or what it is made of, optional
+        As `table`. Other rows of the same population: measure whether those of the table can be told from
+        them.
+    columns : sequence of str, optional
+        The attributes to use; by default all other columns.
+    weights : str, optional
+        The column that says how often each row counts; a Table has its own.
+    max_values : int
+        Attributes with more values are refused.
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
+
+    Returns
+    -------
+    Publication
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or two do not go together.
+    Infeasible
+        If the demands cannot be met; `best` of it has what can be had. Nothing is ever published by another
+        method in place of one that was asked for.
+    ImportError
+        If SciPy is missing, which the intervals need.
+
+    See Also
+    --------
+    nbcfast.verify : What a recipient checks.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> patients = {"glucose": ["low", "high", "high", "low"] * 20, "ill": ["no", "yes", "no", "no"] * 20}
+    >>> made = nbcfast.publish(patients, "ill", 4)
+    >>> made
+    Publication(Release(5 rows, 2 classes, 1 attribute; amplification <= 4, label identical (enumeration)); \
+Lambda infinite before, 2 after; 5 warnings)
+    >>> made.after.worst_of_all.label, made.release.certificate.method
+    ('no', 'canonical')
+    """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable or None, got {type(progress).__name__}")
+
+    def stages(what: str) -> AbstractContextManager[Progress | None]:
+        return nullcontext(progress)
+
+    demand = Demand(
+        amplification=demanded(amplification, breach, attacker),
+        attacker=attacker,
+        method=method,
+        preserve=preserve,
+        prior=prior,
+        bits=bits,
+        listed=tuples is not None,
+        intervals=intervals,
+        rows=rows,
+        allow_differences=allow_differences,
+        gauge=gauge,
+    )
+    if isinstance(table, Table):
+        table_from(table, weights=weights)  # it has its own
+    prepared = prepare(
+        table,
+        class_name,
+        demand,
+        Caller(reads=AsGiven(weights, stages), stages=stages),
+        domains=domains,
+        tuples=tuples,
+        holdout=holdout,
+        columns=columns,
+        weights=weights,
+        max_values=max_values,
+    )
+    return prepared.judged(prepared.release())

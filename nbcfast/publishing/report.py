@@ -1,0 +1,185 @@
+"""`Publication`: a release, and all that its publisher should know before it leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from nbcfast._core.untyped import Document
+from nbcfast.canonical import Leak
+from nbcfast.published.release import Release
+from nbcfast.publishing.findings import Adversaries
+from nbcfast.publishing.policy import Choice
+from nbcfast.publishing.standing import Standing
+from nbcfast.publishing.words import json_integer
+from nbcfast.table.values import plain
+from nbcfast.verification.load import load
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+
+class Written(NamedTuple):
+    """A file that a publication was written to.
+
+    Attributes
+    ----------
+    path : str
+    bytes : int
+    """
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Publication:
+    """A release with what it takes to decide whether it may leave.
+
+    What is in `before`, and what `leak` and `adversaries` say of counts recovered and of members, comes from
+    the private table and is not meant for publication; the release is.
+
+    Attributes
+    ----------
+    release : Release
+        What leaves, with its certificate.
+    class_name : str
+        The class column.
+    source : str or None
+        The path of the private table, where it was read from a file.
+    choice : Choice
+        The method, and why it is this one.
+    before, after : Standing
+        Lambda, worst posteriors, rows, log-loss and accuracy of the private counts and of those published.
+    leak : Leak or None
+        What the answers give away, of a canonical release; None where only answers on a list are published,
+        which the leak meter does not measure. Of one with rounded points it is that of the answers before.
+    adversaries : Adversaries
+        What they make of the release.
+    log_loss_with_label : float or None
+        What preserve="label" would give in place of an order that leaves nothing.
+    warnings : tuple of str
+        What the publisher should know: those of the certificate, its notes, and what is said to him alone.
+    files : tuple of Written
+        Where it was saved; empty until then.
+    """
+
+    release: Release
+    class_name: str
+    source: str | None
+    choice: Choice
+    before: Standing
+    after: Standing
+    leak: Leak | None
+    adversaries: Adversaries
+    log_loss_with_label: float | None
+    warnings: tuple[str, ...]
+    files: tuple[Written, ...] = ()
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dataset: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> Publication:
+        """Write the release to a folder, and read and check what was written.
+
+        Nothing but the release is written: what is said of private counts stays here.
+
+        Parameters
+        ----------
+        path, dataset, overwrite, progress
+            As for `Release.save`.
+
+        Returns
+        -------
+        Publication
+            This one, with its files.
+
+        Raises
+        ------
+        FileExistsError
+            If something is there, and `overwrite` does not say that it may be replaced.
+        ValueError
+            If the counts do not have what the certificate claims.
+        OSError
+            If the folder or file cannot be written.
+        """
+        files = saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
+        return replace(self, files=files)
+
+    def to_dict(self) -> Document:
+        """Plain values, those that the command line prints with ``--json``; None for what is not known."""
+        made = self.release.certificate
+        differing = made.differing_tuples
+        near: Document = {}
+        if made.r is not None and made.prior is not None:
+            classes = self.release.views.classes
+            near = {
+                "r": _quotient(made.r),
+                "prior": [
+                    {"class": plain(value), "probability": _quotient(share)}
+                    for value, share in zip(classes, made.prior, strict=True)
+                ],
+            }
+        return {
+            "file": self.source,
+            "class": self.class_name,
+            "amplification": _quotient(made.amplification),
+            **near,
+            "attacker": made.attacker,
+            "limit": _quotient(made.limit),
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "method": made.method,
+            "why": self.choice.why,
+            "preserve": made.preserve,
+            "identical": made.equal,
+            "equivalence": made.equivalence,
+            "tuples": json_integer(made.tuples),
+            "differing_tuples": None if differing is None else json_integer(differing),
+            "differing_rows": made.differing_rows,
+            "log_loss_with_label": self.log_loss_with_label,
+            "leak": None if self.leak is None else self.leak.to_dict(),
+            "adversaries": self.adversaries.to_dict(),
+            "warnings": list(self.warnings),
+            "files": [file._asdict() for file in self.files],
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Publication({self.release!r}; Lambda {self.before.lambda_text} before, "
+            f"{self.after.lambda_text} after; {len(self.warnings)} warnings)"
+        )
+
+
+def saved(
+    release: Release,
+    path: str | os.PathLike[str],
+    *,
+    dataset: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    done: Callable[[list[str]], object] | None = None,
+) -> tuple[Written, ...]:
+    """Write a release, as of `Release.save`, read and check it; the files.
+
+    `done` is called with their names as soon as they are whole, whatever comes of the check.
+    """
+    release.save(path, dataset=dataset, overwrite=overwrite, progress=progress)
+    files = [os.path.join(os.fsdecode(path), "certificate.json")]
+    if dataset is not None:
+        files.append(os.fsdecode(dataset))
+    if done is not None:
+        done(files)
+    load(path)
+    return tuple(Written(file, os.path.getsize(file)) for file in files)
+
+
+def _quotient(number: Fraction) -> str:
+    return f"{number.numerator}/{number.denominator}"

@@ -1,0 +1,71 @@
+"""How what a caller is told spells what he may give: as arguments of Python, unless he typed options."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from nbcfast._core.numbers import amount_text, number_text
+from nbcfast._wire.messages import printable
+
+EXACT = 2**53  # up to which many readers of JSON hold every integer
+
+
+class Arguments:
+    """The words of Python; the command line has a subclass with its options.
+
+    Examples
+    --------
+    >>> words = Arguments()
+    >>> words.named("rows"), words.given("rows", "proven"), words.form("rows", "R")
+    ('rows', "rows='proven'", 'rows=R')
+    """
+
+    def named(self, argument: str) -> str:
+        """An argument by itself."""
+        return argument
+
+    def given(self, argument: str, value: object) -> str:
+        """An argument with a value that it may be given."""
+        return f"{argument}={value!r}"
+
+    def form(self, argument: str, *letters: str) -> str:
+        """An argument with letters that stand for its values."""
+        values = letters[0] if len(letters) == 1 else f"({', '.join(letters)})"
+        return f"{argument}={values}"
+
+    def as_text(self, column: str) -> str:
+        """What reads a column as text, whatever it holds."""
+        return f"nbcfast.read_csv(.., types={{{column!r}: 'text'}})"
+
+
+ARGUMENTS = Arguments()
+
+
+def label(value: object) -> str:
+    """A value or a name as one piece of text."""
+    if value is None:
+        return "(null)"
+    return printable(str(value)) if str(value).strip() else repr(value)
+
+
+def json_integer(number: int) -> int | str:
+    """An integer for JSON: hexadecimal text beyond 2^53, which many readers would round.
+
+    Examples
+    --------
+    >>> json_integer(7), json_integer(2**60)
+    (7, '0x1000000000000000')
+    """
+    return number if number <= EXACT else hex(number)
+
+
+def amount(number: object) -> str:
+    """A number of any size for people."""
+    if isinstance(number, Fraction):
+        if number >= 10**15:
+            return amount_text(math.floor(number))
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > 64:
+            return f"about {float(number):.6g}"
+        return number_text(number.numerator if number.denominator == 1 else number)
+    return amount_text(number) if isinstance(number, int) and not isinstance(number, bool) else str(number)
