@@ -55,7 +55,7 @@ class Term(NamedTuple):
             return _NO
         if ONLY in marks:
             return _YES
-        up, down = product(term.up for term in terms), product(term.down for term in terms)
+        up, down = product([term.up for term in terms]), product([term.down for term in terms])
         if min(up.bit_length(), down.bit_length()) <= MOST_REDUCED:
             common = gmpy2.gcd(up, down)
             up, down = up // common, down // common
@@ -79,6 +79,10 @@ class Plain:
             of_class, arrays = views
             return cls(list(map(int, of_class)), [np.asarray(array).tolist() for array in arrays])
         return cls(views.class_counts.tolist(), [array.tolist() for array in views.counts.values()])
+
+    def terms(self, c: int, d: int) -> list[list[Term]]:
+        """N_c / N_d of every value of every attribute, all at once."""
+        return [[Term.of(row[c], row[d]) for row in rows] for rows in self.rows]
 
     def base(self, c: int, d: int) -> Term:
         """(P_d / P_c)^(n-1): a class without rows has X = 0."""

@@ -99,7 +99,7 @@ class Ratios:
 
     def __init__(self, views: Viewset) -> None:
         self.views = views
-        self.n_classes = len(views.classes)
+        self.n_classes = len(views.class_counts)
         self.of_class: list[int] = views.class_counts.tolist()
         if not any(self.of_class):
             raise ValueError("views: no rows")

@@ -15,8 +15,8 @@ from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
 from nbcfast._core.validation import choice
 from nbcfast._halves.lines import Line, both
-from nbcfast._halves.split import TwoHalves
-from nbcfast._halves.terms import FixedLogs, Plain, Term
+from nbcfast._halves.split import Split
+from nbcfast._halves.terms import Logs, Plain
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes import ranked
 from nbcfast.canonical.boxes.halving import half_of_each, halves
@@ -85,12 +85,13 @@ def box(
     sizes = tuple(len(array) for array in views.counts.values())
     if 0 in sizes:
         raise ValueError(f"views: attribute {views.attributes[sizes.index(0)]!r} has no values")
-    if len(views.classes) > 2:
+    n_classes = len(views.class_counts)
+    if n_classes > 2:
         return ranked.box(views, mode=mode, tuples=tuples, threads=threads, progress=progress)
     if tuples is not None:
         return ranked.listed(views, sizes, mode, tuples)
     parts = halves(sizes)
-    if len(views.classes) == 1:
+    if n_classes == 1:
         K = np.full(parts.n, parts.m, np.int64)
         L = np.full(parts.m, parts.n, np.int64)
     else:
@@ -98,13 +99,12 @@ def box(
     K.flags.writeable = L.flags.writeable = False
     if progress is not None:
         progress(1, 1)
-    return Box(sizes, half_of_each(parts, len(sizes)), len(views.classes), "label", K, L)
+    return Box(sizes, half_of_each(parts, len(sizes)), n_classes, "label", K, L)
 
 
-def _counted(plain: Plain, parts: TwoHalves, threads: int | None) -> tuple[Longs, ...]:
+def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[Longs, ...]:
     """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
-    terms = [[Term.of(x, y) for x, y in rows] for rows in plain.rows]
-    line = Line(plain.base(0, 1), terms, parts, FixedLogs())
+    line = Line(plain.base(0, 1), plain.terms(0, 1), parts, Logs())
     a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, 24 * (parts.n + parts.m)))
     above = line.thresholds(line.lists_of(*a, sums, order), ()).astype(np.int64)
     in_order = np.cumsum(np.bincount(above, minlength=parts.m + 1))[: parts.m]
