@@ -151,7 +151,7 @@ class ScorecardPlan:
         return self.same(views)
 
     def safe(self, views: Viewset) -> bool:
-        return safety.at_most(views, self.limit)
+        return safety.keeps_to(views, self.limit)
 
 
 def to_rows(plan: ScorecardPlan, rows: RowsArgument) -> Rounded:

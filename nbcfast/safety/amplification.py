@@ -135,10 +135,14 @@ def at_most(views: Viewset, limit: Numeral) -> bool:
     (True, False)
     """
     expect(views, Viewset, "views")
-    bound = Fraction(exact(limit, "limit"))
+    return keeps_to(views, Fraction(exact(limit, "limit")))
+
+
+def keeps_to(views: Viewset, limit: Fraction) -> bool:
+    """`at_most` for whoever has checked its arguments: makers ask it of each of their candidates."""
     ratios = Ratios(views)
     if ratios.infinite() is not None:
         return False
     if ratios.n_classes == 1:
-        return bound >= 1
-    return ratios.at_most(bound)
+        return limit >= 1
+    return ratios.at_most(limit)
