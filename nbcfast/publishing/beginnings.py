@@ -117,16 +117,16 @@ def uncounted(
         for name, texts in columns.items()
         if texts and all(map(WHOLE.fullmatch, texts)) and any(int(text) > 1 for text in texts)
     ]
-    found = [name for name in numbers if name not in used and LIKE_COUNTS.fullmatch(name.strip())]
-    if not found and not implied and len(numbers) == 1 and numbers[0] not in used:
+    counting = [name for name in numbers if name not in used and LIKE_COUNTS.fullmatch(name.strip())]
+    if not counting and not implied and len(numbers) == 1 and numbers[0] not in used:
         others = [texts for name, texts in columns.items() if name != numbers[0]]
         n_rows = len(columns[numbers[0]])
         by_one = any(len(set(texts)) == n_rows for texts in others)
         if n_rows > 1 and not by_one and len(set(zip(*others, strict=True))) == n_rows:
-            found = numbers
+            counting = numbers
     return [
         f"Every row counts once, and column {printable(repr(name))} holds whole numbers: if it says how "
         f"often a row counts, give {words.given('weights', name)}; without it nothing said here is right "
         "then."
-        for name in found
+        for name in counting
     ]

@@ -109,8 +109,8 @@ def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
 
     Examples
     --------
-    >>> given = declared({"sex": ["female", "male"], "age": {"edges": [0, 18, None]}})
-    >>> given.values, given.edges
+    >>> menu = declared({"sex": ["female", "male"], "age": {"edges": [0, 18, None]}})
+    >>> menu.values, menu.edges
     ({'sex': ['female', 'male']}, {'age': [0, 18, inf]})
     """
     if isinstance(domains, Mapping):
@@ -122,7 +122,7 @@ def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
         )
     path = Path(os.fsdecode(domains))
     try:
-        found: object = json.loads(
+        document: object = json.loads(
             path.read_text(encoding="utf-8-sig"),  # some editors begin with a mark
             parse_constant=_no_constant,
             parse_float=_finite,
@@ -137,9 +137,9 @@ def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
         ) from None
     except ValueError as error:  # a number of more digits than Python reads, or one of those below
         raise ValueError(f"{path}: {error}") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: expected an object of columns, got {type(found).__name__}")
-    return _declared(found, str(path), words)
+    if not isinstance(document, dict):
+        raise ValueError(f"{path}: expected an object of columns, got {type(document).__name__}")
+    return _declared(document, str(path), words)
 
 
 def _declared(columns: Mapping[str, object], file: str | None, words: Arguments) -> Declared:
@@ -193,12 +193,12 @@ def _short(entry: object) -> str:
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object whose names are distinct."""
-    found: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for name, entry in pairs:
-        if name in found:
+        if name in entries:
             raise ValueError(f"expected distinct names, got {name!r} twice")
-        found[name] = entry
-    return found
+        entries[name] = entry
+    return entries
 
 
 def _finite(text: str) -> float:

@@ -67,27 +67,27 @@ class Adversaries:
             }
         with stages("inverting") as progress:
             inversion = attack.invert(published, truth=truth, progress=progress)
-        told = None
+        members = None
         if holdout is not None and table is not None:
             with stages("telling members") as progress:
-                told = attack.membership(published, table, holdout, class_name, progress=progress)
-        return cls(largest, inversion, told, isinstance(published, Viewset))
+                members = attack.membership(published, table, holdout, class_name, progress=progress)
+        return cls(largest, inversion, members, isinstance(published, Viewset))
 
     @property
     def inversion_text(self) -> str:
-        found = self.inversion
-        if self.of_table and found.attack is None:
+        inversion = self.inversion
+        if self.of_table and inversion.attack is None:
             return "nothing to undo; those of a private table leave as they are"
-        how = "no powers of counts found" if found.attack is None else f"{found.attack} attack"
-        if not found.tried:
+        how = "no powers of counts found" if inversion.attack is None else f"{inversion.attack} attack"
+        if not inversion.tried:
             how = "not tried: too few different counts"
-        if found.untried:
+        if inversion.untried:
             how += "; not all was tried"
-        if found.recovered is not None:
-            return f"{found.recovered:,} of {found.positive:,} ({how})" if found.tried else how
-        if found.attack is None:
+        if inversion.recovered is not None:
+            return f"{inversion.recovered:,} of {inversion.positive:,} ({how})" if inversion.tried else how
+        if inversion.attack is None:
             return how
-        return f"{found.claimed:,} counts claimed by the {how}"
+        return f"{inversion.claimed:,} counts claimed by the {how}"
 
     @property
     def membership_text(self) -> str:

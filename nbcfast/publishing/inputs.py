@@ -70,8 +70,9 @@ class AsGiven:
         if weights is not None and weights in (class_name, *(names or ())):
             raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
         if not isinstance(given, str | bytes | os.PathLike):
-            own = isinstance(given, Table)  # a Table comes with its weights
-            table = table_from(given, where, weights=None if own else weights)
+            # A Table comes with its weights.
+            named = None if isinstance(given, Table) else weights
+            table = table_from(given, where, weights=named)
             return table if names is None else table.select(names)
         path = os.fsdecode(given)
         with self.stages("reading") as progress:
