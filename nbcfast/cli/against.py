@@ -10,8 +10,8 @@ from nbcfast.cli.bars import progress
 from nbcfast.cli.printing import readable
 from nbcfast.cli.reading import Reading, expect_rows
 from nbcfast.published.release import Release
-from nbcfast.verification.results import Verification
 from nbcfast.verification.checks import verify as verified
+from nbcfast.verification.results import Verification
 
 
 def private_table(

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from nbcfast._core.numbers import amount_text
 from nbcfast._wire.messages import printable
-from nbcfast.published.release import Release, same_text
+from nbcfast.published.certificate import same_text
+from nbcfast.published.release import Release
 from nbcfast.publishing.words import amount
 
 

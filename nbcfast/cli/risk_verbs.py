@@ -116,7 +116,7 @@ def risk(
         refuse_options_of_views(context, views)
         try:
             return advised(file, columns, identity, attribute, level, reading, json_only)
-        except associations.TooManyGuessesError as large:
+        except associations.TooLargeError as large:
             return too_large(large)
     listed = views_in(views, (identity, attribute), file, reading)
     where = asked_in(wheres, (identity, attribute))
@@ -138,7 +138,7 @@ def risk(
     except associations.TooCostlyError as costly:
         print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
         return 3
-    except associations.TooManyGuessesError as large:
+    except associations.TooLargeError as large:
         return too_large(large)
     for name, values in where.items():
         if values.missing:

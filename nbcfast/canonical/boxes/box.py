@@ -15,8 +15,8 @@ from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
 from nbcfast._core.validation import choice
 from nbcfast._halves.lines import Line, both
-from nbcfast._halves.split import Split
-from nbcfast._halves.terms import Logs, Plain
+from nbcfast._halves.split import TwoHalves
+from nbcfast._halves.terms import FixedLogs, Plain
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes import ranked
 from nbcfast.canonical.boxes.halving import half_of_each, halves
@@ -102,9 +102,9 @@ def box(
     return Box(sizes, half_of_each(parts, len(sizes)), n_classes, "label", K, L)
 
 
-def _counted(plain: Plain, parts: Split, threads: int | None) -> tuple[Longs, ...]:
+def _counted(plain: Plain, parts: TwoHalves, threads: int | None) -> tuple[Longs, ...]:
     """K and L: sums of logarithms are sorted and searched, and integers decide what is close."""
-    line = Line(plain.base(0, 1), plain.terms(0, 1), parts, Logs())
+    line = Line(plain.base(0, 1), plain.terms(0, 1), parts, FixedLogs())
     a, (sums, order) = both(line.list_a, line.list_b, n_threads(threads, 24 * (parts.n + parts.m)))
     above = line.thresholds(line.lists_of(*a, sums, order), ()).astype(np.int64)
     in_order = np.cumsum(np.bincount(above, minlength=parts.m + 1))[: parts.m]

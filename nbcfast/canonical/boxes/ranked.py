@@ -17,8 +17,8 @@ from nbcfast._core.dtypes import Array, Int32s
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._halves.lines import Line, both
-from nbcfast._halves.split import Split
-from nbcfast._halves.terms import Logs, Plain
+from nbcfast._halves.split import TwoHalves
+from nbcfast._halves.terms import FixedLogs, Plain
 from nbcfast.canonical.boxes.halving import ADVICE, contiguous, half_of_each, halves
 from nbcfast.canonical.boxes.sides import SweptSides
 from nbcfast.canonical.boxes.types import (
@@ -111,20 +111,20 @@ def _kept(array: ArrayT) -> ArrayT:
     return array
 
 
-def _in_order(sizes: tuple[int, ...]) -> Split:
+def _in_order(sizes: tuple[int, ...]) -> TwoHalves:
     """Halves for a table of all tuples in C order."""
     k, n, m = contiguous(sizes)
     a, b = (tuple(i for i in part if sizes[i] > 1) for part in (range(k), range(k, len(sizes))))
-    return Split((), a, b, 1, n, m)
+    return TwoHalves((), a, b, 1, n, m)
 
 
 def _places(
-    plain: Plain, parts: Split, threads: int | None, progress: Progress | None
+    plain: Plain, parts: TwoHalves, threads: int | None, progress: Progress | None
 ) -> tuple[Int32s, Int32s]:
     """Of each pair c < d the place from which on X_c > X_d, for each a, and the place of each b: exactly."""
     pairs = list(itertools.combinations(range(len(plain.of_class)), 2))
     above, rank = np.empty((parts.n, len(pairs)), np.int32), np.empty((parts.m, len(pairs)), np.int32)
-    work, logs = 24 * (parts.n + parts.m), Logs()
+    work, logs = 24 * (parts.n + parts.m), FixedLogs()
     used = n_threads(threads, work) if work > ONE_THREAD_BYTES else 1
     for p, (c, d) in enumerate(pairs):
         line = Line(plain.base(c, d), plain.terms(c, d), parts, logs)
