@@ -7,9 +7,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from nbcfast._wire.messages import printable
 from nbcfast._wire.standard_streams import complain, let_go, silence
@@ -19,6 +19,7 @@ __all__ = ["main", "printable"]
 
 EXTRA = ("click", "rich", "pyarrow")
 ENDING = ("SIGTERM", "SIGHUP")
+Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal, as Python takes it
 
 
 class Ended(BaseException):
@@ -108,10 +109,10 @@ class _Signals:
     def __init__(self) -> None:
         self.late: int | None = None  # that came outside
         self._first, self._came = 0, 0
-        self._before: dict[int, Any] = {}
+        self._before: dict[int, Handler] = {}
         if threading.current_thread() is not threading.main_thread():
             return
-        usual = {signal.SIGINT: signal.default_int_handler}
+        usual: dict[int, Handler] = {signal.SIGINT: signal.default_int_handler}
         usual |= {getattr(signal, name): signal.SIG_DFL for name in ENDING if hasattr(signal, name)}
         for number, handler in usual.items():
             if signal.getsignal(number) == handler:

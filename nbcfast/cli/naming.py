@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import click
 
@@ -59,7 +58,7 @@ OPTIONS = Options()
 class Verb(click.Command):
     """A command whose errors name its options."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except NoColumnError as error:

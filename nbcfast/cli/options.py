@@ -30,7 +30,8 @@ class Whole(click.IntRange):
 def run(arguments: list[str]) -> int:
     """Run the verb that `arguments` name; the exit code."""
     for more in (
-        "verbs",
+        "inspect_verb",
+        "verify_verb",
         "publish_verb",
         "attack_verb",
         "closeness_verb",
