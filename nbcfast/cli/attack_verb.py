@@ -126,9 +126,9 @@ def attack_verb(
         document = {
             **attacked.to_dict(),
             **({} if private.comparison is None else {"against": private.comparison._asdict()}),
-            "posterior": None if known is None else posteriors_found(known, posteriors),
+            "posterior": None if known is None else posteriors_document(known, posteriors),
             **adversaries.to_dict(),
-            "breach": None if crossing is None else breach_found(crossing),
+            "breach": None if crossing is None else breach_document(crossing),
         }
         print(json.dumps(document, indent=2))
     else:
@@ -252,7 +252,7 @@ def undone_text(inversion: attack.Inversion) -> str:
     )
 
 
-def posteriors_found(known: dict[str, Value], posteriors: Posteriors) -> Document:
+def posteriors_document(known: dict[str, Value], posteriors: Posteriors) -> Document:
     """How probable each class is, for JSON."""
     return {
         "known": {name: plain(value) for name, value in known.items()},
@@ -263,7 +263,7 @@ def posteriors_found(known: dict[str, Value], posteriors: Posteriors) -> Documen
     }
 
 
-def breach_found(crossing: attack.Breach) -> Document:
+def breach_document(crossing: attack.Breach) -> Document:
     """The breach, for JSON."""
     return {
         **crossing.to_dict(),

@@ -213,12 +213,12 @@ class Result:
     remarks: list[str]
 
     def to_dict(self, feasible: bool | None) -> Document:
-        best, bound, made = self.reach.best, self.reach.bound, self.release
+        best, bound, release = self.reach.best, self.reach.bound, self.release
         prior = self.reach.prior.items()
         return {
             "prior": [{"class": plain(value), "probability": number} for value, number in prior],
-            "before": reached_found(self.reach.before),
-            "after": None if self.after is None else reached_found(self.after),
+            "before": reached_document(self.reach.before),
+            "after": None if self.after is None else reached_document(self.after),
             "lower_bound": {
                 "definition5": str(bound.definition5),
                 "statement11": str(bound.statement11),
@@ -227,8 +227,8 @@ class Result:
             "best": {"r": float(best.r), "log_r": best.log_r, "attained": best.attained, "exact": best.exact},
             "feasible": feasible,
             "why": self.why,
-            "rows": None if made is None else exact(made.views.n_rows),
-            "identical": None if made is None else made.certificate.equal,
+            "rows": None if release is None else exact(release.views.n_rows),
+            "identical": None if release is None else release.certificate.equal,
             "warnings": self.remarks,
             "files": list(map(str, self.files)),
         }
@@ -263,7 +263,7 @@ class Result:
         return numbers
 
 
-def reached_found(achieved: closeness.Achieved) -> Document:
+def reached_document(achieved: closeness.Achieved) -> Document:
     """How close, for JSON."""
     result: Document = {}
     for name, reached in (("definition5", achieved.definition5), ("statement11", achieved.statement11)):

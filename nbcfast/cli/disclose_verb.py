@@ -124,14 +124,14 @@ def disclose_verb(
             )
     except Infeasible as error:
         if as_json:
-            print(json.dumps(infeasible_found(file, error), indent=2))
+            print(json.dumps(infeasible_document(file, error), indent=2))
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
     files = written.save(disclosure, overwrite)
     guess_on = {} if no_attack else judged.guesses(table, disclosure, held)
     remarks = [*remarks, *disclosure.remarks, *counts_remarks(counts)]
     if as_json:
-        document = {"file": str(file), "feasible": True, **disclosure_found(disclosure), "files": files}
+        document = {"file": str(file), "feasible": True, **disclosure_document(disclosure), "files": files}
         document["warnings"] = remarks
         document["definetti"] = {name: guesses(guess) for name, guess in guess_on.items()}
         print(json.dumps(document, indent=2))
@@ -221,7 +221,7 @@ class JudgedColumns:
         return guess_on
 
 
-def infeasible_found(file: Path, error: Infeasible) -> Document:
+def infeasible_document(file: Path, error: Infeasible) -> Document:
     """That no table keeps the templates, for JSON: how confident each inference is in the most suppressed."""
     confidences = error.best["confidences"]
     assert isinstance(confidences, Mapping)
@@ -229,7 +229,7 @@ def infeasible_found(file: Path, error: Infeasible) -> Document:
     return {"file": str(file), "feasible": False, "why": error.why, "confidences": shares}
 
 
-def disclosure_found(disclosure: Disclosure) -> Document:
+def disclosure_document(disclosure: Disclosure) -> Document:
     """What was suppressed, step by step, for JSON."""
     assert disclosure.suppressed is not None  # as of one that was loaded
     templates = [

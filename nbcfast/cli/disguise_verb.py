@@ -23,7 +23,7 @@ from nbcfast.cli.schemes_asked import (
     AskedScheme,
     exposed_text,
     like_scheme,
-    privacy_found,
+    privacy_document,
     privacy_grid,
     privacy_lines,
 )
@@ -141,7 +141,7 @@ def disguise(
     load(out)  # reads and checks what was written
 
     if as_json:
-        print(json.dumps(disguised_found(out, disguised, cuts), indent=2))
+        print(json.dumps(disguised_document(out, disguised, cuts), indent=2))
     else:
         show_disguised(out, disguised, cuts)
     return 0
@@ -192,7 +192,7 @@ def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
     return cuts
 
 
-def disguised_found(out: Path, disguised: Disguised, cuts: dict[str, Cut]) -> Document:
+def disguised_document(out: Path, disguised: Disguised, cuts: dict[str, Cut]) -> Document:
     """What was written, for JSON."""
     return {
         "out": str(out),
@@ -201,7 +201,7 @@ def disguised_found(out: Path, disguised: Disguised, cuts: dict[str, Cut]) -> Do
         "seeded": disguised.seeded,
         "cuts": {name: cut.to_dict() for name, cut in cuts.items()},
         "scheme": disguised.scheme.to_dict(),
-        "privacy": privacy_found(disguised.scheme),
+        "privacy": privacy_document(disguised.scheme),
         "warnings": list(disguised.remarks),
     }
 

@@ -93,7 +93,7 @@ def estimate(
         measured = response.accuracy(response.classifier(shares), others, scheme)
 
     if as_json:
-        print(json.dumps(estimate_found(shares, level, interval, measured), indent=2))
+        print(json.dumps(estimate_document(shares, level, interval, measured), indent=2))
     else:
         title = Text(f"{printable(str(disguised))}, {readable(shares.n_rows)} answers", style="bold")
         notes = estimate_notes(shares, scheme, measured)
@@ -154,7 +154,7 @@ def keep_other(learned: Path, tested: Path) -> None:
         )
 
 
-def estimate_found(
+def estimate_document(
     shares: Estimate, level: str, interval: tuple[Proportions, Proportions], measured: Accuracy | None
 ) -> Document:
     """The estimate for JSON."""

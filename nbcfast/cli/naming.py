@@ -73,22 +73,24 @@ class Verb(click.Command):
     def _missing(self, ctx: click.Context, error: NoColumnError) -> str:
         """Which option asks for a column that is missing, and in which file."""
         files = {p: ctx.params[str(p.name)] for p in self.params if isinstance(ctx.params[str(p.name)], Path)}
-        given = getattr(error, "file", None)
-        own = next((one for p, one in files.items() if isinstance(p, click.Argument)), None)
-        file = given or own
+        argument = next((path for p, path in files.items() if isinstance(p, click.Argument)), None)
+        read = getattr(error, "file", None)
+        file = read or argument
+        missing = no_column(file, error.name, error.present)
         weights = ctx.params.get("weights") == error.name
-        for param, one in files.items():  # of a file that an option gives, it is the option that is wrong
-            if given is not None and one == given != own and isinstance(param, click.Option) and not weights:
-                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
+        for param, path in files.items():  # of a file that an option gives, it is the option that is wrong
+            is_option = isinstance(param, click.Option)
+            if read is not None and path == read != argument and is_option and not weights:
+                return f"{param.opts[0]}: {missing}"
         for param in self.params:
             value = ctx.params[str(param.name)]
             texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
             if isinstance(param, click.Option) and any(error.name in _names(text) for text in texts):
-                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
-        for param, one in files.items():
-            if one == file and isinstance(param, click.Option):
-                return f"{param.opts[0]}: {no_column(file, error.name, error.present)}"
-        return no_column(file, error.name, error.present)
+                return f"{param.opts[0]}: {missing}"
+        for param, path in files.items():
+            if path == file and isinstance(param, click.Option):
+                return f"{param.opts[0]}: {missing}"
+        return missing
 
     def _named(self, ctx: click.Context, text: str) -> str | None:
         """The text with the option in place of the argument that it begins with."""
@@ -96,12 +98,12 @@ class Verb(click.Command):
             if text.endswith(python):
                 return text.replace(python, words)
         options = {str(p.name): p.opts[0] for p in self.params if isinstance(p, click.Option)}
-        counted = re.match(r"([a-z]+)(?:\[| )([0-9]+)\]?(?=:)", text)
-        if counted is not None:
-            for name in (counted[1], f"{counted[1]}s", "wanted"):
-                given = ctx.params.get(name)
-                if isinstance(given, tuple) and int(counted[2]) < len(given):
-                    return f"{options[name]} {given[int(counted[2])]!r}{text[counted.end() :]}"
+        numbered = re.match(r"([a-z]+)(?:\[| )([0-9]+)\]?(?=:)", text)
+        if numbered is not None:
+            for name in (numbered[1], f"{numbered[1]}s", "wanted"):
+                texts = ctx.params.get(name)
+                if isinstance(texts, tuple) and int(numbered[2]) < len(texts):
+                    return f"{options[name]} {texts[int(numbered[2])]!r}{text[numbered.end() :]}"
         opts = set(options.values())
         known = options | {name: to for name, to in ALIASES.items() if to.split(":")[0] in opts}
         word = re.match(r"l1 and l2(?= )|[a-z_0-9]+(?=[ :])", text)
@@ -114,8 +116,8 @@ def _names(text: str) -> list[str]:
     """The names in the text of an option, which may be one, or have commas or semicolons between."""
     names = [text]
     with suppress(csv.Error):  # of a text with a line break, which is no list
-        for one in (part for row in csv.reader([text], delimiter=";") for part in row):
-            names += [name.strip() for row in csv.reader([one], skipinitialspace=True) for name in row]
+        for group in (part for row in csv.reader([text], delimiter=";") for part in row):
+            names += [name.strip() for row in csv.reader([group], skipinitialspace=True) for name in row]
     return names
 
 
@@ -165,8 +167,8 @@ def as_options(**options: str) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         text = str(error)
         for argument, option in options.items():
-            rest = text.removeprefix(argument)
+            tail = text.removeprefix(argument)
             # Subclasses say more than their text.
-            if type(error) in (ValueError, TypeError) and rest != text and not rest[:1].isalnum():
-                raise ValueError(option + rest) from None
+            if type(error) in (ValueError, TypeError) and tail != text and not tail[:1].isalnum():
+                raise ValueError(option + tail) from None
         raise

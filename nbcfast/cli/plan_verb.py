@@ -11,7 +11,7 @@ from nbcfast._core.numbers import exact_share
 from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import Whole, verbs
 from nbcfast.cli.printing import pairs, show
-from nbcfast.cli.schemes_asked import AskedScheme, privacy_found, privacy_grid, privacy_lines
+from nbcfast.cli.schemes_asked import AskedScheme, privacy_document, privacy_grid, privacy_lines
 
 
 @verbs.group(name="response")
@@ -66,7 +66,7 @@ def plan(
         accuracy=error_in(accuracy, "--accuracy"),
     )
     if as_json:
-        print(json.dumps({**planned.to_dict(), "privacy": privacy_found(scheme)}, indent=2))
+        print(json.dumps({**planned.to_dict(), "privacy": privacy_document(scheme)}, indent=2))
         return int(bool(scheme.exposed))
     rows = [
         ("respondents", f"{planned.n:,}"),

@@ -108,14 +108,27 @@ def limit_line(limit: Fraction, amplification: Fraction, attacker: str) -> str:
 
 def same_line(release: Release) -> str:
     """Whether the classifier is the private one, and how that was established, by who made the release."""
-    made = release.certificate
-    if made.canonical is not None and made.canonical.listed is not None:
-        listed = made.canonical.listed
-        return same_text(made.preserve, made.tuples, listed.differing, made.equivalence, None, listed.tuples)
-    if made.differing_tuples is None:
-        what = "the order of all classes" if made.preserve == "order" else "the best class"
-        return f"not compared: {what} on {readable(made.tuples)} tuples"
-    return same_text(made.preserve, made.tuples, made.differing_tuples, made.equivalence, made.differing_rows)
+    certificate = release.certificate
+    if certificate.canonical is not None and certificate.canonical.listed is not None:
+        listed = certificate.canonical.listed
+        return same_text(
+            certificate.preserve,
+            certificate.tuples,
+            listed.differing,
+            certificate.equivalence,
+            None,
+            listed.tuples,
+        )
+    if certificate.differing_tuples is None:
+        what = "the order of all classes" if certificate.preserve == "order" else "the best class"
+        return f"not compared: {what} on {readable(certificate.tuples)} tuples"
+    return same_text(
+        certificate.preserve,
+        certificate.tuples,
+        certificate.differing_tuples,
+        certificate.equivalence,
+        certificate.differing_rows,
+    )
 
 
 def warned(remarks: Sequence[str]) -> dict[str, Sequence[str]]:

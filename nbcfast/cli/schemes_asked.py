@@ -123,7 +123,7 @@ def exposed_text(scheme: AnyScheme) -> str:
     return f"the scheme hides nothing of {', '.join(label(name) for name in scheme.exposed)}"
 
 
-def privacy_found(scheme: AnyScheme) -> Document:
+def privacy_document(scheme: AnyScheme) -> Document:
     """How well a scheme hides, for JSON, which has no infinity."""
     privacy = scheme.privacy().to_dict()
     for part in (privacy, *privacy["groups"]):

@@ -41,15 +41,15 @@ def check_targets(
     for option, file in files.items():
         if file is None:
             continue
-        for one in read:
-            keep_apart(one, [file], option)
+        for source in read:
+            keep_apart(source, [file], option)
     if folder is not None:
         keep_apart_from(read, folder)
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"--out must be a folder, got the file {str(folder)!r}")
-        for one in [Path.cwd(), *read]:
-            if _holds(folder, one):
-                what = "the folder one is in" if one == Path.cwd() else f"{str(one)!r}, which is read"
+        for path in [Path.cwd(), *read]:
+            if _holds(folder, path):
+                what = "the folder one is in" if path == Path.cwd() else f"{str(path)!r}, which is read"
                 raise ValueError(f"--out must be a folder of its own, and {str(folder)!r} holds {what}")
     for option, file in files.items():
         if file is None:
@@ -84,8 +84,8 @@ def keep_apart(private: Path, written: list[Path], option: str) -> None:
 
 def keep_apart_from(private: list[Path], out: Path) -> None:
     """Refuse an --out that would write over a file that is read."""
-    for one in private:
-        keep_apart(one, [out, *(out / name for name in PUBLISHED)], "--out")
+    for source in private:
+        keep_apart(source, [out, *(out / name for name in PUBLISHED)], "--out")
 
 
 class Output(click.Path):

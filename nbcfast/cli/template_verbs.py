@@ -122,7 +122,7 @@ def check_verb(file: Path, wanted: tuple[str, ...], reading: Reading, as_json: b
             "holds": not broken,
             "rows": table.n_rows,
             "people": people,
-            "violations": list(map(violation_found, broken)),
+            "violations": list(map(violation_document, broken)),
             **warned(remarks),
         }
         print(json.dumps(document, indent=2))
@@ -162,7 +162,7 @@ def violations_grid(broken: Sequence[Violation]) -> Grid:
     return grid
 
 
-def violation_found(violation: Violation) -> Document:
+def violation_document(violation: Violation) -> Document:
     """An inference that is too confident, for JSON."""
     return {
         "template": str(violation.template),

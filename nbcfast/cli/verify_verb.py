@@ -135,8 +135,8 @@ def verify(
 
 def keeps_list(release: Release) -> bool:
     """Whether what a release claims is claimed on a public list of tuples."""
-    made = release.certificate.canonical
-    return made is not None and made.listed is not None
+    canonical = release.certificate.canonical
+    return canonical is not None and canonical.listed is not None
 
 
 def summary_of(published: object) -> list[tuple[str, str]]:
