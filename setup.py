@@ -43,7 +43,7 @@ def extensions():
     from Cython.Build import cythonize
 
     compile_flags, link_flags = flags()
-    headers = sorted(str(path.relative_to(ROOT)) for path in SOURCES.glob("*.h"))
+    headers = sorted(str(path.relative_to(ROOT)) for path in SOURCES.rglob("*.h"))
     modules = [
         Extension(
             f"nbcfast.{path.stem}",

@@ -5,13 +5,14 @@ from pathlib import Path
 
 
 def digest(folder: Path) -> str:
-    """Sha256 over the names and bytes of the kernel sources in `folder`.
+    """Sha256 over the names and bytes of the kernel sources in `folder` and those below it.
 
     setup.py writes it beside the kernels; the tests compare it with the tree, so that a stale binary
     is never tested by mistake.
     """
     total = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.rglob("*")):
         if path.suffix in {".pyx", ".pxd", ".h"}:
-            total.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+            name = path.relative_to(folder).as_posix()
+            total.update(name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return total.hexdigest()

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint8_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
-from in_use cimport give, take
+from shared.in_use cimport give, take
 
 
 cdef double LEAST = 1e-300  # a product that is not 0 never becomes 0

@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from in_use cimport apart
+from shared.in_use cimport apart
 
 ctypedef fused number:
     double

@@ -6,7 +6,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 import numpy as np
 
-from in_use cimport give, take
+from shared.in_use cimport give, take
 
 ctypedef fused any_code:
     int8_t

@@ -58,7 +58,7 @@ cdef bint is_matrix(const nbc_column *columns, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef int take_plan(Plan *plan, const nbc_column *columns, int64_t n_attributes, int64_t per_entry,
+cdef int take_plan(nbc_plan *plan, const nbc_column *columns, int64_t n_attributes, int64_t per_entry,
                    const int64_t[::1] first, const int64_t[::1] members) except -1:
     """A checked copy of a plan: which attributes share a table of at most 65536 entries, and which have none.
 
@@ -97,7 +97,7 @@ cdef int take_plan(Plan *plan, const nbc_column *columns, int64_t n_attributes, 
     return 0
 
 
-cdef void drop_plan(Plan *plan) noexcept nogil:
+cdef void drop_plan(nbc_plan *plan) noexcept nogil:
     free(plan.first)
     plan.first = NULL
 

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from in_use cimport give, take
-from nbcfast._columns cimport Columns, Plan, drop_plan, is_matrix, nbc_code, nbc_column, take_plan
+from shared.in_use cimport give, take
+from nbcfast._columns cimport Columns, drop_plan, is_matrix, nbc_code, nbc_column, nbc_plan, take_plan
 
 
 cdef extern from "count.h" nogil:
@@ -21,12 +21,6 @@ cdef extern from "count.h" nogil:
     #endif
     """
     int NBC_BLOCK, NBC_ROWS, NBC_LANES, NBC_MATRIX
-
-    ctypedef struct nbc_plan:
-        int64_t n_groups
-        const int64_t *first
-        const int64_t *members
-        const int64_t *offset
 
     ctypedef struct nbc_window:
         uint8_t order[16]
@@ -67,7 +61,6 @@ cdef class Tally:
     cdef const int64_t[::1] weights
     cdef int64_t n_attributes, n_classes, n_counts, n_windows, pending
     cdef int users
-    cdef Plan shared            # owns the arrays of `plan`
     cdef nbc_plan plan
     cdef nbc_window *windows
     cdef int64_t *first         # where the counts of an attribute start
@@ -102,11 +95,9 @@ cdef class Tally:
                 raise ValueError(f"column {a} has too many values to count: {columns.columns[a].size}")
             self.first[a + 1] = self.first[a] + columns.columns[a].size * self.n_classes
         self.n_counts = self.first[self.n_attributes]
-        take_plan(&self.shared, columns.columns, self.n_attributes, self.n_classes, first, members)
-        if weights is not None and self.shared.n_groups:
+        take_plan(&self.plan, columns.columns, self.n_attributes, self.n_classes, first, members)
+        if weights is not None and self.plan.n_groups:
             raise ValueError("weighted rows are counted without groups")
-        self.plan.n_groups, self.plan.first = self.shared.n_groups, self.shared.first
-        self.plan.members, self.plan.offset = self.shared.members, self.shared.offset
         if by_four(self):
             make_windows(self)
         total = self.plan.offset[self.plan.n_groups]
@@ -124,7 +115,7 @@ cdef class Tally:
                 raise MemoryError()
 
     def __dealloc__(self):
-        drop_plan(&self.shared)
+        drop_plan(&self.plan)
         free(self.first)
         free(self.windows)
         free(self.counts)
@@ -222,8 +213,8 @@ cdef int64_t count_range(Tally tally, int64_t start, int64_t stop) noexcept nogi
     elif tally.plan.n_groups:
         bad = nbc_count_rows(columns, tally.n_attributes, &tally.plan, tally.tables, tally.index, tally.space,
                              start, stop)
-    if bad < 0 and tally.shared.n_straight:
-        bad = nbc_count_straight(columns, tally.n_attributes, tally.shared.straight, tally.shared.n_straight, weights,
+    if bad < 0 and tally.plan.n_straight:
+        bad = nbc_count_straight(columns, tally.n_attributes, tally.plan.straight, tally.plan.n_straight, weights,
                                  tally.counts, tally.first, tally.index, tally.space, start, stop)
     return bad
 
@@ -237,14 +228,14 @@ cdef bint by_four(Tally tally) noexcept nogil:
     """Whether rows can be counted as a matrix: at most four bytes-sized columns of one sixteen a group."""
     cdef const nbc_column *columns = tally.columns.columns
     cdef int64_t g, m, k
-    if not NBC_MATRIX or tally.shared.n_groups == 0 or tally.shared.n_straight:
+    if not NBC_MATRIX or tally.plan.n_groups == 0 or tally.plan.n_straight:
         return False
-    for g in range(tally.shared.n_groups):
-        m = tally.shared.first[g]
-        if tally.shared.first[g + 1] - m > 4:
+    for g in range(tally.plan.n_groups):
+        m = tally.plan.first[g]
+        if tally.plan.first[g + 1] - m > 4:
             return False
-        for k in range(m, tally.shared.first[g + 1]):
-            if tally.shared.members[k] / 16 != tally.shared.members[m] / 16:
+        for k in range(m, tally.plan.first[g + 1]):
+            if tally.plan.members[k] / 16 != tally.plan.members[m] / 16:
                 return False
     return is_matrix(columns, tally.n_attributes)
 

@@ -5,48 +5,49 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from in_use cimport give, take
+from shared.in_use cimport give, take
 
 
 cdef extern from "disclose.h" nogil:
-    int STRANGE_MARK, STRANGE_GROUP, STRANGE_CODE
-    ctypedef struct Memory:
+    int NBC_STRANGE_MARK, NBC_STRANGE_GROUP, NBC_STRANGE_CODE
+    int64_t NBC_NONE
+    ctypedef struct nbc_memory:
         size_t now, peak
-    ctypedef struct Attribute:
-        size_t values
+    ctypedef struct nbc_masked:
+        int64_t values
         uint32_t *cell_of
         uint8_t *live
-    ctypedef struct Limit:
-        size_t part, hit
+    ctypedef struct nbc_template:
+        int64_t part, hit
         uint64_t above, below
-    ctypedef struct Search:
-        Memory memory
+    ctypedef struct nbc_disclosing:
+        nbc_memory memory
         int wide
-        size_t attributes, parts, templates
-        Attribute **about
+        int64_t attributes, parts, templates
+        nbc_masked **about
         void **part
-        Limit *limit
-        size_t **limits_of
-        size_t *n_limits_of
-        size_t **place_of
+        nbc_template *limit
+        int64_t **limits_of
+        int64_t *n_limits_of
+        int64_t **place_of
         int strange
-    ctypedef struct Chosen:
-        size_t attribute
+    ctypedef struct nbc_disclosed:
+        int64_t attribute
         int64_t value
         double gain, loss, score
-    Search *search_new(size_t, size_t, size_t, int, int, int)
-    void search_free(Search *)
-    int set_attribute(Search *, size_t, size_t, size_t, const int64_t *, int)
-    void *part_new_narrow(Memory *, size_t, size_t, const uint16_t *, size_t, const uint16_t *, size_t,
-                          const uint32_t *, Attribute **, const uint32_t *, size_t, int *)
-    void *part_new_wide(Memory *, size_t, size_t, const uint32_t *, size_t, const uint16_t *, size_t,
-                        const uint64_t *, Attribute **, const uint32_t *, size_t, int *)
-    void confidence_of(const Search *, const Limit *, uint64_t *, uint64_t *)
-    void confidence_with(const Search *, const Limit *, size_t, size_t, uint64_t *, uint64_t *)
-    int within(const Limit *, uint64_t, uint64_t)
-    int advance(Search *, Chosen *)
-    int sort_keys(uint64_t *, uint64_t *, uint64_t *, uint64_t *, size_t, int, int)
-    size_t run_lengths(uint64_t *, const uint64_t *, uint64_t *, size_t)
+    nbc_disclosing *nbc_search_new(int64_t, int64_t, int64_t, int, int, int)
+    void nbc_search_free(nbc_disclosing *)
+    int nbc_set_attribute(nbc_disclosing *, int64_t, int64_t, int64_t, const int64_t *, int)
+    void *nbc_part_new_narrow(nbc_memory *, int64_t, int64_t, const uint16_t *, int64_t, const uint16_t *, int64_t,
+                              const uint32_t *, nbc_masked **, const uint32_t *, int64_t, int *)
+    void *nbc_part_new_wide(nbc_memory *, int64_t, int64_t, const uint32_t *, int64_t, const uint16_t *, int64_t,
+                            const uint64_t *, nbc_masked **, const uint32_t *, int64_t, int *)
+    void nbc_confidence_of(const nbc_disclosing *, const nbc_template *, uint64_t *, uint64_t *)
+    void nbc_confidence_with(const nbc_disclosing *, const nbc_template *, int64_t, int64_t, uint64_t *, uint64_t *)
+    int nbc_within(const nbc_template *, uint64_t, uint64_t)
+    int nbc_advance(nbc_disclosing *, nbc_disclosed *)
+    int nbc_sort_keys(uint64_t *, uint64_t *, uint64_t *, uint64_t *, int64_t, int, int)
+    int64_t nbc_run_lengths(uint64_t *, const uint64_t *, uint64_t *, int64_t)
 
 cdef enum:
     MOST_ATTRIBUTES = 4096
@@ -177,12 +178,12 @@ cdef object _merged(keys, totals, int n_bits, bint theirs):
     if totals is not None:
         counts, count_room = &counted[0], &sums[0]
     with nogil:
-        swapped = sort_keys(&one[0], counts, &room[0], count_room, n, n_bits, theirs)
+        swapped = nbc_sort_keys(&one[0], counts, &room[0], count_room, n, n_bits, theirs)
         if swapped and counts != NULL:
             # The sums may stand where the totals are read: a sum never passes the totals that it is of.
             counts = count_room
         if swapped >= 0:
-            found = run_lengths(&room[0] if swapped else &one[0], counts, &sums[0], n)
+            found = nbc_run_lengths(&room[0] if swapped else &one[0], counts, &sums[0], n)
     if swapped < 0:
         raise ValueError("keys must be written to by nobody else, got others on the way")
     final = np.asarray(room if swapped else one)
@@ -280,7 +281,7 @@ cdef class Disclosing:
     Codes, marks, weights and groups are not copied, and nobody may write to them as long as this lives: what is
     found then means nothing, and a code or mark beyond its range is refused where it is met.
     """
-    cdef Search *search
+    cdef nbc_disclosing *search
     cdef list kept
     cdef list hits
     cdef tuple last  # the confidences of the last step
@@ -299,7 +300,7 @@ cdef class Disclosing:
             raise ValueError(f"continuous: expected {len(counts)}, got {len(continuous)}")
         if len(counts) > MOST_ATTRIBUTES:
             raise ValueError(f"counts: expected at most {MOST_ATTRIBUTES} attributes, got {len(counts)}")
-        self.search = search_new(len(counts), len(parts), len(templates), wide, distortion, beneficial)
+        self.search = nbc_search_new(len(counts), len(parts), len(templates), wide, distortion, beneficial)
         if self.search == NULL:
             raise MemoryError
         for g in range(len(counts)):
@@ -311,7 +312,7 @@ cdef class Disclosing:
                 raise ValueError(f"counts: expected fewer than 2^32 - 1 values, got {table.shape[0]}")
             if not _fits(table):
                 raise ValueError(f"counts: expected numbers of at least 0, below 2^63 in all, got others in {g}")
-            if set_attribute(self.search, g, table.shape[0], table.shape[1], &table[0, 0], continuous[g]):
+            if nbc_set_attribute(self.search, g, table.shape[0], table.shape[1], &table[0, 0], continuous[g]):
                 raise MemoryError
         for p in range(len(parts)):
             attributes, codes, marks, hits, weights, groups, n_groups = parts[p]
@@ -326,9 +327,9 @@ cdef class Disclosing:
         cdef const uint32_t[:, ::1] large
         cdef const uint32_t[::1] light
         cdef const uint64_t[::1] heavy
-        cdef Search *search = self.search
+        cdef nbc_disclosing *search = self.search
         cdef size_t rows = marks.shape[0], width, n_marks = marks.shape[1], j
-        cdef Attribute *about[MOST_ATTRIBUTES]
+        cdef nbc_masked *about[MOST_ATTRIBUTES]
         cdef const uint32_t *wide_codes = NULL
         cdef const uint16_t *codes_of = NULL
         cdef void *made = NULL
@@ -366,7 +367,7 @@ cdef class Disclosing:
             if not 0 <= one < <Py_ssize_t> search.attributes:
                 raise ValueError(f"part {p}: expected attributes below {search.attributes}, got {one}")
             attribute = one
-            if search.place_of[p][attribute] != <size_t> -1:
+            if search.place_of[p][attribute] != NBC_NONE:
                 raise ValueError(f"part {p}: expected different attributes, got {attributes}")
             about[j] = search.about[attribute]
             search.place_of[p][attribute] = j
@@ -374,23 +375,23 @@ cdef class Disclosing:
             if width:
                 wide_codes = &large[0, 0]
             with nogil:
-                made = part_new_wide(&search.memory, rows, width, wide_codes, n_marks, &marks[0, 0], hits,
-                                     &heavy[0], about, &groups[0], n_groups, &search.strange)
+                made = nbc_part_new_wide(&search.memory, rows, width, wide_codes, n_marks, &marks[0, 0], hits,
+                                         &heavy[0], about, &groups[0], n_groups, &search.strange)
         else:
             if width:
                 codes_of = &small[0, 0]
             with nogil:
-                made = part_new_narrow(&search.memory, rows, width, codes_of, n_marks, &marks[0, 0], hits,
-                                       &light[0], about, &groups[0], n_groups, &search.strange)
+                made = nbc_part_new_narrow(&search.memory, rows, width, codes_of, n_marks, &marks[0, 0], hits,
+                                           &light[0], about, &groups[0], n_groups, &search.strange)
         search.part[p] = made
         # The kernel looks at what it reads, whenever it reads it.
-        if search.strange >= STRANGE_CODE:
-            j = search.strange - STRANGE_CODE
+        if search.strange >= NBC_STRANGE_CODE:
+            j = search.strange - NBC_STRANGE_CODE
             raise ValueError(f"part {p}: expected codes below {about[j].values} in column {j}, "
                              f"got {np.asarray(codes)[:, j].max()}")
-        if search.strange == STRANGE_GROUP:
+        if search.strange == NBC_STRANGE_GROUP:
             raise ValueError(f"part {p}: expected groups below {n_groups}, got {np.asarray(groups).max()}")
-        if search.strange == STRANGE_MARK:
+        if search.strange == NBC_STRANGE_MARK:
             raise ValueError(f"part {p}: expected marks up to {hits}, got {np.asarray(marks).max()}")
         if search.strange:
             raise ValueError(STRANGE)
@@ -398,20 +399,20 @@ cdef class Disclosing:
             raise MemoryError
 
     cdef _template(self, Py_ssize_t t, size_t p, size_t hit, uint64_t above, uint64_t below):
-        cdef Search *search = self.search
-        cdef size_t g
-        if p >= search.parts or hit >= <size_t> self.hits[p] or below == 0:
+        cdef nbc_disclosing *search = self.search
+        cdef int64_t g
+        if p >= <size_t> search.parts or hit >= <size_t> self.hits[p] or below == 0:
             raise ValueError(f"template {t}: expected a part, a sensitive value and a limit")
         search.limit[t].part, search.limit[t].hit = p, hit
         search.limit[t].above, search.limit[t].below = above, below
         for g in range(search.attributes):
-            if search.place_of[p][g] != <size_t> -1:
+            if search.place_of[p][g] != NBC_NONE:
                 search.limits_of[g][search.n_limits_of[g]] = t
                 search.n_limits_of[g] += 1
 
     def __dealloc__(self):
         if self.search != NULL:
-            search_free(self.search)
+            nbc_search_free(self.search)
 
     def confidences(self):
         """(hits, records) of the largest confidence of each template."""
@@ -431,29 +432,29 @@ cdef class Disclosing:
         cdef uint64_t hits = 0, records = 0
         found = []
         for t in range(self.search.templates):
-            confidence_of(self.search, self.search.limit + <size_t> t, &hits, &records)
+            nbc_confidence_of(self.search, self.search.limit + <size_t> t, &hits, &records)
             found.append((hits, records))
         return found
 
     def breaks(self, size_t attribute, size_t value):
         """(template, hits, records) of a limit that this value broke when it was last weighed, or None."""
-        cdef Search *search = self.search
+        cdef nbc_disclosing *search = self.search
         cdef uint64_t hits = 0, records = 0
-        cdef size_t i, t
+        cdef int64_t i, t
         self._check()
-        if attribute >= search.attributes or value >= search.about[attribute].values:
+        if attribute >= <size_t> search.attributes or value >= <size_t> search.about[attribute].values:
             raise ValueError(f"expected an attribute and a value, got {attribute} and {value}")
         for i in range(search.n_limits_of[attribute]):
             t = search.limits_of[attribute][i]
-            confidence_of(search, search.limit + t, &hits, &records)
-            confidence_with(search, search.limit + t, attribute, value, &hits, &records)
-            if not within(search.limit + t, hits, records):
+            nbc_confidence_of(search, search.limit + t, &hits, &records)
+            nbc_confidence_with(search, search.limit + t, attribute, value, &hits, &records)
+            if not nbc_within(search.limit + t, hits, records):
                 return t, hits, records
         return None
 
     def step(self):
         """Disclose what is best, and note it in `steps`; False where nothing is left."""
-        cdef Chosen chosen
+        cdef nbc_disclosed chosen
         cdef int done
         if self.search.strange:
             raise ValueError(STRANGE)
@@ -461,7 +462,7 @@ cdef class Disclosing:
             raise MemoryError
         take(&self.users, "Disclosing")
         with nogil:
-            done = advance(self.search, &chosen)
+            done = nbc_advance(self.search, &chosen)
         give(&self.users)
         if self.search.strange:
             raise ValueError(STRANGE)

@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from in_use cimport apart, give, take
+from shared.in_use cimport apart, give, take
 from nbcfast._columns cimport Columns, nbc_column
 
 

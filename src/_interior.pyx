@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from in_use cimport apart
+from shared.in_use cimport apart
 
 cdef int64_t AT_ONCE = 1 << 20  # rows between two looks for Ctrl-C
 

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 
 import numpy as np
 
-from in_use cimport apart, give, take
+from shared.in_use cimport apart, give, take
 
 
 cdef extern from "margin.h" nogil:

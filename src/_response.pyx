@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from in_use cimport give, take
+from shared.in_use cimport give, take
 
 
 cdef extern from "response.h" nogil:

@@ -3,7 +3,7 @@
 from cpython.number cimport PyNumber_Index
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from in_use cimport apart
+from shared.in_use cimport apart
 
 
 cdef extern from "roots.h" nogil:

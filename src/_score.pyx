@@ -4,24 +4,17 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
-from in_use cimport give, take
-from nbcfast._columns cimport Columns, Plan, drop_plan, nbc_column, take_plan
+from shared.in_use cimport give, take
+from nbcfast._columns cimport Columns, drop_plan, nbc_column, nbc_plan, take_plan
 
 
 cdef extern from "score.h" nogil:
     int NBC_SCORE_BLOCK
 
-    ctypedef struct nbc_plan:
-        int64_t n_groups
-        const int64_t *first
-        const int64_t *members
-        const int64_t *offset
-
     ctypedef struct nbc_scores:
-        int64_t n_attributes, n_classes, n_straight, width, n_limbs, down_limbs, most_limbs
+        int64_t n_attributes, n_classes, width, n_limbs, down_limbs, most_limbs
         const nbc_column *columns
         nbc_plan plan
-        const int64_t *straight
         const int64_t *first
         double *tables
         const double *singles
@@ -80,7 +73,6 @@ cdef class Scores:
     """
     cdef Columns columns
     cdef nbc_scores scores
-    cdef Plan plan              # owns the arrays of scores.plan
     cdef int64_t *first
     cdef const double[:, ::1] singles
     cdef const double[::1] base
@@ -124,12 +116,9 @@ cdef class Scores:
             self.first[a + 1] = self.first[a] + columns.columns[a].size
         if self.first[n] != limbs.shape[0]:
             raise ValueError(f"the columns have {self.first[n]} codes, limbs are of {limbs.shape[0]}")
-        take_plan(&self.plan, columns.columns, n, 1, first, members)
+        take_plan(&self.scores.plan, columns.columns, n, 1, first, members)
         self.scores.n_attributes, self.scores.n_classes, self.scores.width = n, n_classes, width
         self.scores.columns = columns.columns
-        self.scores.plan.n_groups, self.scores.plan.first = self.plan.n_groups, self.plan.first
-        self.scores.plan.members, self.scores.plan.offset = self.plan.members, self.plan.offset
-        self.scores.straight, self.scores.n_straight = self.plan.straight, self.plan.n_straight
         self.scores.first = self.first
         self.scores.base, self.scores.up, self.scores.down = &base[0], &up[0, 0], &down[0, 0]
         if limbs.shape[0]:
@@ -137,7 +126,7 @@ cdef class Scores:
         self.scores.bound = bound
         self.scores.n_limbs, self.scores.down_limbs = limbs.shape[2], down.shape[1]
         self.scores.most_limbs = down.shape[1] + (n + 1) * limbs.shape[2] + 1
-        entries = self.plan.offset[self.plan.n_groups] * width
+        entries = self.scores.plan.offset[self.scores.plan.n_groups] * width
         self.scores.tables = <double *> calloc(<size_t> entries + 1, sizeof(double))
         if self.scores.tables == NULL:
             raise MemoryError()
@@ -145,7 +134,7 @@ cdef class Scores:
             nbc_join(&self.scores)
 
     def __dealloc__(self):
-        drop_plan(&self.plan)
+        drop_plan(&self.scores.plan)
         free(self.first)
         free(self.scores.tables)
 

@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from in_use cimport give, take
+from shared.in_use cimport give, take
 
 
 cdef extern from "skyline.h" nogil:

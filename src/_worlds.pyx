@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from in_use cimport apart
+from shared.in_use cimport apart
 
 
 cdef extern from "worlds.h" nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t
 
-from in_use cimport apart
+from shared.in_use cimport apart
 
 cdef int64_t NONE = -(<int64_t> 1 << 62)
 cdef int64_t MOST = <int64_t> 1 << 61  # of a logarithm and of the shift: any two can be added

@@ -7,6 +7,7 @@
 #define NBCFAST_BOX_H
 
 #include <stdint.h>
+#include "shared/wide.h"
 
 #define NBC_MOST_ATTRIBUTES 4096
 
@@ -18,8 +19,6 @@ typedef struct {
     int32_t n_attributes;
 } nbc_side;
 
-__extension__ typedef __int128 nbc_i128;
-
 #define NBC_NUMBER double
 #define NBC_NAMED(name) name##_double
 #include "box_pass.h"
@@ -30,14 +29,13 @@ __extension__ typedef __int128 nbc_i128;
 static int nbc_fits_wide(const nbc_i128 *numbers, const int32_t *sizes, int32_t n_attributes,
                          const int32_t *more_sizes, int32_t n_more)
 {
-    __extension__ typedef unsigned __int128 size;
-    const size most = (size)1 << 126;
-    size sum = 0;
+    const nbc_u128 most = (nbc_u128)1 << 126;
+    nbc_u128 sum = 0;
     for (int32_t i = 0; i < n_attributes + n_more; i++) {
         const int32_t n = i < n_attributes ? sizes[i] : more_sizes[i - n_attributes];
-        size largest = 0;
+        nbc_u128 largest = 0;
         for (int32_t t = 0; t < n; t++, numbers++) {
-            const size one = *numbers < 0 ? -(size)*numbers : (size)*numbers;
+            const nbc_u128 one = *numbers < 0 ? -(nbc_u128)*numbers : (nbc_u128)*numbers;
             largest = one > largest ? one : largest;
         }
         if (largest >= most - sum)

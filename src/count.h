@@ -8,17 +8,11 @@
 #define NBCFAST_COUNT_H
 
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
+#include "shared/plans.h"
 
 #define NBC_BLOCK 4096
 #define NBC_STREAMS 32  /* with more columns the next block would leave the cache before its turn */
-
-typedef struct {
-    int64_t n_groups;
-    const int64_t *first;      /* n_groups + 1: where a group's attributes start in `members` */
-    const int64_t *members;    /* attribute numbers, group by group */
-    const int64_t *offset;     /* n_groups + 1: where a group's table starts in `tables` */
-} nbc_plan;
 
 /* index = index * size + code; the result is the largest code met. */
 #define NBC_EXTEND(NAME, TYPE)                                                              \

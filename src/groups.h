@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
 
 #define NBC_GROUP_BLOCK 2048
 #define NBC_GROUP_AHEAD 24      /* keys between a prefetch and its use */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
 
 /* Sums of positive counts are below NBC_REAL in size. NBC_NONE marks a zero count of class c, so that
    X_c = 0 is never above X_d; NBC_ONLY one of class d where class c has none. Any two of these can be

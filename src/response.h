@@ -5,7 +5,7 @@
 #define NBCFAST_RESPONSE_H
 
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
 
 #define NBC_COIN_WORDS 512         /* words made at a time: they stay in L1 */
 #define NBC_CHACHA_LANES 16         /* blocks made side by side */

@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "columns.h"
+#include "shared/lanes.h"
+#include "shared/wide.h"
 
 #define NBC_ROOT_LIMBS 16  /* the longest mantissa */
 #define NBC_ROOT_SPARE 44  /* bits beyond those asked for: one root in 2^30 is then left undecided */
 #define NBC_ROOT_DEGREE (1 << 20)
 
-typedef unsigned __int128 nbc_wide;
 
 typedef struct {
     uint64_t limb[NBC_ROOT_LIMBS];
@@ -28,7 +28,7 @@ NBC_INLINE uint64_t nbc_high_n(uint64_t *restrict high, const uint64_t *a, const
     uint64_t product[2 * NBC_ROOT_LIMBS];
     uint64_t carry = 0;
     for (int j = 0; j < n; j++) {
-        nbc_wide sum = (nbc_wide)a[0] * b[j] + carry;
+        nbc_u128 sum = (nbc_u128)a[0] * b[j] + carry;
         product[j] = (uint64_t)sum;
         carry = (uint64_t)(sum >> 64);
     }
@@ -36,7 +36,7 @@ NBC_INLINE uint64_t nbc_high_n(uint64_t *restrict high, const uint64_t *a, const
     for (int i = 1; i < n; i++) {
         carry = 0;
         for (int j = 0; j < n; j++) {
-            nbc_wide sum = (nbc_wide)a[i] * b[j] + product[i + j] + carry;
+            nbc_u128 sum = (nbc_u128)a[i] * b[j] + product[i + j] + carry;
             product[i + j] = (uint64_t)sum;
             carry = (uint64_t)(sum >> 64);
         }
@@ -108,14 +108,14 @@ static inline void nbc_correct(nbc_real *value, const nbc_real *t, uint64_t weig
     }
     uint64_t carry = 0;
     for (int i = 0; i < n; i++) {
-        nbc_wide product = (nbc_wide)rest[i] * weight + carry;
+        nbc_u128 product = (nbc_u128)rest[i] * weight + carry;
         rest[i] = (uint64_t)product;
         carry = (uint64_t)(product >> 64);
     }
     /* t is within 2^-24 of 1 and the weight at most 2^20: nothing is carried out. */
     uint64_t left = 0;
     for (int i = n - 1; i >= 0; i--) {
-        nbc_wide part = (nbc_wide)left << 64 | rest[i];
+        nbc_u128 part = (nbc_u128)left << 64 | rest[i];
         if (part >> 64 == 0) {
             rest[i] = (uint64_t)part / degree;
             left = (uint64_t)part % degree;
@@ -130,7 +130,7 @@ static inline void nbc_correct(nbc_real *value, const nbc_real *t, uint64_t weig
     if (above) {
         uint64_t borrow = 0;
         for (int i = 0; i < n; i++) {
-            nbc_wide difference = (nbc_wide)value->limb[i] - move[i] - borrow;
+            nbc_u128 difference = (nbc_u128)value->limb[i] - move[i] - borrow;
             value->limb[i] = (uint64_t)difference;
             borrow = (uint64_t)(difference >> 64) & 1;
         }
@@ -143,7 +143,7 @@ static inline void nbc_correct(nbc_real *value, const nbc_real *t, uint64_t weig
     } else {
         uint64_t over = 0;
         for (int i = 0; i < n; i++) {
-            nbc_wide sum = (nbc_wide)value->limb[i] + move[i] + over;
+            nbc_u128 sum = (nbc_u128)value->limb[i] + move[i] + over;
             value->limb[i] = (uint64_t)sum;
             over = (uint64_t)(sum >> 64);
         }
@@ -304,7 +304,7 @@ static void nbc_add(nbc_real *a, const nbc_real *b, int n)
         uint64_t part = i + skip < n ? shifted.limb[i + skip] >> shift : 0;
         if (shift && i + skip + 1 < n)
             part |= shifted.limb[i + skip + 1] << (64 - shift);
-        nbc_wide sum = (nbc_wide)a->limb[i] + part + over;
+        nbc_u128 sum = (nbc_u128)a->limb[i] + part + over;
         a->limb[i] = (uint64_t)sum;
         over = (uint64_t)(sum >> 64);
     }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "count.h"
+#include "shared/wide.h"
 
 #define NBC_SCORE_BLOCK 1024
 
@@ -16,8 +17,6 @@ typedef struct {
     int64_t n_attributes, n_classes;
     const nbc_column *columns;
     nbc_plan plan;             /* `offset` counts combinations of codes */
-    const int64_t *straight;   /* attributes in no group */
-    int64_t n_straight;
     /* Sums of logarithms, `width` doubles a combination: one a class, padded with -inf; or for two classes
        a single one, ln X_0 - ln X_1. */
     int64_t width;
@@ -48,7 +47,6 @@ typedef struct {
 static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor, int64_t m, uint64_t *space)
 {
 #if defined(__SIZEOF_INT128__)
-    typedef unsigned __int128 wide;
 #else
 #error "a compiler with 128-bit integers is needed"
 #endif
@@ -61,7 +59,7 @@ static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor
         if (factor[0] == 1)
             return n;
         for (int64_t i = 0; i < n; i++) {
-            wide w = (wide)product[i] * factor[0] + carry;
+            nbc_u128 w = (nbc_u128)product[i] * factor[0] + carry;
             product[i] = (uint64_t)w;
             carry = (uint64_t)(w >> 64);
         }
@@ -73,7 +71,7 @@ static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor
     for (int64_t j = 0; j < m; j++) {
         uint64_t carry = 0;
         for (int64_t i = 0; i < n; i++) {
-            wide w = (wide)product[i] * factor[j] + space[i + j] + carry;
+            nbc_u128 w = (nbc_u128)product[i] * factor[j] + space[i + j] + carry;
             space[i + j] = (uint64_t)w;
             carry = (uint64_t)(w >> 64);
         }
@@ -162,9 +160,9 @@ NBC_INLINE int64_t nbc_indices(const nbc_scores *scores, const nbc_room *room, i
             if (most >= (uint64_t)column->limit)
                 return plan->members[m];
         }
-    for (int64_t k = 0; k < scores->n_straight; k++)
-        if (nbc_first_bad(scores->columns + scores->straight[k], row, row + n) >= 0)
-            return scores->straight[k];
+    for (int64_t k = 0; k < scores->plan.n_straight; k++)
+        if (nbc_first_bad(scores->columns + scores->plan.straight[k], row, row + n) >= 0)
+            return scores->plan.straight[k];
     return -1;
 }
 
@@ -199,8 +197,8 @@ NBC_INLINE void nbc_odds(const nbc_scores *scores, const nbc_room *room, int64_t
             for (int64_t i = 0; i < n; i++)
                 sum[i] += a[p[i]];
     }
-    for (int64_t k = 0; k < scores->n_straight; k++) {
-        const int64_t a = scores->straight[k];
+    for (int64_t k = 0; k < scores->plan.n_straight; k++) {
+        const int64_t a = scores->plan.straight[k];
         for (int64_t i = 0; i < n; i++)
             sum[i] += scores->singles[scores->first[a] + nbc_known(scores->columns + a, row + i)];
     }
@@ -353,8 +351,8 @@ NBC_INLINE void nbc_sums(const nbc_scores *scores, const nbc_room *room, int64_t
             }
         }
     }
-    for (int64_t k = 0; k < scores->n_straight; k++) {
-        const int64_t a = scores->straight[k];
+    for (int64_t k = 0; k < scores->plan.n_straight; k++) {
+        const int64_t a = scores->plan.straight[k];
         for (int64_t i = 0; i < n; i++) {
             const double *from = scores->singles
                                  + (scores->first[a] + nbc_known(scores->columns + a, row + i)) * width;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
 
 #define NBC_OUT_OF_MEMORY (-2)
 #define NBC_NO_GROUP (-3)   /* what stands where a group was is none */

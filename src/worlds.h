@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "columns.h"
+#include "shared/columns.h"
 
 #define NBC_WORLDS_OK 0
 #define NBC_WORLDS_NONE 1      /* no world has a matching row */

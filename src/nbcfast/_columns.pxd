@@ -2,7 +2,7 @@ from cpython.buffer cimport Py_buffer
 from libc.stdint cimport int64_t
 
 
-cdef extern from "columns.h" nogil:
+cdef extern from "shared/columns.h" nogil:
     ctypedef struct nbc_column:
         const char *data
         Py_ssize_t stride
@@ -26,15 +26,15 @@ cdef class Columns:
 cdef bint is_matrix(const nbc_column *columns, Py_ssize_t n) noexcept nogil
 
 
-cdef struct Plan:
-    int64_t n_groups
-    int64_t n_straight
-    int64_t *first       # n_groups + 1: where a group's attributes start in `members`
-    int64_t *members     # attribute numbers, group by group
-    int64_t *offset      # n_groups + 1: entries of the tables before a group's
-    int64_t *straight    # attributes in no group
+cdef extern from "shared/plans.h" nogil:
+    ctypedef struct nbc_plan:
+        int64_t n_groups, n_straight
+        int64_t *first
+        int64_t *members
+        int64_t *offset
+        int64_t *straight
 
 
-cdef int take_plan(Plan *plan, const nbc_column *columns, int64_t n_attributes, int64_t per_entry,
+cdef int take_plan(nbc_plan *plan, const nbc_column *columns, int64_t n_attributes, int64_t per_entry,
                    const int64_t[::1] first, const int64_t[::1] members) except -1
-cdef void drop_plan(Plan *plan) noexcept nogil
+cdef void drop_plan(nbc_plan *plan) noexcept nogil

@@ -277,7 +277,6 @@ RECIPES = {
     "_partition.Level": lambda w: (_partition.Level, (3, 2, 1)),
     "_partition.Level.root": lambda w: (_partition.Level.root, ([3, 4], 10, 10)),
     "_partition.Level.split": lambda w: (w.get(Split).level.split, ()),
-    "_partition.Level.n_kids": lambda w: (w.get(Split).level.n_kids, ()),
     **{
         f"_partition.Level.{name}": lambda w, name=name: (
             lambda made: getattr(made, name),

@@ -4,22 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* One build runs everywhere; the loader picks the best clone of a marked function. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) \
-    && !defined(__SANITIZE_ADDRESS__)
-#define NBC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define NBC_CLONES
-#endif
-
-#if defined(__GNUC__)
-#define NBC_PREFETCH(address) __builtin_prefetch(address)
-#define NBC_INLINE static inline __attribute__((always_inline))
-#else
-#define NBC_PREFETCH(address) ((void)(address))
-#define NBC_INLINE static inline
-#endif
+#include "shared/lanes.h"
 
 typedef struct {
     const char *data;   /* row 0 */
@@ -29,9 +14,6 @@ typedef struct {
     int width;          /* bytes of one code: 1, 2, 4 or 8 */
     int is_signed;
 } nbc_column;
-
-/* One number of memory that others may write to, read once: what is used is what was looked at. */
-#define NBC_ONCE(TYPE, place) (*(const volatile TYPE *)(const volatile void *)(place))
 
 /* The code of one row, or -1 where it lies outside the column's limit. */
 static int64_t nbc_code(const nbc_column *column, int64_t row)
