@@ -5,8 +5,8 @@ from fractions import Fraction
 import gmpy2
 import numpy as np
 import pytest
+from against.associations import ours, plain_covers, rows, sizes_up_to
 from bench_linear import SET_UP, fits, seconds
-from peers_associations import ours, plain_covers, rows, sizes_up_to
 
 from nbcfast.associations import advise, covers, probability, risk
 from nbcfast.reference import associations as reference

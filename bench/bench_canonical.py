@@ -6,8 +6,8 @@ pytest bench/bench_canonical.py
 from functools import cache
 
 import pytest
-from peers_canonical import CENSUS, RICH_FIRST, RICH_LAST, TEN, THREE, views_of_adult
-from publishing import views_of
+from against.canonical import CENSUS, RICH_FIRST, RICH_LAST, TEN, THREE, views_of_adult
+from shared.publishing import views_of
 
 from nbcfast import Viewset
 from nbcfast.canonical import Box, Solution, box, integers, solve

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from publishing import views_of
+from shared.publishing import views_of
 
 import nbcfast
 from nbcfast import Viewset

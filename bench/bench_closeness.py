@@ -7,7 +7,7 @@ import random
 from fractions import Fraction
 
 import pytest
-from publishing import adult_3
+from shared.publishing import adult_3
 
 from nbcfast import Viewset, closeness, equivalence
 from nbcfast.reference import closeness as reference

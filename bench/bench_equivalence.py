@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from publishing import DOMAINS, SIZES, nearly, of_domain, views_of
+from shared.publishing import DOMAINS, SIZES, nearly, of_domain, views_of
 
 from nbcfast import Table, count, safety_transform
 from nbcfast.equivalence import Comparer, Enumerated, compare, margin

@@ -5,7 +5,7 @@ pytest bench/bench_partition.py
 
 import numpy as np
 import pytest
-from peers_partition import POINTS, QUASI, SENSITIVE, K, numpy_mondrian, people, split
+from against.partition import POINTS, QUASI, SENSITIVE, K, numpy_mondrian, people, split
 
 import nbcfast
 from nbcfast.mondrian import anonymize

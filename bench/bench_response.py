@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from peers_response import random_bits
+from against.response import random_bits
 
 from nbcfast import Table, Viewset, response
 from nbcfast.reference import response as reference

@@ -5,8 +5,8 @@ pytest bench/bench_skyline.py
 
 import numpy as np
 import pytest
-import skyline_dp
-from peers_skyline import POINT, SENSITIVE, answer, release, rows
+from against import skyline_dp
+from against.skyline import POINT, SENSITIVE, answer, release, rows
 
 from nbcfast.groups import Groups, group
 from nbcfast.reference import skyline as reference

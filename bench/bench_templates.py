@@ -3,9 +3,8 @@
 `pytest bench/bench_templates.py` for the clocks. Needs NBCFAST_DATA for the rows of Adult.
 """
 
-import disclosing_arrays
-import expanding
 import pytest
+from against import disclosing_arrays, expanding
 
 from nbcfast.reference import templates as reference
 from nbcfast.templates import disclose, violations

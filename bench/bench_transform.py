@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import gmpy2
 import pytest
-from publishing import BITS, adult_3, counted, four_steps
+from shared.publishing import BITS, adult_3, counted, four_steps
 
 from nbcfast import Viewset, equivalence, safety
 from nbcfast.reference import transform as reference

@@ -7,21 +7,19 @@ line that says so.
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import peers_counting
-from clock import Form, Peers, Printer, Row, machine, medians, power, race, shown
-from conftest import CLASS, SIZES, census
-from peers_counting import counting
-from peers_predicting import Task, predicting
+from against.counting import counting, equal
+from against.predicting import Task, predicting
+from shared.census import CLASS, SIZES, census
+from shared.clock import Form, Peers, Printer, Row, machine, medians, power, race, shown
+from shared.processes import run_module
 
 import nbcfast
 
@@ -60,7 +58,7 @@ def count(n_rows: int, n_classes: int, rounds: int) -> Iterator[Row]:
         n_rows,
         ours,
         counting.forms(data),
-        peers_counting.equal,
+        equal,
         rounds,
         COUNTING.get((n_classes, min(n_rows, 1_000_000))),
     )
@@ -165,7 +163,7 @@ def small_job(options: Options) -> Iterator[Row]:
 
 def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -> Iterator[Row]:
     try:
-        import peers_files
+        from against import files as peers_files
     except ImportError as error:
         print(f"files: skipped, {error}", file=sys.stderr)
         return
@@ -184,7 +182,7 @@ def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -
                 n_rows,
                 Form("count", runs[kind], peers_files.viewset_answer),
                 peers.forms(files),
-                peers_counting.equal,
+                equal,
                 options.rounds,
                 FILES.get(kind) if n_rows >= 1_000_000 else None,
             )
@@ -196,8 +194,7 @@ def csv_job(options: Options) -> Iterator[Row]:
 
 def memory_job(options: Options) -> Iterator[Row]:
     rows = f"{min(1_000_000, max(options.rows))}"
-    command = [sys.executable, str(Path(__file__).with_name("memory.py")), rows]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_module("shared.memory", rows)
     if done.returncode:
         print(f"memory: skipped, {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return
@@ -207,49 +204,49 @@ def memory_job(options: Options) -> Iterator[Row]:
 
 
 def publishing_job(options: Options) -> Iterator[Row]:
-    from peers_publishing import publishing
+    from against.publishing import publishing
 
     yield from publishing(options.rounds, max(options.rows) < 1_000_000)
 
 
 def skyline_job(options: Options) -> Iterator[Row]:
-    from peers_skyline import skyline
+    from against.skyline import skyline
 
     yield from skyline(options)
 
 
 def partitions_job(options: Options) -> Iterator[Row]:
-    from peers_partition import partitions
+    from against.partition import partitions
 
     yield from partitions(options.rounds, max(options.rows) < 1_000_000)
 
 
 def adversaries_job(options: Options) -> Iterator[Row]:
-    from peers_adversaries import adversaries
+    from against.adversaries import adversaries
 
     yield from adversaries(options.rounds)
 
 
 def templates_job(options: Options) -> Iterator[Row]:
-    from peers_templates import templates
+    from against.templates import templates
 
     yield from templates(options.rounds, max(options.rows) < 1_000_000)
 
 
 def response_job(options: Options) -> Iterator[Row]:
-    from peers_response import randomised_response
+    from against.response import randomised_response
 
     yield from randomised_response(options.rounds, options.rows)
 
 
 def associations_job(options: Options) -> Iterator[Row]:
-    from peers_associations import associations
+    from against.associations import associations
 
     yield from associations(options.rounds, max(options.rows))
 
 
 def canonical_job(options: Options) -> Iterator[Row]:
-    from peers_canonical import canonical_releases
+    from against.canonical import canonical_releases
 
     yield from canonical_releases(options.rounds, max(options.rows) < 1_000_000)
 

@@ -1,6 +1,6 @@
 """How other libraries get counts from Arrow dictionaries, Parquet and CSV. Input: Files.
 
-The answer is that of peers_counting: a (values, classes) array for each attribute, in the order of labels().
+The answer is that of `counting`: a (values, classes) array for each attribute, in the order of labels().
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-from clock import Form, Peers
-from conftest import CLASS, NAMES, SIZES, Data, labels
+from shared.census import CLASS, NAMES, SIZES, Data, labels
+from shared.clock import Form, Peers
 
 import nbcfast
 

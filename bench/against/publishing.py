@@ -2,7 +2,6 @@
 
 import json
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,9 +13,10 @@ from typing import Any
 
 import gmpy2
 import numpy as np
-from clock import Form, Row, medians, race, shown
-from memory import STATUS, kib
-from publishing import BITS, adult_3, counted, four_steps, nearly, of_domain, views_of, wide
+from shared.clock import Form, Row, medians, race, shown
+from shared.memory import STATUS, kib
+from shared.processes import run_module
+from shared.publishing import BITS, adult_3, counted, four_steps, nearly, of_domain, views_of, wide
 
 import nbcfast
 from nbcfast import Viewset, compare, margin, safety
@@ -148,8 +148,7 @@ def limits(rounds: int, quick: bool) -> Iterator[Row]:
 def wide_views() -> Iterator[Row]:
     """1,000 binary attributes, on the proven path, the file included."""
     for n_classes, preserve in WIDE:
-        command = [sys.executable, __file__, str(n_classes), preserve]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run_module("against.publishing", str(n_classes), preserve)
         if done.returncode:
             raise AssertionError(done.stderr)
         found = json.loads(done.stdout)

@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from clock import Form, Peers, Row, medians, power, race, shown
-from conftest import census
+from shared.census import census
+from shared.clock import Form, Peers, Row, medians, power, race, shown
 
 import nbcfast
 from nbcfast.mondrian import anonymize

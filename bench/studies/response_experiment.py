@@ -1,4 +1,4 @@
-"""python bench/response_experiment.py: figures 1 and 2 of Zhan, Chang, Matwin (2004), section 4.2.
+"""python bench/study.py response: figures 1 and 2 of Zhan, Chang, Matwin (2004), section 4.2.
 
 For 13 thetas and 100 repetitions: disguise the training records (two-valued by the middle of each range, a
 coin for all attributes, the class left alone), train naive Bayes, test on plain records. Prints mean and

@@ -11,9 +11,9 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import skyline_dp
-from clock import Form, Peers, Row, medians, power, race, shown
-from conftest import census
+from against import skyline_dp
+from shared.census import census
+from shared.clock import Form, Peers, Row, medians, power, race, shown
 
 import nbcfast
 from nbcfast.groups import Groups, group

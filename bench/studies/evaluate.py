@@ -1,4 +1,4 @@
-"""python bench/evaluate.py: what is left of a classifier once it may be published, on Adult (section 8).
+"""python bench/study.py evaluate: what is left of a published classifier, on Adult (section 8).
 
 The 48,842 rows of adult-train.csv and adult-test.csv are split in halves; naive Bayes is trained on the one
 and measured on the other: accuracy, recall of >50K, log-loss, and how far posteriors are off the shares of

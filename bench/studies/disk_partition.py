@@ -1,4 +1,4 @@
-"""python bench/disk_partition.py --rows 1e8 --memory-limit 2GiB: Mondrian of a file larger than memory.
+"""python bench/study.py disk --rows 1e8 --memory-limit 2GiB: Mondrian of a file larger than memory.
 
 Writes a census-like Parquet file into a temporary folder (removed at the end), splits it in a process of its
 own, and prints time and peak memory of that process. `--points` adds a skyline of three points, whose safety
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from conftest import census
-from memory import kib
-from peers_partition import POINTS, QUASI, SENSITIVE, K
+from against.partition import POINTS, QUASI, SENSITIVE, K
+from shared.census import census
+from shared.memory import kib
 
 PART = 1_000_000
 

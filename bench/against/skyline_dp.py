@@ -26,7 +26,7 @@ FLAGS = [
 
 @cache
 def _compiled() -> Any:
-    settings = (HERE.parent / "setup.py").read_text(encoding="utf-8")
+    settings = (HERE.parents[1] / "setup.py").read_text(encoding="utf-8")
     for flag in FLAGS:
         if f'"{flag}"' not in settings:
             raise AssertionError(f"setup.py does not compile with {flag}")
@@ -34,7 +34,7 @@ def _compiled() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "skyline_dp.so"
         source = str(HERE / "skyline_dp.c")
-        include = ["-I", str(HERE.parent / "src")]
+        include = ["-I", str(HERE.parents[1] / "src")]
         subprocess.run(
             [*compiler, *FLAGS, "-fwrapv", "-fPIC", "-shared", *include, source, "-o", str(library)],
             check=True,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from clock import Form, Peers
-from conftest import NAMES, SIZES, Data
+from shared.census import NAMES, SIZES, Data
+from shared.clock import Form, Peers
 
 import nbcfast
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
-from clock import Form, Peers, Row, medians, power, race, shown
+from shared.clock import Form, Peers, Row, medians, power, race, shown
 
 import nbcfast
 from nbcfast.associations import covers, probability, risk

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import disclosing_arrays
-import expanding
 import numpy as np
-from clock import Form, Row, medians, power, race, shown
-from memory import growth
-from peers_publishing import same, within
+from against import disclosing_arrays, expanding
+from against.publishing import same, within
+from shared.clock import Form, Row, medians, power, race, shown
+from shared.memory import growth
 
 import nbcfast
 from nbcfast.reference import templates as reference

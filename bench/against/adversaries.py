@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from clock import Form, Row, medians, race
-from peers_publishing import same, within
-from publishing import adult_3
+from against.publishing import same, within
+from shared.clock import Form, Row, medians, race
+from shared.publishing import adult_3
 
 import nbcfast
 from nbcfast import Viewset, attack, closeness, compare

@@ -1,4 +1,4 @@
-"""python bench/memory.py: how far the process grows above its input while it counts and predicts (Linux)."""
+"""How far the process grows above its input while it counts and predicts (Linux)."""
 
 import ctypes
 import gc
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clock import power
-from conftest import CLASS, SIZES, census
+from shared.census import CLASS, SIZES, census
+from shared.clock import power
 
 import nbcfast
 

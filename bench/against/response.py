@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clock import Form, Row, medians, power, race, shown
-from peers_publishing import within
-from response_experiment import THETAS, figures
+from against.publishing import within
+from shared.clock import Form, Row, medians, power, race, shown
+from studies.response_experiment import THETAS, figures
 
 from nbcfast import Table, response
 from nbcfast.reference import response as plain

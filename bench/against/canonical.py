@@ -1,6 +1,6 @@
 """Canonical releases: limits of time, and what they are worth beside the k-th root, on Adult.
 
-`python bench/peers_canonical.py` prints the comparison as a table in Markdown. Needs NBCFAST_DATA.
+`python bench/study.py canonical` prints the comparison as a table in Markdown. Needs NBCFAST_DATA.
 """
 
 import math
@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from clock import Row, medians
-from peers_publishing import within
-from publishing import views_of
+from against.publishing import within
+from shared.clock import Row, medians
+from shared.publishing import views_of
 
 import nbcfast
 from nbcfast import Viewset, attack, canonical, compare, margin, safety

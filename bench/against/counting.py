@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from clock import Form, Peers
-from conftest import CLASS, NAMES, SIZES, Data, labels
+from shared.census import CLASS, NAMES, SIZES, Data, labels
+from shared.clock import Form, Peers
 
 counting = Peers()
 

@@ -1,4 +1,4 @@
-"""python bench/evaluate_templates.py: section 5 of the paper on templates, with Adult, CRX and German credit.
+"""python bench/study.py templates: section 5 of the paper on templates, with Adult, CRX and German credit.
 
 For each set, and h = 10 .. 90 %: the classification error of scikit-learn's decision tree and of our naive
 Bayes on the suppressed table, where the attributes at the top of the paper's trees are sensitive (TopN), and
@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import expanding
 import numpy as np
 import numpy.typing as npt
+from against import expanding
 
 import nbcfast
 from nbcfast.templates import Disclosure, disclose, violations
