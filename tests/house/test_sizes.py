@@ -15,19 +15,9 @@ MOST_CODE = 60  # lines of a function, without its docstring, comments and blank
 MOST_ANY = 150
 
 # What is still larger: these may only become fewer and smaller.
-LARGE_FILES = {"cli/adversaries.py": 626}
-LARGE_TESTS = {"cli/test_cli.py": 637}
-LONG_FUNCTIONS = {
-    "cli/adversaries.py:attack_verb": 104,
-    "cli/adversaries.py:closeness_verb": 110,
-    "cli/publish_verb.py:publish": 196,
-    "cli/response_verbs.py:disguise": 99,
-    "cli/response_verbs.py:estimate": 89,
-    "cli/risk_verbs.py:risk": 99,
-    "cli/skyline_verbs.py:anonymize": 98,
-    "cli/template_verbs.py:disclose_verb": 79,
-    "cli/verbs.py:inspect": 78,
-}
+LARGE_FILES: dict[str, int] = {}
+LARGE_TESTS: dict[str, int] = {}
+LONG_FUNCTIONS: dict[str, int] = {}
 
 
 def modules():
