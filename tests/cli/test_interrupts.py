@@ -7,6 +7,7 @@ how often the kernel looks; a kernel that does not look ends, and fails its test
 
 import _thread
 import ctypes
+import gc
 import operator
 import signal
 from collections import deque
@@ -47,11 +48,14 @@ def interrupted(kernel, *arguments, looks=2):
         partial(kernel, *arguments),
         partial(ended.append, True),
     ]
+    # What others run at a collection is Python too, and the signal would be handled there.
+    gc.disable()
     try:
         deque(map(operator.call, calls), maxlen=0)
     except Interrupted:
         pass
     finally:
+        gc.enable()
         for number in before:  # what is still pending has no handler any more
             signal.signal(number, signal.SIG_IGN)
         for number, handled in before.items():

@@ -46,9 +46,10 @@ def test_every_block_runs_and_prints_what_is_shown(page, clone):
     for needed in ("sklearn", "pyarrow", "matplotlib"):
         pytest.importorskip(needed)
     command = [sys.executable, HERE / "support" / "readme.py", page, clone]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=600, env={**os.environ, "MPLBACKEND": "agg"}
-    )
+    # Pictures of the house are drawn by tools/walk.py, where docs/conf.py finds it too.
+    paths = [str(HERE.parent / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     languages = [language for language, _ in readme.blocks(page.read_text(encoding="utf-8"))]
     ran, compared = map(int, re.findall(r"\d+", done.stdout)[-2:])

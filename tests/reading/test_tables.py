@@ -102,6 +102,12 @@ def checked(table, folder, **given):
     return found.checks, found.verdict
 
 
+def publication(table, **given):
+    found = nbcfast.publish(table, "ill", 4, columns=["age", "job"], **given).to_dict()
+    del found["file"]  # a path is said as it was given
+    return found
+
+
 WHO = [("name", "age", "job"), ("age", "job", "ill")]
 SCHEME = response.KaryScheme("2/3", {"ill": ["flu", "gout"]})
 JOBS = response.KaryScheme("2/3", {"job": ["clerk", "cook, chef", "judge"]})
@@ -218,6 +224,9 @@ CALLS = {
             closeness.est(VIEWS, {"flu": "1/2", "gout": "1/2"}, 20, table=t, class_name="ill").certificate
         ),
     ),
+    "publish": ("table", nbcfast.publish, lambda t, _: publication(t)),
+    "publish holdout": ("holdout", nbcfast.publish, lambda t, _: publication(OTHERS, holdout=t)),
+    "publish tuples": ("tuples", nbcfast.publish, lambda t, _: publication(OTHERS, tuples=t)),
     "predict": ("table", nbcfast.Viewset.predict, lambda t, _: VIEWS.predict(t).tolist()),
     "order": ("table", nbcfast.Viewset.order, lambda t, _: VIEWS.order(t).tolist()),
     "tied": ("table", nbcfast.Viewset.tied, lambda t, _: VIEWS.tied(t).tolist()),

@@ -162,6 +162,7 @@ def printed_things(published):
     risk = associations.risk(PEOPLE, views=[(JOB, SHARE), (SHARE, ILL)], identity=JOB, attribute=ILL)
     splits = associations.advise(everybody, JOB, ILL, [SHARE, OK])
     made = canonical.release(private, 4, class_name=evil("class"))
+    yield nbcfast.publish(PEOPLE, ILL, 4, columns=[JOB])
     card = made.scorecard()
     prior = {evil("ill"): "1/2", evil("well"): "1/2"}
     tilted = {evil("ill"): "9/10", evil("well"): "1/10"}
