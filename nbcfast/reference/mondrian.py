@@ -13,7 +13,7 @@ FAR = 2**30
 
 # Longer than functions are elsewhere: the whole search is to be read from top to bottom beside section 9 of
 # docs/mathematics/skyline.md, and its helpers share its running minima.
-def partition(
+def partition(  # noqa: C901
     rows,
     secrets,
     attributes,
