@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypedDict
+from typing import TypedDict
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, SharesT, Short, checked_rows
@@ -57,8 +58,8 @@ class Request:
 
     views: Viewset
     amplification: Fraction
-    attacker: Literal["row", "worlds"]
-    preserve: Literal["order", "label"]
+    attacker: Attacker
+    preserve: Preserve
     gauge: bool
     table: Table | None
     class_name: str | None

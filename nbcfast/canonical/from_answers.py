@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.dtypes import Array
 from nbcfast._core.errors import Infeasible
 from nbcfast._rounding.rows import Rounded, RowsArgument, Short
 from nbcfast.canonical.boxes.decided import answers, difference
-from nbcfast.canonical.boxes.types import AnyBox, ListedBox, Preserve
+from nbcfast.canonical.boxes.types import AnyBox, ListedBox
 from nbcfast.canonical.budget import budgeted
 from nbcfast.canonical.rounding import Same, ScorecardPlan, to_rows
 from nbcfast.canonical.row_shares import IntegerScores
@@ -60,7 +61,7 @@ class Parameters:
     names: Viewset
     limit: Fraction
     demanded: Fraction
-    attacker: Literal["row", "worlds"] = "row"
+    attacker: Attacker = "row"
     preserve: Preserve = "label"
     bits: int | None = None
     rows: RowsArgument = "smallest"

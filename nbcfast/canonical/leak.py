@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import expect
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, positive
@@ -17,7 +18,7 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.attack.totals import totals_of_scores
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes.box import box
-from nbcfast.canonical.boxes.types import AnyBox, Box, Preserve
+from nbcfast.canonical.boxes.types import AnyBox, Box
 from nbcfast.canonical.leave_one_out import Person, drawn_people, people_of, without
 from nbcfast.canonical.ratio_intervals import median_lengths, programmes
 from nbcfast.canonical.row_shares import IntegerScores

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbcfast import safety
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.dtypes import Counts, Longs
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import Numeral, amount_text, as_limit, exact, number_text, power_text
@@ -20,7 +21,7 @@ from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.halving import MOST_TUPLES
 from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
-from nbcfast.canonical.boxes.types import AnyBox, Preserve
+from nbcfast.canonical.boxes.types import AnyBox
 from nbcfast.canonical.from_answers import Parameters, release_of
 from nbcfast.published.release import Release
 from nbcfast.published.typed import json_value
@@ -43,7 +44,7 @@ def release(
     tuples: AnyTable | None = None,
     bits: int | None = None,
     rows: RowsArgument = "smallest",
-    attacker: Literal["row", "worlds"] = "row",
+    attacker: Attacker = "row",
     class_name: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,

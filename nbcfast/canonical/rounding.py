@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from nbcfast import safety
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Nearest
-from nbcfast.canonical.boxes.types import Preserve
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 

@@ -5,7 +5,6 @@ import math
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import click
 from rich.table import Table as Grid
@@ -13,6 +12,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import closeness
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
@@ -77,8 +77,8 @@ def closeness_verb(
     max_values: int,
     prior: str,
     demanded: str | None,
-    attacker: Literal["row", "worlds"],
-    preserve: Literal["order", "label"],
+    attacker: Attacker,
+    preserve: Preserve,
     rows: str,
     out: Path | None,
     overwrite: bool,
@@ -167,7 +167,7 @@ class Reach:
     """How close to a prior counts are, how close any equivalent classifier can be, and one of EST."""
 
     prior: dict[Value, str]
-    attacker: Literal["row", "worlds"]
+    attacker: Attacker
     before: closeness.Achieved
     bound: closeness.LowerBound
     best: closeness.Best
@@ -177,8 +177,8 @@ class Reach:
         cls,
         views: nbcfast.Viewset,
         prior: dict[Value, str],
-        attacker: Literal["row", "worlds"],
-        preserve: Literal["order", "label"],
+        attacker: Attacker,
+        preserve: Preserve,
     ) -> "Reach":
         before = closeness.achieved(views, prior)
         bound = closeness.lower_bound(views, prior, attacker=attacker)

@@ -10,6 +10,7 @@ from typing import Literal, TypedDict, Unpack
 import click
 from rich.text import Text
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
@@ -43,9 +44,9 @@ class Asked(TypedDict):
     max_values: int
     amplification: str | None
     breach: tuple[str, str] | None
-    attacker: Literal["row", "worlds"]
+    attacker: Attacker
     method: Literal["canonical", "safetytransform"] | None
-    preserve: Literal["order", "label"] | None
+    preserve: Preserve | None
     domain: Path | None
     bits: int | None
     listed: Path | None

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.dtypes import Array, Floats
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.validation import choice
@@ -20,7 +21,7 @@ from nbcfast.closeness.scores import ONE, ScoreRatios
 from nbcfast.equivalence.results import ClassPair
 from nbcfast.safety.allowed import root_below
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
-from nbcfast.transform.zeros import Filled, Preserve, fill_zeros
+from nbcfast.transform.zeros import Filled, fill_zeros
 from nbcfast.views.flat import UNIT, Flat
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def lower_bound(
     prior: Mapping[LabelT, Numeral],
     *,
     preserve: Preserve = "order",
-    attacker: Literal["row", "worlds"] = "row",
+    attacker: Attacker = "row",
 ) -> LowerBound:
     """What r every viewset without zero counts, as published ones are, has to exceed that decides as this one
     does, however it was made.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import gmpy2
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Exact
 from nbcfast.closeness.results import Best
@@ -26,7 +27,7 @@ from nbcfast.closeness.scores import ONE, LogBounds, ScoreRatios
 from nbcfast.equivalence.results import ClassPair
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of
 from nbcfast.safety.ratios import LabelPair
-from nbcfast.transform.zeros import Preserve, fill_zeros
+from nbcfast.transform.zeros import fill_zeros
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

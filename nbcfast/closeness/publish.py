@@ -9,10 +9,11 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import gmpy2
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice
@@ -32,7 +33,7 @@ from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
 from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import ScaledShares, proven_counts, proven_counts_in
-from nbcfast.transform.zeros import Preserve, fill_zeros
+from nbcfast.transform.zeros import fill_zeros
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def est(
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
     gauge: bool = True,
-    attacker: Literal["row", "worlds"] = "row",
+    attacker: Attacker = "row",
     allow_differences: bool = False,
     table: AnyTable | None = None,
     class_name: str | None = None,

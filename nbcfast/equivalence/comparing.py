@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison, Preserve
+from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison
 from nbcfast.equivalence.results import Comparison
 from nbcfast.views import Viewset
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Array, Bools, UInt16s
 from nbcfast._core.products import product
 from nbcfast._halves.codes import unravelled
@@ -18,7 +19,7 @@ from nbcfast._halves.split import TwoHalves
 from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.comparing import arranged, check_preserve
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison, Preserve
+from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Bools, Bytes, Int32s, Longs
 from nbcfast._halves.codes import tuple_of
 from nbcfast._halves.lines import LARGE, Line, both
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from nbcfast.table.values import Value
     from nbcfast.views import Viewset
 
-
-Preserve = Literal["order", "label"]
 
 MOST_COUNTED = 1 << 62  # tuples, so that 64 bits hold every sum of weights
 

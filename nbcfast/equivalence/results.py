@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.numbers import amount_text
 from nbcfast._core.untyped import Document
@@ -103,7 +104,7 @@ class Comparison:
     tuples: int
     witness: dict[str, Value] | None
     classes: tuple[Value, Value] | None
-    preserve: Literal["order", "label"]
+    preserve: Preserve
     method: Method
     bound: Margin | None = None
     rows: Longs | None = field(default=None, compare=False)

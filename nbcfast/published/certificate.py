@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from nbcfast import __version__
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import amount_text, as_limit, exact, fields_text
 from nbcfast._core.untyped import Document
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
@@ -177,8 +178,8 @@ class Certificate:
     amplification: Fraction
     tuples: int
     method: str = "safetytransform"
-    attacker: Literal["row", "worlds"] = "row"
-    preserve: Literal["order", "label"] = "order"
+    attacker: Attacker = "row"
+    preserve: Preserve = "order"
     equivalence: str = "none"
     differing_tuples: int | None = None
     differing_rows: int | None = None

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from nbcfast import safety
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._rounding.rows import RowsArgument, checked_rows
 from nbcfast.canonical.publish import not_here
@@ -17,8 +18,6 @@ from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 Method = Literal["canonical", "safetytransform", "est"]
-Preserve = Literal["order", "label"]
-Attacker = Literal["row", "worlds"]
 
 METHODS = ("canonical", "safetytransform", "est")
 FACTS = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbcfast import canonical
+from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.release_words import undeclared_text
@@ -19,7 +20,7 @@ from nbcfast.published.release import Release
 from nbcfast.publishing.domains import Declarations, declared
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list
-from nbcfast.publishing.policy import Choice, Demand, Preserve
+from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, singular, too_long
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing

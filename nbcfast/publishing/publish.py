@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.publishing.domains import Declarations
 from nbcfast.publishing.inputs import AsGiven, Caller
-from nbcfast.publishing.policy import Attacker, Demand, Method, Preserve, demanded
+from nbcfast.publishing.policy import Demand, Method, demanded
 from nbcfast.publishing.prepared import MAX_VALUES, prepare
 from nbcfast.publishing.report import Publication
 from nbcfast.table.table import Table

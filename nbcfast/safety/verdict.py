@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Literal
 
+from nbcfast._core.choices import Attacker
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import Numeral, exact, number_text, plain_ratio, ratio_text
 from nbcfast._core.untyped import Document
@@ -81,7 +81,7 @@ class Report:
         )
 
 
-def check(views: Viewset, amplification: Numeral, attacker: Literal["row", "worlds"] = "row") -> Report:
+def check(views: Viewset, amplification: Numeral, attacker: Attacker = "row") -> Report:
     """Whether these views, published as they are, keep to an amplification.
 
     Parameters

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from nbcfast import safety
+from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._reading.source import AnyTable
@@ -13,7 +14,7 @@ from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, Short, chec
 from nbcfast.transform.margin_bound import deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, LadderPlan
 from nbcfast.transform.scaled import Scaled
-from nbcfast.transform.zeros import Preserve, fill_zeros
+from nbcfast.transform.zeros import fill_zeros
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def safety_transform(
     preserve: Preserve = "order",
     rows: RowsArgument = "smallest",
     gauge: bool = True,
-    attacker: Literal["row", "worlds"] = "row",
+    attacker: Attacker = "row",
     allow_differences: bool = False,
     table: AnyTable | None = None,
     class_name: str | None = None,

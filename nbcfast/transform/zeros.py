@@ -10,12 +10,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
 
 import gmpy2
 import numpy as np
 
 from nbcfast import _zeros
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Array, Bools, Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import number_text
@@ -25,8 +25,6 @@ from nbcfast.table.values import Value
 from nbcfast.transform.powers import Power, power, product_of_powers
 from nbcfast.views import Viewset
 from nbcfast.views.flat import UNIT, Flat, usable
-
-Preserve = Literal["order", "label"]
 
 NONE = -(1 << 62)
 MOST_GUARD = 1024  # more only makes posteriors flatter

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import expect
 from nbcfast._core.threads import n_threads
@@ -20,7 +21,7 @@ from nbcfast._halves.terms import FixedLogs, Plain
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes import ranked
 from nbcfast.canonical.boxes.halving import half_of_each, halves
-from nbcfast.canonical.boxes.types import AnyBox, Box, Preserve
+from nbcfast.canonical.boxes.types import AnyBox, Box
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _classes
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Array, Int32s
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
@@ -26,7 +27,6 @@ from nbcfast.canonical.boxes.types import (
     ListedBox,
     ManyBox,
     PairsBox,
-    Preserve,
     SweptBox,
     coded,
 )

@@ -6,17 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
-from typing import ClassVar, Literal, TypeGuard
+from typing import ClassVar, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Int8s, Int32s, Longs
 from nbcfast._core.untyped import Document
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.boxes.sides import pair_number
-
-Preserve = Literal["label", "order"]
 
 
 class BaseBox:

@@ -1,0 +1,6 @@
+"""What a publisher chooses by name, for annotations: several rooms take the same choices."""
+
+from typing import Literal
+
+Preserve = Literal["order", "label"]  # which comparisons of classes a release keeps
+Attacker = Literal["row", "worlds"]  # whom an amplification is demanded against
