@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     Decided = dict[str, bool | None]  # of each check that there is
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Attribute = tuple[str, list[Typed], list[list[int]]]  # name, values, and counts[value][class]
-    Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
+    RowCounts = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
 
 
@@ -1508,7 +1508,7 @@ class TableForm(Form):
         if len(set(self.header)) < len(self.header):
             raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
 
-    def use(self, rows: Rows) -> str | None:
+    def use(self, rows: RowCounts) -> str | None:
         """Keep which values no row has; a sentence about what may not be one of these, or None."""
         self.unused = {}
         for i, places in enumerate(self.places):
@@ -1620,7 +1620,7 @@ def copy_hash(document: Form, file: IO[bytes]) -> tuple[bool | None, str]:
     )
 
 
-def read_table(document: TableForm, path: str, rows: Rows) -> str | None:
+def read_table(document: TableForm, path: str, rows: RowCounts) -> str | None:
     """Count the rows of the table; a sentence about what is wrong with it, or None."""
     total = hashlib.sha256()
     try:
@@ -1694,7 +1694,7 @@ class _Records:
 
 
 def _count_rows(
-    document: TableForm, lines: Iterable[list[str]], rows: Rows, hash_bytes: Callable[[bytes], None]
+    document: TableForm, lines: Iterable[list[str]], rows: RowCounts, hash_bytes: Callable[[bytes], None]
 ) -> str | None:
     """Count the rows of the lines below the header, and hash them as they are to be written."""
     weighted = document.weights is not None
@@ -1740,7 +1740,7 @@ def field(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
-def judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
+def judge_rows(document: TableForm, rows: RowCounts) -> tuple[str, bool, str]:
     """Whether there are as many as the certificate says."""
     people = sum(rows.values())
     text = f"{short(people)} people in {len(rows)} distinct rows"
@@ -1870,7 +1870,7 @@ class DisclosureDocument(TableForm):
         return found
 
 
-def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
+def judge_disclosure(document: DisclosureDocument, rows: RowCounts) -> Judged:
     """Every template, on the rows of a table."""
     results: Judged = [judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}
@@ -2221,7 +2221,7 @@ class DisguisedDocument(TableForm):
         return found
 
 
-def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
+def judge_disguised(document: DisguisedDocument, rows: RowCounts) -> Judged:
     """What the scheme hides, and whether coins were thrown for it."""
     results: Judged = [judge_rows(document, rows)]
     found = document.odds()
@@ -2554,7 +2554,7 @@ class PartitionDocument(TableForm):
                 found.append(f"Sets of values of {named(name)} are called {names}.")
         return found
 
-    def use(self, rows: Rows) -> str | None:
+    def use(self, rows: RowCounts) -> str | None:
         fault = super().use(rows)
         for name, _ in self.columns:
             if name in self.unused:
@@ -2653,7 +2653,7 @@ def partition_warnings(
 # Whether the groups of a partition are safe at a point (l, k, m) of the privacy skyline.
 
 
-class Statistics:
+class GroupExtremes:
     """What groups say about points with this l: Chen, LeFevre, Ramakrishnan (2007), in exact form.
 
     Of a group with n people, c of them with a value s, N = n - c and W = N less the l largest counts of the
@@ -2746,7 +2746,7 @@ def _falling_first(numbers: tuple[int, ...]) -> tuple[int, ...]:
 # The checks of a partition: every demand, on the groups of the rows of its table.
 
 
-def histograms(rows: Rows) -> Histograms:
+def histograms(rows: RowCounts) -> Histograms:
     """The groups of people who share all values but the last: how many have which of that."""
     groups: Histograms = {}
     for row, count in rows.items():
@@ -2755,7 +2755,7 @@ def histograms(rows: Rows) -> Histograms:
     return groups
 
 
-def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
+def judge_partition(document: PartitionDocument, rows: RowCounts) -> Judged:
     """Every demand on the groups of a table."""
     results: Judged = []
     counts = list(histograms(rows).values())
@@ -2790,15 +2790,15 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     if document.closeness is not None:
         holds, text = _close(counts, len(document.values), *document.closeness)
         results.append(("closeness", holds, text + _claimed_order(document, counts)))
-    statistics: dict[int, Statistics] = {}
+    extremes: dict[int, GroupExtremes] = {}
     size = sum(map(len, counts))
     left, passes = MOST_WEIGHED, MOST_WEIGHED + SOME_TIMES * size
     for l, k, m, confidence in document.points:
         excluded = min(l, len(document.values))  # more values than there are exclude no more
-        if excluded not in statistics and passes >= size:
+        if excluded not in extremes and passes >= size:
             passes -= size
-            statistics[excluded] = Statistics(counts, excluded)
-        name, found = f"({short(l)}, {short(k)}, {short(m)})", statistics.get(excluded)
+            extremes[excluded] = GroupExtremes(counts, excluded)
+        name, found = f"({short(l)}, {short(k)}, {short(m)})", extremes.get(excluded)
         if found is not None:
             # As measured, in units of some 12 microseconds: bounds of long products take 30 of them.
             left -= 1 + (found.size * (1 + m // 8 if m <= FEW else 30) if m else found.size >> 6)
@@ -3399,9 +3399,9 @@ def _form_of(fields: Fields) -> type[Form]:
     return KINDS[kind].form
 
 
-def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
+def judge_any(document: Form, folder: str) -> tuple[RowCounts, Judged]:
     """The rows of the table in the folder of a thing that has one, and what is found of it all."""
-    rows: Rows = {}
+    rows: RowCounts = {}
     results: Judged = []
     if isinstance(document, TableForm):
         try:
@@ -3418,7 +3418,7 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
     return rows, [(name, holds, brief(text)) for name, holds, text in results]
 
 
-class Kind(NamedTuple):
+class CertificateKind(NamedTuple):
     """How the certificates of a kind of published thing are read and judged."""
 
     form: type[Form]
@@ -3426,10 +3426,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "release": Kind(ReleaseDocument, lambda document, _: judge(document)),
-    "partition": Kind(PartitionDocument, judge_partition),
-    "disclosure": Kind(DisclosureDocument, judge_disclosure),
-    "disguised": Kind(DisguisedDocument, judge_disguised),
+    "release": CertificateKind(ReleaseDocument, lambda document, _: judge(document)),
+    "partition": CertificateKind(PartitionDocument, judge_partition),
+    "disclosure": CertificateKind(DisclosureDocument, judge_disclosure),
+    "disguised": CertificateKind(DisguisedDocument, judge_disguised),
 }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nbcfast._reading.source import Batch
     from nbcfast.table import Domain
 
-Rows = tuple[list[Codes], Longs]  # codes by column, and how often each row occurs
+CodedRows = tuple[list[Codes], Longs]  # codes by column, and how often each row occurs
 
 WAITING = 1 << 16  # rows that wait to be merged, at least
 
@@ -66,7 +66,7 @@ class DistinctRows:
 
     def __init__(self, domains: GrowingDomains, names: Iterable[str], threads: int | None) -> None:
         self.domains, self.names, self.threads = domains, list(names), threads
-        self._parts: list[Rows] = []
+        self._parts: list[CodedRows] = []
         self._waiting = self._merged = 0
 
     def add(self, codes: dict[str, Codes], weights: Longs | None) -> None:
@@ -85,7 +85,7 @@ class DistinctRows:
             self._parts = [self._distinct(columns, np.concatenate([counts for _, counts in self._parts]))]
         self._waiting = self._merged = sum(len(counts) for _, counts in self._parts)
 
-    def rows(self) -> Rows | None:
+    def rows(self) -> CodedRows | None:
         """What there is, sorted; None without a row."""
         self.merge()
         return self._parts[0] if self._parts else None
@@ -94,7 +94,7 @@ class DistinctRows:
     def n_bytes(self) -> int:
         return sum(counts.nbytes + sum(one.nbytes for one in codes) for codes, counts in self._parts)
 
-    def _distinct(self, columns: list[Codes], weights: Longs | None) -> Rows:
+    def _distinct(self, columns: list[Codes], weights: Longs | None) -> CodedRows:
         sizes = [self.domains.size(name) for name in self.names]
         *sizes, n_values = sizes
         pairs = sorted_pairs(

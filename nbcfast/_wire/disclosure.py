@@ -16,7 +16,7 @@ from nbcfast._wire.typed_values import label, value
 if TYPE_CHECKING:
     from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
 
 DISCLOSURE = (
@@ -136,7 +136,7 @@ class DisclosureDocument(TableForm):
         return found
 
 
-def judge_disclosure(document: DisclosureDocument, rows: Rows) -> Judged:
+def judge_disclosure(document: DisclosureDocument, rows: RowCounts) -> Judged:
     """Every template, on the rows of a table."""
     results: Judged = [judge_rows(document, rows)]
     places = {name: place for place, (name, _) in enumerate(document.columns)}

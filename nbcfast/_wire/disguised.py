@@ -22,7 +22,7 @@ from nbcfast._wire.typed_values import domain
 if TYPE_CHECKING:
     from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided, Judged
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
     from nbcfast._wire.typed_values import Typed
 
 
@@ -245,7 +245,7 @@ class DisguisedDocument(TableForm):
         return found
 
 
-def judge_disguised(document: DisguisedDocument, rows: Rows) -> Judged:
+def judge_disguised(document: DisguisedDocument, rows: RowCounts) -> Judged:
     """What the scheme hides, and whether coins were thrown for it."""
     results: Judged = [judge_rows(document, rows)]
     found = document.odds()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Judged
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
 
 LONGEST = 40  # characters of a number in JSON; the message of one that is too large shows this many
@@ -107,9 +107,9 @@ def _form_of(fields: Fields) -> type[Form]:
     return KINDS[kind].form
 
 
-def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
+def judge_any(document: Form, folder: str) -> tuple[RowCounts, Judged]:
     """The rows of the table in the folder of a thing that has one, and what is found of it all."""
-    rows: Rows = {}
+    rows: RowCounts = {}
     results: Judged = []
     if isinstance(document, TableForm):
         try:
@@ -126,7 +126,7 @@ def judge_any(document: Form, folder: str) -> tuple[Rows, Judged]:
     return rows, [(name, holds, brief(text)) for name, holds, text in results]
 
 
-class Kind(NamedTuple):
+class CertificateKind(NamedTuple):
     """How the certificates of a kind of published thing are read and judged."""
 
     form: type[Form]
@@ -134,8 +134,8 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "release": Kind(ReleaseDocument, lambda document, _: judge(document)),
-    "partition": Kind(PartitionDocument, judge_partition),
-    "disclosure": Kind(DisclosureDocument, judge_disclosure),
-    "disguised": Kind(DisguisedDocument, judge_disguised),
+    "release": CertificateKind(ReleaseDocument, lambda document, _: judge(document)),
+    "partition": CertificateKind(PartitionDocument, judge_partition),
+    "disclosure": CertificateKind(DisclosureDocument, judge_disclosure),
+    "disguised": CertificateKind(DisguisedDocument, judge_disguised),
 }

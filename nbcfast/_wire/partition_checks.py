@@ -13,16 +13,16 @@ from nbcfast._wire.json_entries import shown
 from nbcfast._wire.messages import number_text, short
 from nbcfast._wire.outcomes import SOME_TIMES, TOO_MANY
 from nbcfast._wire.partition_form import PartitionDocument, listed_order, partition_warnings
-from nbcfast._wire.skyline_points import Statistics
+from nbcfast._wire.skyline_points import GroupExtremes
 
 if TYPE_CHECKING:
     from nbcfast._wire.outcomes import Judged
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
     Histograms = dict[tuple[int, ...], dict[int, int]]  # places of a group's cells -> value -> people
 
 
-def histograms(rows: Rows) -> Histograms:
+def histograms(rows: RowCounts) -> Histograms:
     """The groups of people who share all values but the last: how many have which of that."""
     groups: Histograms = {}
     for row, count in rows.items():
@@ -31,7 +31,7 @@ def histograms(rows: Rows) -> Histograms:
     return groups
 
 
-def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
+def judge_partition(document: PartitionDocument, rows: RowCounts) -> Judged:
     """Every demand on the groups of a table."""
     results: Judged = []
     counts = list(histograms(rows).values())
@@ -66,15 +66,15 @@ def judge_partition(document: PartitionDocument, rows: Rows) -> Judged:
     if document.closeness is not None:
         holds, text = _close(counts, len(document.values), *document.closeness)
         results.append(("closeness", holds, text + _claimed_order(document, counts)))
-    statistics: dict[int, Statistics] = {}
+    extremes: dict[int, GroupExtremes] = {}
     size = sum(map(len, counts))
     left, passes = MOST_WEIGHED, MOST_WEIGHED + SOME_TIMES * size
     for l, k, m, confidence in document.points:
         excluded = min(l, len(document.values))  # more values than there are exclude no more
-        if excluded not in statistics and passes >= size:
+        if excluded not in extremes and passes >= size:
             passes -= size
-            statistics[excluded] = Statistics(counts, excluded)
-        name, found = f"({short(l)}, {short(k)}, {short(m)})", statistics.get(excluded)
+            extremes[excluded] = GroupExtremes(counts, excluded)
+        name, found = f"({short(l)}, {short(k)}, {short(m)})", extremes.get(excluded)
         if found is not None:
             # As measured, in units of some 12 microseconds: bounds of long products take 30 of them.
             left -= 1 + (found.size * (1 + m // 8 if m <= FEW else 30) if m else found.size >> 6)

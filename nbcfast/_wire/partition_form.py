@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nbcfast._wire.json_entries import Fields
     from nbcfast._wire.outcomes import Decided
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
     from nbcfast._wire.typed_values import Typed
 
 
@@ -126,7 +126,7 @@ class PartitionDocument(TableForm):
                 found.append(f"Sets of values of {named(name)} are called {names}.")
         return found
 
-    def use(self, rows: Rows) -> str | None:
+    def use(self, rows: RowCounts) -> str | None:
         fault = super().use(rows)
         for name, _ in self.columns:
             if name in self.unused:

@@ -9,7 +9,7 @@ from nbcfast._wire.falling_products import Least
 from nbcfast._wire.messages import number_text
 
 
-class Statistics:
+class GroupExtremes:
     """What groups say about points with this l: Chen, LeFevre, Ramakrishnan (2007), in exact form.
 
     Of a group with n people, c of them with a value s, N = n - c and W = N less the l largest counts of the

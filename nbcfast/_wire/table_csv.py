@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from nbcfast._wire.outcomes import Judged
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
 
 MOST_LINES = 10**8  # of a table; with more people than that it is written with weights
@@ -57,7 +57,7 @@ def copy_hash(document: Form, file: IO[bytes]) -> tuple[bool | None, str]:
     )
 
 
-def read_table(document: TableForm, path: str, rows: Rows) -> str | None:
+def read_table(document: TableForm, path: str, rows: RowCounts) -> str | None:
     """Count the rows of the table; a sentence about what is wrong with it, or None."""
     total = hashlib.sha256()
     try:
@@ -131,7 +131,7 @@ class _Records:
 
 
 def _count_rows(
-    document: TableForm, lines: Iterable[list[str]], rows: Rows, hash_bytes: Callable[[bytes], None]
+    document: TableForm, lines: Iterable[list[str]], rows: RowCounts, hash_bytes: Callable[[bytes], None]
 ) -> str | None:
     """Count the rows of the lines below the header, and hash them as they are to be written."""
     weighted = document.weights is not None
@@ -177,7 +177,7 @@ def field(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
-def judge_rows(document: TableForm, rows: Rows) -> tuple[str, bool, str]:
+def judge_rows(document: TableForm, rows: RowCounts) -> tuple[str, bool, str]:
     """Whether there are as many as the certificate says."""
     people = sum(rows.values())
     text = f"{short(people)} people in {len(rows)} distinct rows"

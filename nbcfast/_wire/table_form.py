@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nbcfast._wire.outcomes import Decided, Judged
     from nbcfast._wire.typed_values import Typed
 
-    Rows = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
+    RowCounts = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
 
 
 SHUFFLED = "Rows of the table stand in an order that was drawn at random{}."
@@ -58,7 +58,7 @@ class TableForm(Form):
         if len(set(self.header)) < len(self.header):
             raise Refused(f"expected distinct names of columns, got {shown(self.header)}")
 
-    def use(self, rows: Rows) -> str | None:
+    def use(self, rows: RowCounts) -> str | None:
         """Keep which values no row has; a sentence about what may not be one of these, or None."""
         self.unused = {}
         for i, places in enumerate(self.places):

@@ -17,7 +17,7 @@ from nbcfast.attack.inversion import BLOCK, CONVINCED, Guesses, Inversion, Ledge
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
 
-Place = tuple[str, int]  # of a column: its attribute and class
+ColumnPlace = tuple[str, int]  # of a column: its attribute and class
 
 SAME = 2  # rows within which published counts are one level
 LOW_LEVELS = 18  # of a column, tried as small integers
@@ -241,7 +241,7 @@ def _best_k(tellers: list[PublishedColumn], free: float) -> Exponent | None:
     return max([best, *on_ladder], key=lambda exponent: exponent.evidence)
 
 
-def _fits(columns: dict[Place, PublishedColumn], k: float, ledger: Ledger) -> dict[Place, Fit]:
+def _fits(columns: dict[ColumnPlace, PublishedColumn], k: float, ledger: Ledger) -> dict[ColumnPlace, Fit]:
     """The best a of as many columns as the work allows."""
     fits, left = {}, ledger.work
     for place, column in columns.items():

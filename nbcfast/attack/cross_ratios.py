@@ -30,7 +30,7 @@ from nbcfast.views.integers import logarithms
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Place = tuple[str, tuple[int, int]]  # of a pair of columns: their attribute and both classes
+PairPlace = tuple[str, tuple[int, int]]  # of a pair of columns: their attribute and both classes
 
 MOST_ODDS = 16  # pairs of columns that k is looked for in
 RATIONALS = 12  # cross ratios are looked for among quotients of numbers up to this
@@ -159,7 +159,7 @@ def cross_ratio_attack(views: Viewset, ledger: Ledger, progress: Progress | None
     return guesses.inversion("cross-ratio", k, confidence, evidence)
 
 
-def _odds_of(views: Viewset) -> dict[Place, ColumnPair]:
+def _odds_of(views: Viewset) -> dict[PairPlace, ColumnPair]:
     """The pairs of columns of each attribute that have enough to look at."""
     n_classes = len(views.classes)
     pairs = [(c, d) for c in range(n_classes) for d in range(c + 1, n_classes)]
@@ -191,7 +191,7 @@ def _best_k(tellers: list[ColumnPair], ks: list[float], progress: Progress | Non
 
 
 def _note(
-    guesses: Guesses, place: Place, rows: Longs, reconstruction: Reconstruction, confidence: float
+    guesses: Guesses, place: PairPlace, rows: Longs, reconstruction: Reconstruction, confidence: float
 ) -> None:
     """Take over the counts of a pair of columns of which nothing is said yet."""
     name, pair = place

@@ -60,7 +60,7 @@ def read_otherwise(
     return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
 
 
-class Comparison(NamedTuple):
+class Provenance(NamedTuple):
     """Whether a release can have been made of a table; None where that was not checked."""
 
     file: str
@@ -74,7 +74,7 @@ def compared_with(
     against: Path,
     class_name: str,
     reading: Reading,
-) -> Comparison:
+) -> Provenance:
     """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
     hint = None
     passed: bool | None = False
@@ -98,4 +98,4 @@ def compared_with(
             f"The release was not made of {against} as it was read, so what is said below of counts "
             f"recovered and of members means nothing: {why}.{'' if hint is None else f' {hint}'}"
         )
-    return Comparison(str(against), passed, text)
+    return Provenance(str(against), passed, text)

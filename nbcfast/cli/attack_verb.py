@@ -15,7 +15,7 @@ from nbcfast import attack
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import adversaries_grid
-from nbcfast.cli.against import Comparison, compared_with
+from nbcfast.cli.against import Provenance, compared_with
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.parsing import known_in, prior_in
@@ -125,7 +125,7 @@ def attack_verb(
     if as_json:
         document = {
             **attacked.to_dict(),
-            **({} if private.comparison is None else {"against": private.comparison._asdict()}),
+            **({} if private.provenance is None else {"against": private.provenance._asdict()}),
             "posterior": None if known is None else posteriors_document(known, posteriors),
             **adversaries.to_dict(),
             "breach": None if crossing is None else breach_document(crossing),
@@ -134,10 +134,10 @@ def attack_verb(
     else:
         show(
             Text(f"{printable(str(source))}, {readable(views.n_rows)} rows", style="bold"),
-            *warned_of(private.comparison),
+            *warned_of(private.provenance),
             *([] if known is None else [posteriors_grid(known, views.classes, posteriors)]),
             adversaries_grid(adversaries, membership=private.others is not None),
-            pairs(details(private.comparison, adversaries, crossing)),
+            pairs(details(private.provenance, adversaries, crossing)),
         )
     return int(crossing is not None and crossing.breached is not False)
 
@@ -187,7 +187,7 @@ class Private:
     table: nbcfast.Table | None = None
     truth: nbcfast.Viewset | None = None
     others: nbcfast.Table | None = None
-    comparison: Comparison | None = None
+    provenance: Provenance | None = None
 
 
 def private_in(against: Path, holdout: Path | None, attacked: Attacked, reading: Reading) -> Private:
@@ -197,19 +197,19 @@ def private_in(against: Path, holdout: Path | None, attacked: Attacked, reading:
         raise ValueError("the release does not name its class column: give --class NAME")
     table = expect_rows(against, read_like(views, against, "table", class_name, reading.caller))
     truth = nbcfast.count(table, class_name, list(views.attributes))
-    comparison = others = None
+    provenance = others = None
     if isinstance(attacked.published, Release):
-        comparison = compared_with(attacked.published, attacked.source, against, class_name, reading)
+        provenance = compared_with(attacked.published, attacked.source, against, class_name, reading)
     if holdout is not None:
         others = others_of(holdout, against, table, views, class_name, reading.caller)
-    return Private(table, truth, others, comparison)
+    return Private(table, truth, others, provenance)
 
 
-def warned_of(comparison: Comparison | None) -> list[Text]:
+def warned_of(provenance: Provenance | None) -> list[Text]:
     """That what is said of a private table means nothing, where it is another than that of the release."""
-    if comparison is None or comparison.answers_are_its is not False:
+    if provenance is None or provenance.answers_are_its is not False:
         return []
-    return [Text(printable(comparison.text), style="bold")]
+    return [Text(printable(provenance.text), style="bold")]
 
 
 def posteriors_grid(known: dict[str, Value], classes: Sequence[Value], posteriors: Posteriors) -> Grid:
@@ -222,12 +222,12 @@ def posteriors_grid(known: dict[str, Value], classes: Sequence[Value], posterior
 
 
 def details(
-    comparison: Comparison | None, adversaries: Adversaries, crossing: attack.Breach | None
+    provenance: Provenance | None, adversaries: Adversaries, crossing: attack.Breach | None
 ) -> list[tuple[str, str]]:
     """Where the worst cases are, what the inversion did, and whether there is a breach."""
     rows = []
-    if comparison is not None and comparison.answers_are_its is not False:
-        rows.append((f"against {printable(comparison.file)}", printable(comparison.text)))
+    if provenance is not None and provenance.answers_are_its is not False:
+        rows.append((f"against {printable(provenance.file)}", printable(provenance.text)))
     for convention, name in zip(CONVENTIONS, ("worst for one row", "worst over worlds"), strict=True):
         worst = adversaries.worst[convention]
         first, second = worst.classes

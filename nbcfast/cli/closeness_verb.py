@@ -128,7 +128,7 @@ def closeness_verb(
         written = [out / "certificate.json"]
         note(written)
         load(out)  # reads and checks what was written
-    result = Result(reach, release, after, why, written, remarks)
+    result = ClosenessOutcome(reach, release, after, why, written, remarks)
     if as_json:
         feasible = None if demanded is None else release is not None
         print(json.dumps({"file": str(file), "class": class_name, **result.to_dict(feasible)}, indent=2))
@@ -188,7 +188,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Result:
+class ClosenessOutcome:
     """What can be reached, and what was made.
 
     Parameters

@@ -35,7 +35,7 @@ def pairs(rows: list[tuple[str, str]]) -> Grid:
 LEAST = 16  # letters of a text before it is folded, beside other columns
 
 
-class Listing(Grid):
+class FoldingGrid(Grid):
     """A table that never drops a letter: where its columns do not fit beside each other, they stand below."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -65,7 +65,7 @@ def plain_text(cell: object) -> str:
 
 def listing(first: str, *numbers: str) -> Grid:
     """An empty table: a column of names and columns of numbers."""
-    grid = Listing(
+    grid = FoldingGrid(
         box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
     )
     grid.add_column(first, overflow="fold")

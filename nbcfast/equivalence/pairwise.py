@@ -22,7 +22,7 @@ from nbcfast._margin import Lists, dominance, enumerated
 from nbcfast.equivalence.interval import proportional, proved_equivalent
 from nbcfast.equivalence.margins import bound
 from nbcfast.equivalence.ranks import Ranks, RowsOfHalf, inverse, merged_keys, suffix_sums
-from nbcfast.equivalence.results import ClassPair, Comparison, Method
+from nbcfast.equivalence.results import ClassPair, Comparison, ComparisonMethod
 from nbcfast.equivalence.witness import DifferingTuple, WitnessSearch, differing_classes
 
 if TYPE_CHECKING:
@@ -176,11 +176,11 @@ class PairwiseComparison:
         if self._done < self._total:
             self._step(self._total - self._done)
 
-    def _equal(self, method: Method) -> Comparison:
+    def _equal(self, method: ComparisonMethod) -> Comparison:
         return Comparison(True, 0, self.tuples, None, None, self.preserve, method)
 
     def _differs(
-        self, differing: int | None, codes: list[int], classes: ClassPair, method: Method
+        self, differing: int | None, codes: list[int], classes: ClassPair, method: ComparisonMethod
     ) -> Comparison:
         witness = {
             name: self.views.domain(name)[members[code]]
@@ -189,7 +189,7 @@ class PairwiseComparison:
         return self._differing(differing, witness, classes, method)
 
     def _differing(
-        self, differing: int | None, witness: dict[str, Value], classes: ClassPair, method: Method
+        self, differing: int | None, witness: dict[str, Value], classes: ClassPair, method: ComparisonMethod
     ) -> Comparison:
         labels = (self.views.classes[classes[0]], self.views.classes[classes[1]])
         return Comparison(False, differing, self.tuples, witness, labels, self.preserve, method)
@@ -370,7 +370,7 @@ class PairwiseComparison:
 
     # --- all pairs of classes -----------------------------------------------------------------------------
 
-    def _enumerated(self, method: Method) -> Comparison:
+    def _enumerated(self, method: ComparisonMethod) -> Comparison:
         """Look at every pair of sums, with all comparisons of classes at once."""
         parts = self.parts
         weights, weights_b = self._weights_of(parts.a), self._weights_of(parts.b)

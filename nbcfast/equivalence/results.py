@@ -13,7 +13,7 @@ from nbcfast._core.untyped import Document
 from nbcfast.table.values import Value
 
 ClassPair = tuple[int, int]  # positions of two classes
-Method = Literal["enumeration", "meet in the middle", "interval", "sample", "undecided"]
+ComparisonMethod = Literal["enumeration", "meet in the middle", "interval", "sample", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Comparison:
     witness: dict[str, Value] | None
     classes: tuple[Value, Value] | None
     preserve: Preserve
-    method: Method
+    method: ComparisonMethod
     bound: Margin | None = None
     rows: Longs | None = field(default=None, compare=False)
 

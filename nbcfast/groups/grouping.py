@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast._core.dtypes import Codes, Words
-from nbcfast._reading.distinct import DistinctRows, GrowingDomains, Rows
+from nbcfast._reading.distinct import CodedRows, DistinctRows, GrowingDomains
 from nbcfast._reading.source import (
     AnyTable,
     File,
@@ -182,7 +182,7 @@ def group_parts(
         part, n_parts = open_parts.pop()
         try:
             rows = _counted(source, domains, weights, threads, progress, limit, part, n_parts)
-        except _TooLargeError:
+        except _TooManyRowsError:
             if not names or n_parts > MOST_PARTS:
                 raise ValueError(f"memory_limit: a few groups alone take more than {limit} bytes") from None
             # The groups of one part are those of two parts of twice as many.
@@ -195,7 +195,7 @@ def group_parts(
         raise ValueError("no rows")
 
 
-class _TooLargeError(Exception):
+class _TooManyRowsError(Exception):
     """The groups of a part take more than the limit."""
 
 
@@ -208,7 +208,7 @@ def _counted(
     limit: int | None = None,
     part: int = 0,
     n_parts: int = 1,
-) -> Rows | None:
+) -> CodedRows | None:
     """The distinct rows of the groups of one part; None where it has none."""
     names = list(domains.builders)
     rows = DistinctRows(domains, names, threads)
@@ -224,7 +224,7 @@ def _counted(
                 # Rows of several batches count twice until they are merged.
                 rows.merge()
                 if rows.n_bytes * COPIES > limit:
-                    raise _TooLargeError
+                    raise _TooManyRowsError
     return rows.rows()
 
 
@@ -241,7 +241,7 @@ def _part_of(columns: list[Codes], n_parts: int) -> Words:
     return (key >> np.uint64(7)) & np.uint64(n_parts - 1)
 
 
-def _groups_of(rows: Rows, domains: GrowingDomains, names: list[str], sensitive: str) -> Groups:
+def _groups_of(rows: CodedRows, domains: GrowingDomains, names: list[str], sensitive: str) -> Groups:
     """The groups of distinct rows, with sorted domains."""
     columns, counts = rows
     sorted_domains, coded = [], []

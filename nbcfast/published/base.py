@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nbcfast._core.files import Writing
     from nbcfast._core.untyped import Document
 
-    Kind = TypeVar("Kind", bound="TableCertificate")
+    CertificateT = TypeVar("CertificateT", bound="TableCertificate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ class TableCertificate:
     text: str
 
     @classmethod
-    def of_parts(cls: type[Kind], parts: Parts, rows: int, **details: object) -> Kind:
+    def of_parts(cls: type[CertificateT], parts: Parts, rows: int, **details: object) -> CertificateT:
         """The certificate of what would be written; `details` are what this kind has besides."""
         assert parts.lines is not None
         fields = {**parts.fields, "table_sha256": parts.lines.sha256()}

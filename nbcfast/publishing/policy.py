@@ -17,7 +17,7 @@ from nbcfast.publishing.words import ARGUMENTS, Arguments, amount
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
-Method = Literal["canonical", "safetytransform", "est"]
+ReleaseMethod = Literal["canonical", "safetytransform", "est"]
 
 METHODS = ("canonical", "safetytransform", "est")
 FACTS = {
@@ -40,7 +40,7 @@ class Choice:
         Why it is not the canonical release, where nothing was asked for.
     """
 
-    method: Method
+    method: ReleaseMethod
     asked: bool
     why: str | None = None
 
@@ -65,7 +65,7 @@ class Demand:
 
     amplification: Fraction
     attacker: Attacker = "row"
-    method: Method | None = None
+    method: ReleaseMethod | None = None
     preserve: Preserve | None = None
     prior: Mapping[Value, Numeral] | None = None
     bits: int | None = None

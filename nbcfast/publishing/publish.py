@@ -12,7 +12,7 @@ from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.publishing.domains import Declarations
 from nbcfast.publishing.inputs import AsGiven, Caller
-from nbcfast.publishing.policy import Demand, Method, demanded
+from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import MAX_VALUES, prepare
 from nbcfast.publishing.report import Publication
 from nbcfast.table.table import Table
@@ -29,7 +29,7 @@ def publish(
     *,
     breach: tuple[Numeral, Numeral] | None = None,
     attacker: Attacker = "row",
-    method: Method | None = None,
+    method: ReleaseMethod | None = None,
     preserve: Preserve | None = None,
     prior: Mapping[Value, Numeral] | None = None,
     domains: Declarations | None = None,

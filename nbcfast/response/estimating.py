@@ -39,7 +39,7 @@ from nbcfast.views import Viewset, count
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-Method = Literal["projection", "em"]
+EstimationMethod = Literal["projection", "em"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Estimate:
     class_name: str
     classes: tuple[Value, ...]
     scheme: AnyScheme
-    method: Method
+    method: EstimationMethod
     class_domain: Domain = field(repr=False)
     domains: Mapping[str, Domain] = field(repr=False)
     converged: bool = True
@@ -173,7 +173,7 @@ def estimate(
     class_name: str,
     *,
     attributes: list[str] | None = None,
-    method: Method = "projection",
+    method: EstimationMethod = "projection",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Estimate:

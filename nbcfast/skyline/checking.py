@@ -12,7 +12,7 @@ from nbcfast import _skyline
 from nbcfast.groups.groups import Groups
 from nbcfast.groups.scanning import histograms
 from nbcfast.groups.sets import SetGroups, bits, check_l
-from nbcfast.skyline.deciding import MOST, Worst, is_breach_below, verdict, worst
+from nbcfast.skyline.deciding import MOST, LeastOdds, is_breach_below, verdict, worst
 from nbcfast.skyline.points import AnyPoint, Point, as_points
 from nbcfast.skyline.results import Attack, Key, Report, Reports, Secret
 from nbcfast.skyline.statistics import Statistics
@@ -124,7 +124,7 @@ def _capped(l: int, groups: Groups | SetGroups) -> int:
     return min(l, len(groups.domain))
 
 
-def breach_of(attack: Worst) -> float:
+def breach_of(attack: LeastOdds) -> float:
     """The probability; 1.0 only where it is certain."""
     if attack.certain:
         return 1.0
@@ -140,7 +140,7 @@ class _Attacks:
         self,
         statistics: Statistics,
         groups: Groups | SetGroups | None,
-        points: list[tuple[Point, int, Worst]],
+        points: list[tuple[Point, int, LeastOdds]],
     ) -> None:
         self.statistics, self.groups = statistics, groups
         self._places: dict[tuple[int, ...], tuple[int, int, tuple[int, ...]]] = {}
@@ -156,7 +156,7 @@ class _Attacks:
             for signature in signatures:
                 self._places[signature] = groups.locate(*signature)
 
-    def _signatures(self, l: int, worst: Worst) -> list[tuple[int, ...]]:
+    def _signatures(self, l: int, worst: LeastOdds) -> list[tuple[int, ...]]:
         """What to look for: kind, value, c, N, W, l."""
         _, vn, tw, mo = self.statistics.of(l)
         if worst.case == 1:
@@ -166,7 +166,7 @@ class _Attacks:
         other, d, n = vn[:, worst.v].tolist()
         return [(1, value, c, 0, w, l), (0, other, d, n, 0, l)]
 
-    def of(self, point: Point, l: int, worst: Worst) -> Attack:
+    def of(self, point: Point, l: int, worst: LeastOdds) -> Attack:
         """The worst attack on a point, with groups and values by name where there are groups."""
         k, m = min(point.k, MOST), min(point.m, MOST)
         _, _, tw, mo = self.statistics.of(l)

@@ -45,7 +45,7 @@ TINY = 1e-270  # odds below are all looked at by rationals: such floats lose dig
 
 
 @dataclass(frozen=True)
-class Worst:
+class LeastOdds:
     """The least odds of a point, and the entries of the tables that attain them.
 
     `t` is an entry of MO in case 1 and of TW else, `v` one of VN; `value` is -1 in case 1, where it is that
@@ -61,20 +61,20 @@ class Worst:
     exact: Exact = None  # the odds as an mpq, where they were computed
 
 
-def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False) -> Worst:
+def worst(statistics: Statistics, l: int, k: int, m: int, *, exact: bool = False) -> LeastOdds:
     """The worst attack; ties go to the lowest case, then to the first value and the first entry."""
     kernel = statistics.of(l)[0]
     k, m = min(k, MOST), min(m, MOST)
     odds, case, value, t, v, ambiguous, certain = kernel.breach(k, m)
     if certain:
-        return Worst(0.0, case, value, t, v, True, gmpy2.mpq(0))
+        return LeastOdds(0.0, case, value, t, v, True, gmpy2.mpq(0))
     if exact and min(m, int(statistics.of(l)[3][2].max())) > WRITTEN:
         raise ValueError(f"exact: a breach of more than {WRITTEN:,} factors is too long, got m = {m:,}")
     # Of attacks that floats cannot tell apart integers find the worst, unless these would be enormous. It
     # only decides which attack is told: no verdict depends on it.
     if exact or (ambiguous and m <= FEW):
         return exactly(statistics, l, k, m)
-    return Worst(odds, case, value, t, v, False)
+    return LeastOdds(odds, case, value, t, v, False)
 
 
 def is_safe(statistics: Statistics, l: int, k: int, m: int, confidence: Fraction) -> bool:
@@ -154,8 +154,8 @@ def band_of(m: int) -> float:
     return max(BAND, (4.0 * min(m, MULTIPLIED) + 32) * ROUND_OFF)
 
 
-class Best(NamedTuple):
-    """The least exact odds so far, with what attains them, as in `Worst`."""
+class OddsSoFar(NamedTuple):
+    """The least exact odds so far, with what attains them, as in `LeastOdds`."""
 
     odds: Exact
     case: int
@@ -164,30 +164,32 @@ class Best(NamedTuple):
     v: int
 
 
-def exactly(statistics: Statistics, l: int, k: int, m: int) -> Worst:
+def exactly(statistics: Statistics, l: int, k: int, m: int) -> LeastOdds:
     """The worst attack by rationals: floats only leave out what cannot be the least."""
     _, vn, tw, mo = statistics.of(l)
     a, w, c, n = mo
     zero = np.flatnonzero((k >= w) | ((m > 0) & (k + m >= n)))  # Statement 4.3: the value is certain
     if len(zero):
-        return Worst(0.0, 1, -1, int(zero[0]), -1, True, gmpy2.mpq(0))
+        return LeastOdds(0.0, 1, -1, int(zero[0]), -1, True, gmpy2.mpq(0))
     falls = _Falls(m)
-    best: Best | None = None
+    best: OddsSoFar | None = None
     near = (w - k) / a * falls.floats(n - 1 - k, c)
     for t in _least(near):
         odds = gmpy2.mpq(int(w[t]) - k, int(a[t])) * falls.exact(int(n[t]) - 1 - k, int(c[t]))
         if best is None or odds < best.odds:
-            best = Best(odds, 1, -1, t, -1)
+            best = OddsSoFar(odds, 1, -1, t, -1)
     assert best is not None
     if m > 0:
         cases = [(2, k, 0)] if k == 0 else [(2, k, 0), (3, 0, k)]
         for case, of_t, of_v in cases:
             best = _paired(best, case, tw, vn, of_t, of_v, falls)
     odds, case, value, t, v = best
-    return Worst(float(odds), case, value, t, v, False, odds)
+    return LeastOdds(float(odds), case, value, t, v, False, odds)
 
 
-def _paired(best: Best, case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, falls: _Falls) -> Best:
+def _paired(
+    best: OddsSoFar, case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, falls: _Falls
+) -> OddsSoFar:
     """The least of min (W - of_t) / c * min F(N - of_v) over the values, if it is less than `best`."""
     first, last = _parts(tw[0]), _parts(vn[0])  # the values of both are those that occur
     lefts = (tw[2] - of_t) / tw[1]
@@ -209,7 +211,7 @@ def _paired(best: Best, case: int, tw: Longs, vn: Longs, of_t: int, of_v: int, f
             seen.add(key)
             (left, t), (other, v) = min(exact_lefts), min(exact_others)
             if left * other < best.odds:
-                best = Best(left * other, case, int(tw[0, t]), t, v)
+                best = OddsSoFar(left * other, case, int(tw[0, t]), t, v)
     return best
 
 

@@ -17,11 +17,11 @@ from nbcfast.templates.template import Template
 
 if TYPE_CHECKING:
     from nbcfast._wire.disclosure import DisclosureDocument
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
     from nbcfast._wire.typed_values import Typed
 
 
-def disclosure_of(document: DisclosureDocument, rows: Rows, where: str) -> Disclosure:
+def disclosure_of(document: DisclosureDocument, rows: RowCounts, where: str) -> Disclosure:
     """The disclosure that a document of checked form describes, with these rows of its table.
 
     Its table has each distinct row once, in canonical order, with a weight.

@@ -15,10 +15,10 @@ from nbcfast.table.encode import code_dtype
 
 if TYPE_CHECKING:
     from nbcfast._wire.disguised import DisguisedDocument
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
 
-def disguised_of(document: DisguisedDocument, rows: Rows, where: str) -> Disguised:
+def disguised_of(document: DisguisedDocument, rows: RowCounts, where: str) -> Disguised:
     """The answers that a document of checked form describes, with these rows of its table, in their order."""
     scheme = from_dict(document.fields["scheme"], f"{where}: scheme")
     distinct = np.array(list(rows), np.int64).reshape(len(rows), len(document.columns))

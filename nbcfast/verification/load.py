@@ -20,7 +20,7 @@ from nbcfast.verification.partitions import partition_of
 from nbcfast.verification.remade import Answers
 
 if TYPE_CHECKING:
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
 
 
 READERS: dict[str, Callable[..., Published]] = {
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
     return release
 
 
-def published(document: Form, rows: Rows, where: str) -> Published:
+def published(document: Form, rows: RowCounts, where: str) -> Published:
     """What a certificate of checked form and the rows of its table describe, where it has one."""
     return READERS[document.fields["kind"]](document, rows, where)
 

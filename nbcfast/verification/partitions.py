@@ -18,7 +18,7 @@ from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
     from nbcfast._wire.partition_form import PartitionDocument
-    from nbcfast._wire.table_form import Rows
+    from nbcfast._wire.table_form import RowCounts
     from nbcfast._wire.typed_values import Typed
 
 
@@ -29,7 +29,7 @@ def _value(typed: Typed) -> Value:
     return SUPPRESSED if kind == "suppressed" else plain
 
 
-def partition_of(document: PartitionDocument, rows: Rows, where: str) -> Partition:
+def partition_of(document: PartitionDocument, rows: RowCounts, where: str) -> Partition:
     """The partition that a document of checked form describes, with these rows of its table."""
     domain = domain_of_json([typed for _, typed in document.values], f"{where}: sensitive")
     cells = {

@@ -474,7 +474,7 @@ def test_long_products_are_counted_as_what_they_cost(tmp_path, monkeypatch):
     document = verify_release.parse_any((tmp_path / "certificate.json").read_bytes())
     rows, _ = verify_release.judge_any(document, str(tmp_path))
     groups = list(verify_release.histograms(rows).values())
-    size = verify_release.Statistics(groups, 0).size
+    size = verify_release.GroupExtremes(groups, 0).size
     monkeypatch.setattr(verify_release, "MOST_WEIGHED", 2 + 30 * size)
     _, results = verify_release.judge_any(document, str(tmp_path))
     texts = {name: text for name, _, text in results}

@@ -351,7 +351,7 @@ LIES = {
     "scorecard": ("canonical", [_lie("_places_in_halves", lambda *_: ([], []))]),
     "diversity": ("partition", [_lie("_diverse", lambda *_: ALWAYS)]),
     "closeness": ("partition", [_lie("_close", lambda *_: ALWAYS)]),
-    "points": ("partition", [_lie("Statistics.judge", lambda *_: ALWAYS)]),
+    "points": ("partition", [_lie("GroupExtremes.judge", lambda *_: ALWAYS)]),
     "rows": ("disclosure", [_lie("judge_rows", lambda *_: ("rows", *ALWAYS))]),
     "templates": ("disclosure", [_all_templates_hold]),
     "exposed": ("disguised", [_lie("exposed", lambda *_: False)]),

@@ -141,7 +141,7 @@ GROUPS = st.lists(
 @given(GROUPS, st.integers(0, 2), st.integers(0, 3), st.integers(0, 150))
 def test_points_are_judged_as_by_the_formulas(groups, l, k, m):
     truth = least_odds(groups, l, k, m)
-    statistics = verify_release.Statistics(groups, l)
+    statistics = verify_release.GroupExtremes(groups, l)
     if truth is None:
         assert statistics.judge(k, m, Fraction(1)) == (False, "unsafe: somebody's value is certain")
         return
@@ -155,7 +155,7 @@ def test_equal_odds_of_too_many_factors_are_not_decided(monkeypatch):
     groups = [dict.fromkeys(range(30), 100)]
     point = 1, 2, 100
     breach = 1 / (1 + least_odds(groups, *point))
-    statistics = verify_release.Statistics(groups, point[0])
+    statistics = verify_release.GroupExtremes(groups, point[0])
     safe, text = statistics.judge(*point[1:], breach)
     assert (safe, text[:15]) == (False, "unsafe: breach ")
     assert statistics.judge(*point[1:], breach + CLOSE)[0] is True
