@@ -8,7 +8,6 @@ import numpy.typing as npt
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
 Int8s = npt.NDArray[np.int8]
-Int16s = npt.NDArray[np.int16]
 UInt16s = npt.NDArray[np.uint16]
 Int32s = npt.NDArray[np.int32]
 UInt32s = npt.NDArray[np.uint32]

@@ -19,7 +19,7 @@ import numpy as np
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, RowShares, best_at
+from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, RowShares, best_at, spread_of
 from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int
@@ -250,7 +250,7 @@ class RowSearch(Generic[SharesT]):
             least = least_rows(shares)
             nearest = plan.nearest(shares, least)
             # The band holds as many comparisons as can be watched: with fewer rows others would turn, unseen.
-            rows = max(least, math.ceil(shares.spread() / nearest.band) if nearest.band < math.inf else 1)
+            rows = max(least, math.ceil(spread_of(shares) / nearest.band) if nearest.band < math.inf else 1)
             most = min(2 * shares.proven_rows(), MOST_ROWS)
             order_at = None
             while rows <= most:

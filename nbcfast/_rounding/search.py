@@ -36,7 +36,13 @@ class RowShares(Protocol):
     floats: Floats
     values: list[Floats]
 
-    def spread(self) -> float: ...
+
+def spread_of(shares: RowShares) -> float:
+    """A = sum_i 1 / (pi_c min_t p) + 1 / pi_c: ln X of R rows is within about A / R of what it should be."""
+    total = 1 / shares.floats
+    for array in shares.values:
+        total = total + 1 / (shares.floats * array.min(axis=0))
+    return float(total.max())
 
 
 @dataclass
@@ -235,7 +241,7 @@ class Candidate:
 def candidates(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
     """Class counts and counts by largest remainder, with and without a tilt for ties."""
     seen = set()
-    error = shares.spread() / rows
+    error = spread_of(shares) / rows
     for tilt in (0.0, error / 8, error / 2):
         weights = shares.floats * (1 + tilt * np.arange(shares.n_classes))
         of_class = apportioned_columns(weights[:, np.newaxis] / weights.sum(), np.array([rows]))[:, 0]
@@ -284,7 +290,7 @@ def best_at(
     """
     best: Candidate | None = None
     best_key: tuple[bool, int, float] | None = None
-    pairs = close.within(2 * shares.spread() / rows)
+    pairs = close.within(2 * spread_of(shares) / rows)
     for of_class, counts in candidates(shares, rows):
         candidate = Candidate(pairs, shares, of_class, counts)
         variants = [candidate]

@@ -21,7 +21,7 @@ from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
 from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
-from nbcfast._rounding.search import MOST_ROWS, Nearest
+from nbcfast._rounding.search import MOST_ROWS, Nearest, spread_of
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 
@@ -121,7 +121,7 @@ class ScorecardPlan:
             codes: Longs = unravelled(places, sizes) if self.codes is None else self.codes[places]
             return codes + starts
 
-        return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
+        return Nearest(self._compared(shares), 2 * spread_of(shares) / rows, rows_of)
 
     def _compared(self, shares: EvenShares) -> Iterable[tuple[int, int, Floats, Bools]]:
         """Every pair of classes; of more than two, only where one of them is best if the label is kept."""

@@ -21,6 +21,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
+from nbcfast._rounding.search import spread_of
 from nbcfast.canonical.weights.results import Scorecard
 
 # Bits of everything here. With another number other releases would come out, and who checks one that was
@@ -122,31 +123,23 @@ class EvenShares:
             self.of_class = [_integer(share) for share in classes]
             self.floats = np.array([float(share) for share in classes])
             exact = {
-                level: [[_integer(share) for share in row] for row in level.spread(shares)]
+                level: [[_integer(share) for share in row] for row in level.per_value(shares)]
                 for level, (_, shares) in shares_of.items()
             }
             floats = {
-                level: np.array([[float(share) for share in row] for row in level.spread(shares)])
+                level: np.array([[float(share) for share in row] for row in level.per_value(shares)])
                 for level, (_, shares) in shares_of.items()
             }
             self.exact = [exact[level] for level in levels]
             self.values = [floats[level] for level in levels]
         self.unit = float(unit)
 
-    def spread(self) -> float:
-        """A = sum_i 1 / (pi_c min_t p) + 1 / pi_c: ln X is within about A / R of what it should be."""
-        total = 1 / self.floats
-        for array in self.values:
-            total = total + 1 / (self.floats * array.min(axis=0))
-        return float(total.max())
-
     def proven_rows(self) -> int:
         """Largest remainder moves every logarithm of a ratio by less than 2 A / R."""
         room = Fraction(self.unit) * self.scores.gap if self.unit else Fraction(1)
-        least = Fraction(self.spread()) * Fraction(9, 4) / room
-        return round_up(
-            max(math.ceil(least), 16 * math.ceil(self.spread()), self.least_rows * self.n_classes)
-        )
+        spread = spread_of(self)
+        least = Fraction(spread) * Fraction(9, 4) / room
+        return round_up(max(math.ceil(least), 16 * math.ceil(spread), self.least_rows * self.n_classes))
 
     def plain(self, rows: int) -> Counted | None:
         """Largest remainder, of exact shares; None where a class is too small for a count of 1 everywhere."""
@@ -220,7 +213,7 @@ class _EqualRows:
             shares.append([part / (whole * column) for part, column in zip(parts, sums, strict=True)])
         return sums, shares
 
-    def spread(self, shares: list[list[gmpy2.mpfr]]) -> list[list[gmpy2.mpfr]]:
+    def per_value(self, shares: list[list[gmpy2.mpfr]]) -> list[list[gmpy2.mpfr]]:
         """One row a value."""
         return [shares[level] for level in self.of_value]
 

@@ -18,7 +18,7 @@ from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
-from nbcfast._rounding.search import Nearest
+from nbcfast._rounding.search import Nearest, spread_of
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.transform.ladder import Ladder, k_between
 from nbcfast.transform.scaled import scaled_by
@@ -62,7 +62,7 @@ class Decisions:
             rows_of_tuples: Longs = unravelled(places, sizes) + starts
             return rows_of_tuples
 
-        return Nearest(self._compared(shares), 2 * shares.spread() / rows, rows_of)
+        return Nearest(self._compared(shares), 2 * spread_of(shares) / rows, rows_of)
 
     def _compared(self, shares: ScaledShares) -> Iterable[tuple[int, int, Floats, Bools]]:
         # From the scaled numbers alone, as all that is tried must be the same for views with equal ratios

@@ -16,6 +16,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Floats
 from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
+from nbcfast._rounding.search import spread_of
 from nbcfast.transform.adjusted import attribute_sums
 from nbcfast.transform.scaled import Scaled, tilt_for
 
@@ -54,13 +55,6 @@ class ScaledShares:
             )
         self.least_rows = max(np.diff(self.starts).tolist(), default=1)
 
-    def spread(self) -> float:
-        """A = sum_i 1 / (pi_c min_t p) + 1 / pi_c: ln X' is within about A / R of what it should be."""
-        total = 1 / self.floats
-        for array in self.values:
-            total = total + 1 / (self.floats * array.min(axis=0))
-        return float(total.max())
-
     def classes_at(self, rows: int, tilt: Fraction) -> list[int]:
         """Class counts that add up to `rows`."""
         numbers = [share * (tilt.denominator + c * tilt.numerator) for c, share in enumerate(self.of_class)]
@@ -85,7 +79,7 @@ class ScaledShares:
         """About as many rows as a proof needs: 2C (sum_i 1/p + 1/pi) k / delta, up to three digits."""
         scaled = self.scaled
         margin = scaled.margin if scaled.margin is not None else Fraction(1)
-        spread = Fraction(self.spread()) * Fraction(65, 64)
+        spread = Fraction(spread_of(self)) * Fraction(65, 64)
         least = 2 * self.n_classes * spread * scaled.k / margin
         return round_up(max(math.ceil(least), math.ceil(16 * spread), self.least_rows * self.n_classes))
 
@@ -151,7 +145,7 @@ def _float(number: Fraction) -> float:
 
 def tilt_at(shares: ScaledShares, rows: int) -> Fraction:
     """The tilt that puts ties right whatever the rounding to so many rows does."""
-    error = shares.scaled.error + Fraction(shares.spread()) * Fraction(65, 64) / rows
+    error = shares.scaled.error + Fraction(spread_of(shares)) * Fraction(65, 64) / rows
     return tilt_for(error, shares.n_classes)
 
 

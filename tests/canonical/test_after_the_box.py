@@ -23,6 +23,8 @@ PLAIN = {
     "_core.untyped.Exact",
     "_wire.messages.short",
     "_core.numbers.Numeral",
+    "_core.choices.Attacker",
+    "_core.choices.Preserve",
     "_core.numbers.exact",
 }
 
@@ -58,6 +60,7 @@ AFTER_THE_BOX = {
         "_rounding.rows.unsafe",
         "_rounding.search.MOST_ROWS",
         "_rounding.search.Nearest",
+        "_rounding.search.spread_of",
         "safety",
         "_core.numbers.number_text",
         "views.Viewset",
@@ -66,6 +69,7 @@ AFTER_THE_BOX = {
         "_rounding.apportion.Counted",
         "_rounding.apportion.apportioned",
         "_rounding.apportion.round_up",
+        "_rounding.search.spread_of",
     },
     "weights.exact": {"_solve.System"},
     "weights.interior": {"_interior"},

@@ -20,10 +20,6 @@ def longs(*numbers):
     return np.array(numbers, np.int64)
 
 
-def bytes_of(*codes):
-    return np.array(codes, np.uint8)
-
-
 # --- Columns ---------------------------------------------------------------------------------------------
 
 

@@ -201,10 +201,6 @@ def program(world):
     return made
 
 
-def signs_of(world, *shape):
-    return world.numbers.choice([-1, 1], shape).astype(np.int8)
-
-
 def program_rows(world):
     n = world.rng.randrange(5)
     return world.numbers.integers(0, 4, (n, 2), np.int32), world.numbers.choice([-1, 1], (n, 2)).astype(

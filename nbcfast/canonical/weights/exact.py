@@ -16,7 +16,7 @@ from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs
 from nbcfast._core.untyped import Exact
 from nbcfast._solve import System
 
-SparseRows = tuple[Int32s, Int8s]  # for each row its columns and signs
+DemandRows = tuple[Int32s, Int8s]  # for each row its columns and signs
 
 PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2^31
 FIRST_DIGITS = 8
@@ -28,7 +28,7 @@ class Oracle(Protocol):
     def violated(self, g: Floats, limit: float) -> tuple[Int32s, Int8s, float]:
         """Columns and signs of rows below the limit, the worst for each value, and the lowest of all rows."""
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> SparseRows:
+    def exactly(self, numbers: Sequence[int], limit: int) -> DemandRows:
         """Rows below the limit, decided by integers: none if and only if there are none."""
 
 

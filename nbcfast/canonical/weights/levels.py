@@ -14,7 +14,7 @@ from nbcfast._core.dtypes import Floats, Int8s, Int32s, Longs, Words
 from nbcfast._halves.codes import summed as summed_up
 from nbcfast._margin import dominance
 from nbcfast.canonical.boxes.types import Box
-from nbcfast.canonical.weights.exact import SparseRows
+from nbcfast.canonical.weights.exact import DemandRows
 
 T = TypeVar("T")
 
@@ -170,11 +170,11 @@ class Levels:
         lowest = self.separator.separate(np.ascontiguousarray(g), limit, self._found)
         return (*self._rows(), min(lowest))
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> SparseRows:
+    def exactly(self, numbers: Sequence[int], limit: int) -> DemandRows:
         """Tuples below the limit, decided by integers: of each level and label the one furthest below."""
         return self.extremes(numbers, limit)[0]
 
-    def extremes(self, numbers: Sequence[int], limit: int) -> tuple[SparseRows, int | None, int | None]:
+    def extremes(self, numbers: Sequence[int], limit: int) -> tuple[DemandRows, int | None, int | None]:
         """The same, and the lowest sum of label 0 and of label 1 taken negative; None where there is none."""
         numbers = self.leaned(numbers)
         common = math.gcd(limit, *numbers)
@@ -202,7 +202,7 @@ class Levels:
         parts = [numbers[start : start + size] for start, size in zip(self.starts, self.sizes, strict=True)]
         return sum(map(min, parts)), sum(map(max, parts))
 
-    def _extremes(self, numbers: list[int], limit: int) -> tuple[SparseRows, int | None, int | None]:
+    def _extremes(self, numbers: list[int], limit: int) -> tuple[DemandRows, int | None, int | None]:
         parts = [numbers[start : start + size] for start, size in zip(self.starts, self.sizes, strict=True)]
         most = sum(max(map(abs, part)) for part in parts)
         if max(most, abs(limit)).bit_length() > WIDE_BITS:
@@ -212,7 +212,7 @@ class Levels:
         of_labels = [unpacked(row) if has else None for row, has in zip(lowest, occurs, strict=True)]
         return self._rows(), of_labels[0], of_labels[1]
 
-    def _extremes_of_long(self, numbers: list[int], limit: int) -> tuple[SparseRows, int | None, int | None]:
+    def _extremes_of_long(self, numbers: list[int], limit: int) -> tuple[DemandRows, int | None, int | None]:
         """As the kernel does it, with Python's integers; only the worst tuple of each label is listed."""
         sums_a, sums_b = (
             summed([np.array(numbers[start : start + size], object) for start, size in side])
@@ -245,7 +245,7 @@ class Levels:
         parts = list(zip(self.starts, self.sizes, strict=True))
         return parts[: self.n_first], parts[self.n_first :]
 
-    def _rows(self) -> SparseRows:
+    def _rows(self) -> DemandRows:
         """The tuples found, each once, as columns and signs."""
         worst = self._found.reshape(-1, 2)
         is_level_of_a = np.repeat(np.arange(len(self.weights)) < self._values_a, 2)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Int8s, Int32s, Longs
 from nbcfast.canonical.boxes.types import ListedBox
-from nbcfast.canonical.weights.exact import SparseRows
+from nbcfast.canonical.weights.exact import DemandRows
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Listed:
         rows = np.flatnonzero(values < limit)
         return (*self._worst(values[rows], rows), float(values.min()))
 
-    def exactly(self, numbers: Sequence[int], limit: int) -> SparseRows:
+    def exactly(self, numbers: Sequence[int], limit: int) -> DemandRows:
         """The same, decided by integers: floats only leave out what cannot be below the limit."""
         rows = np.arange(len(self.columns))
         if limit > 0:
@@ -68,7 +68,7 @@ class Listed:
         total: Array = array[columns].sum(axis=1)
         return total
 
-    def extremes(self, numbers: Sequence[int], limit: int) -> tuple[SparseRows, int | None, int | None]:
+    def extremes(self, numbers: Sequence[int], limit: int) -> tuple[DemandRows, int | None, int | None]:
         """The rows below the limit, and the lowest sum of label 0 and of label 1 taken negative."""
         values = self.totals(numbers) * self._sign
         lowest = [min(values[self._sign == sign].tolist(), default=None) for sign in (1, -1)]
@@ -88,7 +88,7 @@ class Listed:
         """For each attribute, where the number of each value stands."""
         return [list(range(start, start + size)) for start, size in zip(self.starts, self.sizes, strict=True)]
 
-    def _worst(self, values: npt.NDArray[np.generic], rows: Longs) -> SparseRows:
+    def _worst(self, values: npt.NDArray[np.generic], rows: Longs) -> DemandRows:
         rows = rows[np.argsort(values, kind="stable")]
         chosen = np.zeros(len(self.columns), bool)
         for i in range(self.width):

@@ -15,7 +15,7 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Bools, Floats, Int8s, Int32s, Longs
 from nbcfast._halves.codes import unravelled
 from nbcfast.canonical.boxes.sides import Pair, Sides, cubed, halves_summed
-from nbcfast.canonical.weights.exact import SparseRows
+from nbcfast.canonical.weights.exact import DemandRows
 
 SMALL = 1 << 61  # sums of integers below are 64-bit
 
@@ -59,7 +59,7 @@ class Unknowns:
             for start, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True)
         ]
 
-    def rows(self, winners: Longs, losers: Longs, codes: Longs) -> SparseRows:
+    def rows(self, winners: Longs, losers: Longs, codes: Longs) -> DemandRows:
         """The demands that a winner beats a loser at a tuple of levels."""
         at = self.offsets[:-1] + codes * self.n_classes
         columns = np.concatenate([at + winners[:, np.newaxis], at + losers[:, np.newaxis]], axis=1)
@@ -96,7 +96,7 @@ class HalvedDemands:
         columns, signs, lowest = self._missed(self.unknowns.split(np.asarray(g, np.float64)), limit)
         return columns, signs, float(lowest)
 
-    def exactly(self, numbers: Sequence[int], denominator: int) -> SparseRows:
+    def exactly(self, numbers: Sequence[int], denominator: int) -> DemandRows:
         """The same by integers: demands below the denominator."""
         numbers = [int(number) for number in numbers]
         if self._fits(max(map(abs, numbers), default=0), denominator):
@@ -160,7 +160,7 @@ class HalvedDemands:
         columns, signs = self._rows(chosen)
         return columns, signs, 1 if lowest is None else lowest
 
-    def _rows(self, chosen: list[tuple[Array, int, int, Longs, Longs]]) -> SparseRows:
+    def _rows(self, chosen: list[tuple[Array, int, int, Longs, Longs]]) -> DemandRows:
         """Each demand once, the one that is missed by most first."""
         n_classes = self.sides.n_classes
         if not chosen:
@@ -230,7 +230,7 @@ class ListedDemands:
         values = _values(self.columns, self.signs, np.asarray(g, np.float64))
         return *self._worst(values, values < limit), float(values.min(initial=np.inf))
 
-    def exactly(self, numbers: Sequence[int], denominator: int) -> SparseRows:
+    def exactly(self, numbers: Sequence[int], denominator: int) -> DemandRows:
         values = self._of_long(numbers)
         # Places in order are as good as the values.
         ranks = np.unique(values, return_inverse=True)[1].reshape(-1)
@@ -251,7 +251,7 @@ class ListedDemands:
     def _of_long(self, numbers: Sequence[int]) -> Array:
         return _values(self.columns, self.signs, np.array([int(number) for number in numbers], object))
 
-    def _worst(self, values: Array, missed: Bools) -> SparseRows:
+    def _worst(self, values: Array, missed: Bools) -> DemandRows:
         """For each pair of classes, attribute and level the lowest of those that are missed."""
         at = np.flatnonzero(missed)
         at = at[np.argsort(values[at], kind="stable")]
