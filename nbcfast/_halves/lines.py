@@ -1,4 +1,4 @@
-"""f = ln X_c - ln X_d as a sum over the attributes, in fixed point, and the split into halves."""
+"""f = ln X_c - ln X_d as a sum over the attributes, in fixed point, listed half by half."""
 
 from __future__ import annotations
 
@@ -145,7 +145,11 @@ class Line:
         and for the difference and the sum of f at two tuples.
         """
         if self._exact_made:
-            raise AssertionError("limbs were asked for twice")
+            # Limbs decide whatever a kernel asks, so it cannot ask again.
+            raise RuntimeError(
+                "logarithms that are precise enough to decide did not decide, which is a fault of nbcfast; "
+                "please report it with the viewset"
+            )
         parts = self.parts
         ups, downs = self.base_term.up.bit_length(), self.base_term.down.bit_length()
         in_half = 0  # bits

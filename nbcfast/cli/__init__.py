@@ -1,4 +1,4 @@
-"""The command line: `nbcfast VERB ...`. The verbs are in `nbcfast.cli.verbs`, one function a verb.
+"""The command line: `nbcfast VERB ...`. Each verb is in a module of its own, or of its kind.
 
 This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.
 """

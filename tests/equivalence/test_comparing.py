@@ -174,6 +174,18 @@ def fewer_classes(views, n_classes):
     )
 
 
+def test_no_verdict_where_precise_logarithms_do_not_decide():
+    class Undecided:
+        def nearest(self, *_):
+            return False
+
+    line = Line(
+        Term(0, 1, 1), [[Term.of(2, 1), Term.of(1, 2)]], TwoHalves((), (), (0,), 1, 1, 2), FixedLogs()
+    )
+    with pytest.raises(RuntimeError, match="did not decide, which is a fault of nbcfast; please report it"):
+        line.nearest(Undecided(), (), True)
+
+
 def test_long_work_goes_on_after_a_look_for_interrupts():
     """More comparisons than are made at a time: sums that only limbs tell apart, and dominance."""
     rng = np.random.default_rng(4)
