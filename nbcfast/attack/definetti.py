@@ -178,10 +178,10 @@ def definetti(
     rounds = positive(rounds, "rounds")
     secret = people.column(sensitive)
     names = [name for name in people.names if name != sensitive]
-    groups, n_groups = _positions(ids, people.n_rows)
+    groups, n_groups = numbered_groups(ids, people.n_rows)
     weights = np.ones(people.n_rows) if people.weights is None else people.weights.astype(np.float64)
     right = secret.codes if truth is None else _codes_of(truth, secret.domain, people.n_rows)
-    model = _Model(people, names, groups, n_groups, secret.codes, len(secret.domain), weights)
+    model = SecretsModel(people, names, groups, n_groups, secret.codes, len(secret.domain), weights)
     done = model.learn(rounds, progress)
     probabilities = model.probabilities
     guesses = probabilities.argmax(axis=1)
@@ -231,7 +231,7 @@ def _attacked(
     return people, group_ids, sensitive
 
 
-class _Model:
+class SecretsModel:
     """A naive Bayes model of the people of groups, who are alike in cells of equal rows of a group."""
 
     def __init__(
@@ -324,7 +324,7 @@ class _Model:
         self.factors = factors
 
 
-def _positions(group_ids: npt.ArrayLike, n_rows: int) -> tuple[Longs, int]:
+def numbered_groups(group_ids: npt.ArrayLike, n_rows: int) -> tuple[Longs, int]:
     """Groups as numbers from 0 without gaps, and how many there are."""
     ids = np.asarray(group_ids)
     if ids.ndim != 1 or len(ids) != n_rows:
@@ -345,7 +345,7 @@ def _codes_of(values: Iterable[Value], domain: Domain, n_rows: int) -> Longs:
 
 
 def _held_out(
-    model: _Model,
+    model: SecretsModel,
     holdout: AnyTable | tuple[AnyTable, npt.ArrayLike],
     table: Table,
     names: list[str],

@@ -86,7 +86,7 @@ def _document(partition: Partition, order: str, seeded: bool, weights: str | Non
         else [json_rational(demands.closeness[0]), demands.closeness[1]],
         "columns": [
             {
-                "cells": [[cell.text, _typed_cell(cell)] for cell in partition.cells[name]],
+                "cells": [[cell.text, typed_cell(cell)] for cell in partition.cells[name]],
                 "name": name,
             }
             for name in partition.quasi
@@ -117,7 +117,7 @@ def _document(partition: Partition, order: str, seeded: bool, weights: str | Non
     }
 
 
-def _typed_cell(cell: Cell) -> list[list[str | None]]:
+def typed_cell(cell: Cell) -> list[list[str | None]]:
     """Each value with its type; numbers among intervals stay what they are."""
     typed = []
     for value in cell.values:

@@ -46,7 +46,7 @@ def dataset(release: Release, rng: np.random.Generator | None, progress: Progres
     """A synthetic table; see `Release.dataset`."""
     views = release.views
     class_name = _checked(release, MOST_ROWS)
-    generator = _generator(rng)
+    generator = generator_of(rng)
     n_rows = views.n_rows
     sizes = [int(size) for size in views.class_counts]
     done = 0
@@ -95,13 +95,13 @@ def stream(
     if ending is None or not name.lower().endswith(WRITTEN):
         raise ValueError(f"path must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
     class_name = _checked(release, MOST_STREAMED_ROWS)
-    generator = _generator(rng)
+    generator = generator_of(rng)
     blocks = _blocks(release, class_name, generator, progress)
     if ending.kind == "parquet":
         _write_parquet(release, blocks, file, seeded=rng is not None)
     else:
         domains = {**release.views.domains, class_name: release.views.class_domain}
-        texts = {column: _texts(domain, column) for column, domain in domains.items()}
+        texts = {column: csv_texts(domain, column) for column, domain in domains.items()}
         if ending.compression is None:
             _write_csv(texts, blocks, file)
         else:
@@ -125,7 +125,8 @@ def _checked(release: Release, most: int) -> str:
     return class_name
 
 
-def _generator(rng: np.random.Generator | None) -> np.random.Generator:
+def generator_of(rng: np.random.Generator | None) -> np.random.Generator:
+    """Who draws: a generator that was given, or one that the operating system seeds."""
     if rng is None:
         return np.random.default_rng()
     generator_or_none(rng)
@@ -202,7 +203,7 @@ def _write_parquet(release: Release, blocks: Iterator[Table], file: IO[bytes], *
             writer.close()
 
 
-def _texts(domain: Domain, name: str, instead: str = "use .parquet") -> list[str]:
+def csv_texts(domain: Domain, name: str, instead: str = "use .parquet") -> list[str]:
     """The fields of a column's values, quoted where CSV needs it; a null is empty.
 
     `instead` is what to do where it cannot hold them.
@@ -217,10 +218,11 @@ def _texts(domain: Domain, name: str, instead: str = "use .parquet") -> list[str
     for text in plain:
         if any("\ud800" <= sign <= "\udfff" for sign in text):
             raise ValueError(f"column {name!r}: value {text!r} cannot be written as UTF-8")
-    return [_field(text) for text in plain]
+    return [csv_field(text) for text in plain]
 
 
-def _field(text: str) -> str:
+def csv_field(text: str) -> str:
+    """A text as it stands in CSV, quoted where it has to be."""
     if not text:
         return text
     line = io.StringIO()
@@ -235,7 +237,7 @@ def _write_csv(
     import pyarrow as pa
     from pyarrow import compute
 
-    file.write((",".join(map(_field, texts)) + "\n").encode())
+    file.write((",".join(map(csv_field, texts)) + "\n").encode())
     last = list(texts)[-1]
     fields = {
         name: pa.array([text + "\n" if name == last else text for text in column], pa.large_string())

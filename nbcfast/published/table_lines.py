@@ -19,7 +19,7 @@ from nbcfast._wire.json_entries import TooLong
 from nbcfast._wire.regular_files import MOST_OF_TABLE, PARQUET, TABLE, regular
 from nbcfast._wire.table_csv import MOST_LINES, copy_hash
 from nbcfast._wire.table_form import TableForm
-from nbcfast.published.dataset import SUPPRESSED_TEXT, _field, _generator, _texts
+from nbcfast.published.dataset import SUPPRESSED_TEXT, csv_field, csv_texts, generator_of
 from nbcfast.published.document import expect_fit
 from nbcfast.published.typed import json_value
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
@@ -41,7 +41,7 @@ def ordered_by(order: str, rng: np.random.Generator | None) -> np.random.Generat
     choice(order, ("canonical", "shuffled"), "order")
     if rng is not None and order != "shuffled":
         raise ValueError("rng goes with order='shuffled'")
-    return _generator(rng) if order == "shuffled" else None
+    return generator_of(rng) if order == "shuffled" else None
 
 
 class Lines:
@@ -57,12 +57,12 @@ class Lines:
             names.append(weights)
         for name in names:
             _readable(name, "name of a column")
-        self.header = (",".join(map(_field, names)) + "\n").encode()
+        self.header = (",".join(map(csv_field, names)) + "\n").encode()
         self.table = table
         self.weights = weights
         instead = "put another value in the place of one of them"
         self.texts = {
-            name: _texts(self.table.column(name).domain, name, instead) for name in self.table.names
+            name: csv_texts(self.table.column(name).domain, name, instead) for name in self.table.names
         }
         for name, texts in self.texts.items():
             if len(set(texts)) < len(texts):

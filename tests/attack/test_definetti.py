@@ -1,4 +1,4 @@
-"""The deFinetti attack on partitions."""
+"""The deFinetti attack on people whose groups are published."""
 
 import json
 
@@ -8,7 +8,7 @@ from partition_cases import adult
 
 import nbcfast
 from nbcfast import Table
-from nbcfast.attack.definetti import definetti
+from nbcfast.attack.definetti import SecretsModel, definetti, numbered_groups
 from nbcfast.mondrian import anonymize
 
 
@@ -63,11 +63,9 @@ def test_the_attack_on_rows_that_tell_nothing_is_the_baseline():
 
 
 def test_guesses_add_up_to_what_is_published():
-    from nbcfast.attack.definetti import _Model, _positions
-
     table, ids = smokers(400)
-    groups, n = _positions(ids, 400)
-    model = _Model(table, ["smokes"], groups, n, table.codes("ill"), 2, np.ones(400))
+    groups, n = numbered_groups(ids, 400)
+    model = SecretsModel(table, ["smokes"], groups, n, table.codes("ill"), 2, np.ones(400))
     model.learn(5, None)
     sums = np.add.reduceat(model.probabilities * model.people[:, None], model.starts, axis=0)
     assert np.allclose(sums, model.histograms, atol=1e-3)

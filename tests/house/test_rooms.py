@@ -137,12 +137,30 @@ def test_no_module_name_stands_for_two():
     assert {name for name, n in names.items() if n > 1} == set()
 
 
-def test_no_private_name_leaves_its_room():
+def test_no_private_name_leaves_its_module():
     private = {
         (module.removeprefix("nbcfast."), name.removeprefix("nbcfast."))
-        for module, name, target, _ in imports()
-        if re.match(r"_[a-zA-Z]", name.rpartition(".")[2])
-        and name.count(".") > 1
-        and room_of(target) != room_of(module)
+        for module, name, _, _ in imports()
+        if re.match(r"_[a-zA-Z]", name.rpartition(".")[2]) and name.count(".") > 1
     }
     assert private == set()
+
+
+def private_imports(source):
+    """What a test imports of a module of ours that begins with an underscore, and is no module."""
+    return {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nbcfast.")
+        for alias in node.names
+        if re.match(r"_[a-zA-Z]", alias.name) and f"{node.module}.{alias.name}" not in MODULES
+    }
+
+
+def test_no_test_imports_a_private_name():
+    paths = Path(__file__).resolve().parents[1].rglob("*.py")
+    private = {path.name: private_imports(path.read_text(encoding="utf-8")) for path in paths}
+    assert {name: names for name, names in private.items() if names} == {}
+    assert private_imports("from nbcfast.table.values import _plain, plain") == {
+        "nbcfast.table.values._plain"
+    }

@@ -14,11 +14,12 @@ import pytest
 from partition_cases import failed, people, resigned
 
 import nbcfast
-from nbcfast import Table, verify_release
+from nbcfast import Interval, Table, verify_release
 from nbcfast.mondrian import anonymize
 from nbcfast.mondrian.demands import Demands
-from nbcfast.mondrian.quasi import element
-from nbcfast.published.dataset import _field
+from nbcfast.mondrian.quasi import Cell, element
+from nbcfast.mondrian.wire import typed_cell
+from nbcfast.published.dataset import csv_field
 
 
 @pytest.fixture
@@ -346,7 +347,7 @@ def test_the_spelling_is_that_of_the_writer(tmp_path):
         "\u2028",
         "*",
     ]
-    assert [verify_release.field(text) for text in texts] == list(map(_field, texts))
+    assert [verify_release.field(text) for text in texts] == list(map(csv_field, texts))
     found = anonymize({'a"b': list(range(len(texts))), "ill": texts}, ['a"b'], "ill", k=2)
     found.save(tmp_path)
     assert nbcfast.verify(tmp_path).ok
@@ -364,3 +365,25 @@ def test_nulls_and_suppressed_values_come_back(tmp_path):
     found.save(tmp_path)
     assert nbcfast.verify(tmp_path).ok
     assert nbcfast.load(tmp_path).certificate == found.certificate
+
+
+def test_elements_of_cells_are_those_of_the_library():
+    values = [
+        None,
+        nbcfast.SUPPRESSED,
+        "null",
+        "suppressed",
+        "",
+        " x",
+        "a..b",
+        "a,b",
+        'q"',
+        "{",
+        "é",
+        "\t",
+        "x\ny",
+    ]
+    values += ["plain text", "[1, 2)", True, 3, -4.5, 1e300, Interval(1, "2.5")]
+    typed = typed_cell(Cell("", tuple(values)))
+    for value, entry in zip(values, typed, strict=True):
+        assert verify_release.element(verify_release.value(entry, "")) == element(value)

@@ -289,32 +289,6 @@ def test_a_generalised_cell_does_not_pass_for_another(tmp_path, cells, said):
     assert said in repr(nbcfast.verify(tmp_path)).replace("[0.5, inf)", "[1/2, inf)")
 
 
-def test_elements_of_cells_are_those_of_the_library():
-    from nbcfast import Interval
-    from nbcfast.mondrian.quasi import Cell, element
-    from nbcfast.mondrian.wire import _typed_cell
-
-    values = [
-        None,
-        nbcfast.SUPPRESSED,
-        "null",
-        "suppressed",
-        "",
-        " x",
-        "a..b",
-        "a,b",
-        'q"',
-        "{",
-        "é",
-        "\t",
-        "x\ny",
-    ]
-    values += ["plain text", "[1, 2)", True, 3, -4.5, 1e300, Interval(1, "2.5")]
-    typed = _typed_cell(Cell("", tuple(values)))
-    for value, entry in zip(values, typed, strict=True):
-        assert verify_release.element(verify_release.value(entry, "")) == element(value)
-
-
 @pytest.mark.parametrize("kind", ["partition", "disclosure"])
 def test_a_parquet_of_another_table_does_not_stay(kind, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
