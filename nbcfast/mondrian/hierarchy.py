@@ -82,7 +82,7 @@ def _tree(hierarchy: object, domain: Domain, where: str, delimiter: str) -> Tree
         if value is None:
             hint = ": a null is None in a mapping, and an empty first field (a line ;set;..) in a file"
         raise ValueError(f"{where}: the value {value!r} has no place in the hierarchy{hint}")
-    return _laid_out(kept, domain, where)
+    return _laid_out(kept, where)
 
 
 def _children(sets: Mapping[object, object], where: str) -> Iterator[Node]:
@@ -163,7 +163,7 @@ def _place_of(value: object, domain: Domain) -> int:
     return domain.values.index(value) if value in domain.values else -1
 
 
-def _laid_out(root: Node, domain: Domain, where: str) -> Tree:
+def _laid_out(root: Node, where: str) -> Tree:
     """Leaves in order, nodes breadth first."""
     order: list[int] = []
     spans: dict[int, tuple[int, int]] = {}

@@ -78,7 +78,7 @@ class Levels:
         larger = np.cumsum(np.bincount(self._count_a, minlength=len(b) + 1)[::-1])[::-1][1:]
         count_b = np.empty(len(b), np.int32)
         count_b[order_b] = larger
-        self._confirm(box, sides, (a, b), count_b)
+        self._confirm(box, sides, count_b)
         order_a = np.argsort(-self._count_a, kind="stable").astype(np.int32)
         order_b = np.argsort(-count_b, kind="stable").astype(np.int32)
         self.sides = (len(a), len(b))
@@ -94,7 +94,6 @@ class Levels:
         self,
         box: Box,
         sides: tuple[tuple[int, ...], tuple[int, ...]],
-        kept: tuple[Longs, Longs],
         count_b: Int32s,
     ) -> None:
         """That merging has lost nothing: counts are those of levels, each as often as it has values."""

@@ -284,12 +284,12 @@ def shortened(box: ManyBox, levelled: LevelDemands, solution: Solution, most: Fr
         if tied is not None:
             return _scorecard(box, points, tied, scale, None, 0)
     points, true = _rounded(solution, largest)
-    return _scorecard(box, points, true, largest, None, _changed(box, levelled, points, true))
+    return _scorecard(box, points, true, largest, None, _changed(box, points, true))
 
 
 def differing(box: ManyBox, card: Scorecard) -> int:
     """How many tuples points decide otherwise than a box."""
-    return _changed(box, demands_of(box), list(card.points), [*card.constants, 0])
+    return _changed(box, list(card.points), [*card.constants, 0])
 
 
 def _scales() -> Iterator[Fraction]:
@@ -384,7 +384,7 @@ def _scorecard(
     )
 
 
-def _changed(box: ManyBox, levelled: LevelDemands, points: PointArrays, constants: list[int]) -> int:
+def _changed(box: ManyBox, points: PointArrays, constants: list[int]) -> int:
     """How many tuples the points answer differently from the box."""
     if box.tuples > MOST_COMPARED:
         raise Infeasible(
