@@ -1,1 +1,7 @@
-"""What every room stands on: errors, numbers, threads, joint tables, new files."""
+"""What every room stands on: errors, numbers, threads, joint tables, new files.
+
+`errors`: what is raised beside ValueError and TypeError; `validation`: arguments one by one; `choices`: what
+several methods let a publisher choose; `numbers`: exact ones, from arguments and as texts; `products`: of
+many integers. `dtypes` and `untyped`: names for annotations. `threads`: rows in chunks; `joint`: several
+columns looked up with one index; `files`: written whole or not at all.
+"""

@@ -1,4 +1,13 @@
-"""Adversaries: what anybody can learn from what is published."""
+"""Adversaries: what anybody can learn from what is published.
+
+`queries` is what all share: the views looked at, and the values known. A function a module:
+
+- beliefs: `posteriors`; `breaches` and `worst`, which search by `branching`
+- tables behind counts: `worlds` lists them, `exactly` and `moments` give posteriors over them
+- private counts from published: `inverting` by `column_attack` and `cross_ratios` (`inversion` is what they
+  find), `totals`, `membership`
+- partitions: `definetti`
+"""
 
 from nbcfast.attack.breaches import Breach, breach
 from nbcfast.attack.definetti import DeFinetti, definetti

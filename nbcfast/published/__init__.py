@@ -1,4 +1,11 @@
-"""What leaves: published counts with their certificate, and the file that holds both."""
+"""What leaves: published counts with their certificate, and the file that holds both.
+
+- any kind: `base` writes and judges it; `table_lines` are those of table.csv, `formulas` the texts in them
+  that a spreadsheet would run; `typed` values as certificates have them
+- a release: `release` with its `certificate` and `points_table`; `limits` that it keeps; `wire` writes it,
+  `document` is its file, `restored` makes it of that
+- made of a release: `dataset`, and `fitted` for scikit-learn
+"""
 
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release

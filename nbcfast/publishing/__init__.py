@@ -1,4 +1,10 @@
-"""From a private table to a release that may leave: what is asked, made, judged and said."""
+"""From a private table to a release that may leave: what is asked, made, judged and said.
+
+In the order of `publish`: `policy` chooses the method; `inputs` are read, by the declared `domains`;
+`prepared` makes the release. Then `standing` says what it is worth, before and after, `findings` what
+adversaries find, `remarks` what owners should know (of the `beginnings` of their files, too); all of it is
+the `report`. `words` spells it for Python, or for the command line.
+"""
 
 from nbcfast.publishing.publish import publish
 from nbcfast.publishing.report import Publication, Written

@@ -1,4 +1,8 @@
-"""The library in the plainest exact Python: the executable specification, and what the tests compare with."""
+"""The library in the plainest exact Python: the executable specification, and what the tests compare with.
+
+A module has the name of the room that it is the twin of; `canonical_classes` is `nbcfast.canonical` for more
+than two classes.
+"""
 
 from nbcfast.reference import (
     associations,

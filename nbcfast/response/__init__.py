@@ -2,14 +2,15 @@
 
 Proved in docs/mathematics/response.md. What is where:
 
-- schemes: what the two kinds of schemes share, which are binary_scheme and kary_scheme; coin_groups: columns
-  under one coin; privacy: what coins hide; scheme_files: schemes from JSON
-- binarising: columns made two-valued; bits: such columns at a bit a record
-- disguising: coins for each record of a table; device: for one respondent, a file to hand over, made of _wire
-- estimating: shares behind the answers, from the tables of two_way, within the bounds of bounded_shares
-- classifying: naive Bayes from these shares; measured_accuracy: on a disguised test set
-- planning: how many respondents; simulation: all of it many times over
-- wire: the files of disguised answers
+- `schemes`: what the two kinds of schemes share, which are `binary_scheme` and `kary_scheme`; `coin_groups`:
+  columns under one coin; `privacy`: what coins hide; `scheme_files`: schemes from JSON
+- `binarising`: columns made two-valued; `bits`: such columns at a bit a record
+- `disguising`: coins for each record of a table; `device`: for one respondent, a file to hand over, made of
+  `_wire`
+- `estimating`: shares behind the answers, from the tables of `two_way`, within the bounds of `bounded_shares`
+- `classifying`: naive Bayes from these shares; `measured_accuracy`: on a disguised test set
+- `planning`: how many respondents; `simulation`: all of it many times over
+- `wire`: the files of disguised answers
 """
 
 from nbcfast._wire.respondent import disguise_record

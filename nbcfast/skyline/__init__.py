@@ -1,8 +1,8 @@
 """Privacy Skyline: how much an adversary must know before a table gives somebody away.
 
 `check` (`checking`) judges groups at `points`, `find` (`finding`) looks for all that is just safe; both
-ask the tables of `statistics`, by floats and integers as `deciding` says. The groups are those of
-`nbcfast.groups`, where k-anonymity, l-diversity and t-closeness are too, and `anonymize` is of
+ask the tables of `statistics`, by floats and integers as `deciding` says, and answer in `results`. The groups
+are those of `nbcfast.groups`, where k-anonymity, l-diversity and t-closeness are too, and `anonymize` is of
 `nbcfast.mondrian`.
 """
 

@@ -1,4 +1,8 @@
-"""Tables: values to codes, domains, nulls and weights."""
+"""Tables: values to codes, domains, nulls and weights.
+
+A `table` has columns and `row_weights`. They come from `arrays` or by `arrow`; `encode` makes codes of
+`values`, in the order of their `domain`; `bins` makes intervals of numbers.
+"""
 
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column
