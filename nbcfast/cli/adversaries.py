@@ -1,4 +1,4 @@
-"""What adversaries find in what is, or may be, published; on the public interface alone."""
+"""What adversaries find in what is, or may be, published."""
 
 import math
 

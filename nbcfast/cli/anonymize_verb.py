@@ -1,4 +1,4 @@
-"""The verb `skyline anonymize`, on the public interface alone."""
+"""The verb `skyline anonymize`."""
 
 from __future__ import annotations
 

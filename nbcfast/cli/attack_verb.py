@@ -1,4 +1,4 @@
-"""The verb `attack`, on the public interface alone."""
+"""The verb `attack`."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The verb `closeness`, on the public interface alone."""
+"""The verb `closeness`."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The verb `disclose` about privacy templates, on the public interface alone."""
+"""The verb `disclose` about privacy templates."""
 
 from __future__ import annotations
 

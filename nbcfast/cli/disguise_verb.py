@@ -1,4 +1,4 @@
-"""The verb `disguise`, on the public interface alone."""
+"""The verb `disguise`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The verb `estimate`, on the public interface alone."""
+"""The verb `estimate`."""
 
 import json
 import os

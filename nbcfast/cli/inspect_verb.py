@@ -1,4 +1,4 @@
-"""The verb `inspect`, on the public interface alone."""
+"""The verb `inspect`."""
 
 import json
 import math

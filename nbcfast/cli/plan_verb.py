@@ -1,4 +1,4 @@
-"""The verb `response plan`, on the public interface alone."""
+"""The verb `response plan`."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The verb `nbcfast risk`, on the public interface alone."""
+"""The verb `nbcfast risk`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of `nbcfast skyline`, one function a verb, on the public interface alone."""
+"""The verbs of `nbcfast skyline`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `check` about privacy templates, and what `disclose` takes alike, on the public interface."""
+"""The verb `check` about privacy templates, and what `disclose` takes alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `verify`, on the public interface alone."""
+"""The verb `verify`."""
 
 import json
 import os
