@@ -16,6 +16,8 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 import nbcfast
 from nbcfast import associations, canonical, closeness, response, templates
 from nbcfast.skyline import anonymize
@@ -25,6 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 THREE = ["age", "glucose", "relatives"]
 JOB = "job"  # who calls, where that is none of the rooms
+MOST_CELLS = 200  # of a picture, from left to right: each is wider than a pixel
+BLUE, GREY, WHITE = np.array([(31, 119, 180), (217, 217, 217), (255, 255, 255)]) / 255
+FAINTEST = 0.5  # share of blue of a room that works at all in a cell: less could not be seen
 
 
 class Walk:
@@ -109,7 +114,7 @@ def read_few():
     return nbcfast.read_csv(EXAMPLES / "patients.csv").select([*THREE, "diagnosis"])
 
 
-def publish_to(folder):
+def release_to(folder):
     """From the file to the folder of a canonical release of three attributes."""
     views = nbcfast.count(read_few(), "diagnosis")
     canonical.release(views, 4, class_name="diagnosis").save(folder, overwrite=True)
@@ -127,10 +132,11 @@ def methods():
     tables = [("age", "glucose"), ("glucose", "diagnosis")]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "release"
-        publish_to(folder)
+        release_to(folder)
         yield {
-            "publish": lambda: publish_to(folder),
+            "release and save": lambda: release_to(folder),
             "verify": lambda: nbcfast.verify(folder),
+            "nbcfast.publish": lambda: nbcfast.publish(few, "diagnosis", amplification=4),
             "canonical.release": lambda: canonical.release(views, 4),
             "safety_transform": lambda: nbcfast.safety_transform(views, 4),
             "closeness.est": lambda: closeness.est(views, prior, 4),
@@ -147,6 +153,14 @@ def floors(page=ROOT / "docs" / "architecture.md"):
     return [room for row in reversed(rows) for room in re.findall(r"`(\w+)`", row)]
 
 
+def shares(places, room, most=MOST_CELLS):
+    """Of `most` cells in a row, or one a place, the share of their places where a room works, and waits."""
+    edges = np.linspace(0, len(places), min(len(places), most) + 1).astype(int)
+    works = [place[-1] == room for place in places]
+    waits = [room in place[:-1] for place in places]
+    return [np.add.reduceat(np.array(of, float), edges[:-1]) / np.diff(edges) for of in (works, waits)]
+
+
 def draw(axes):
     """Draw the walks of methods, {name: axis}: when each room works, and in grey when it waits."""
     order = [*reversed(floors()), JOB]
@@ -155,13 +169,15 @@ def draw(axes):
             way = walk(jobs[name])
             rooms = sorted({place[-1] for place in way.places} - {JOB}, key=order.index, reverse=True)
             for height, room in enumerate(rooms):
-                waits = [(step, 1) for step, place in enumerate(way.places) if room in place[:-1]]
-                works = [(step, 1) for step, place in enumerate(way.places) if room == place[-1]]
-                axis.broken_barh(waits, (height - 0.4, 0.8), facecolors="0.85")
-                axis.broken_barh(works, (height - 0.4, 0.8), facecolors="C0")
+                works, waits = (share[:, None] for share in shares(way.places, room))
+                blue = np.where(works > 0, np.maximum(works, FAINTEST), 0)
+                cells = blue * BLUE + (1 - blue) * np.where(waits > 0, GREY, WHITE)
+                extent = (0, len(way.places), height - 0.4, height + 0.4)
+                axis.imshow(cells[None], aspect="auto", interpolation="nearest", extent=extent)
             axis.set_yticks(range(len(rooms)), rooms, fontsize=7)
             axis.set_xticks([])
             axis.set_xlim(0, len(way.places))
+            axis.set_ylim(-0.6, len(rooms) - 0.4)
             axis.set_title(f"{name}: {way.switches} switches", fontsize=9, loc="left")
 
 

@@ -1,6 +1,7 @@
 """How a job goes through the rooms, counted by tools/walk.py: data is handed over in bulk, and once."""
 
 import importlib.util
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -9,10 +10,11 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 TOOL = TOP / "tools" / "walk.py"
+PAGE = TOP / "docs" / "architecture.md"
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="tools/ belongs to a clone, and is not here")
 
-# Calls of a room by another, in publishing and verifying a small canonical release: they only become fewer.
-MOST_SWITCHES = {"publish": 367, "verify": 353}
+# Calls of a room by another, in saving a small canonical release and verifying it: they only become fewer.
+MOST_SWITCHES = {"release and save": 367, "verify": 353}
 
 
 @pytest.fixture(scope="module")
@@ -104,11 +106,29 @@ def test_the_hook_ends_with_the_job(tool):
     assert sys.getprofile() is before
 
 
+def test_steps_are_drawn_by_shares(tool):
+    """Of more steps than cells none is lost, and two rooms by turns are both seen."""
+    places = [("job", "hall"), ("job", "hall", "cellar")] * 10
+    works, waits = tool.shares(places, "hall", 5)
+    assert works.tolist() == waits.tolist() == [0.5] * 5
+    assert [share.tolist() for share in tool.shares(places, "cellar", 5)] == [[0.5] * 5, [0.0] * 5]
+    works, waits = tool.shares(places[:3], "hall", 5)
+    assert (works.tolist(), waits.tolist()) == ([1.0, 0.0, 1.0], [0.0, 1.0, 0.0])
+    assert tool.shares(places[:3] + [("job",)] * 9, "hall", 4)[0].tolist() == [2 / 3, 0, 0, 0]
+
+
 def test_rooms_have_a_place_in_the_picture(tool, walks):
     floors = tool.floors()
     assert floors[:2] == ["_wire", "_core"]
     assert floors[-1] == "cli"
     assert {room for way in walks.values() for room in way.entered} <= set(floors)
+
+
+def test_the_page_draws_each_method(tool):
+    calls = re.findall(r"^draw\(\{(.*?)\}\)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    drawn = re.findall(r'"([^"]+)":', "".join(calls))
+    with tool.methods() as jobs:
+        assert sorted(drawn) == sorted(jobs)
 
 
 def test_it_prints_rooms_in_the_order_of_entry(tool, capsys):
@@ -118,4 +138,4 @@ def test_it_prints_rooms_in_the_order_of_entry(tool, capsys):
     assert lines[1].split() == ["1", "response"]
     assert lines[-2].startswith("  response hands over to ")
     assert tool.main(["no such"]) == 2
-    assert "expected methods of publish, verify, " in capsys.readouterr().err
+    assert "expected methods of release and save, verify, " in capsys.readouterr().err
