@@ -12,6 +12,8 @@ from pathlib import Path
 import nbcfast
 
 PACKAGE = Path(nbcfast.__file__).parent
+TOP = Path(__file__).resolve().parents[2]
+PAGE = TOP / "docs" / "architecture.md"
 
 # From the basement up. On a floor a room may import those before it; makers, on the sixth, no other maker.
 FLOORS = [
@@ -110,6 +112,26 @@ def found():
 def test_every_room_is_on_a_floor():
     rooms = {room_of(module) for module in MODULES} - DOORS - ALONE
     assert rooms <= set(PLACE), sorted(rooms - set(PLACE))
+
+
+def test_the_page_has_the_same_floors():
+    rows = re.findall(r"^\| (\d) \|([^|]*)\|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {int(floor): set(re.findall(r"`(\w+)`", rooms)) for floor, rooms in rows}
+    unnamed = {"_build", "_sources", "kernels"}
+    assert told == {floor: set(rooms) - unnamed for floor, rooms in enumerate(FLOORS)}
+
+
+def test_the_page_says_which_rooms_call_each_kernel():
+    cells = r"^\| `(\w+)` \|[^|]*\|([^|]*)\|([^|]*)\|$"
+    rows = re.findall(cells, PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {kernel: (set(re.findall(r"`(\w+)`", rooms)), "itself" in looks) for kernel, rooms, looks in rows}
+    calls = {kernel: set() for kernel in KERNELS}
+    for module, _, target, _ in imports():
+        if room_of(target) == "kernels":
+            calls[target.removeprefix("nbcfast.")].add(room_of(module))
+    sources = {kernel: (TOP / "src" / f"{kernel}.pyx").read_text(encoding="utf-8") for kernel in KERNELS}
+    looks = {kernel for kernel, source in sources.items() if "PyErr_CheckSignals()" in source}
+    assert told == {kernel: (rooms, kernel in looks) for kernel, rooms in calls.items()}
 
 
 def test_imports_go_down_and_stand_at_the_top():
