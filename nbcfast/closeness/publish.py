@@ -136,7 +136,7 @@ def est(
     region = chosen_region(scores, limit)
     if region is None:
         raise _infeasible(solved(scores), demanded, limit)
-    plan = RegionPlan(region, margin, shares, limit, gauge)
+    plan = RegionPlan(region, margin, shares, limit, gauge, progress)
     return request.answered(RowSearch(plan), rows, allow_differences)
 
 
@@ -186,6 +186,8 @@ class RegionPlan:
     limit : Fraction
         R, as the odds of the counts must keep to it.
     gauge : bool
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
     """
 
     proof = "interval"
@@ -198,6 +200,7 @@ class RegionPlan:
         prior: tuple[Fraction, ...],
         limit: Fraction,
         gauge: bool,
+        progress: Progress | None = None,
     ) -> None:
         self.region, self.margin, self.prior, self.gauge = region, margin, prior, gauge
         self.filled = region.scores.filled
@@ -206,7 +209,7 @@ class RegionPlan:
         self.tuples = self.views.n_tuples
         self.promise = f"r up to {limit_text(limit)}"
         self.last = False
-        self.decisions = Decisions(self.filled)
+        self.decisions = Decisions(self.filled, progress)
         self._powers: dict[Fraction, tuple[Fraction, Fraction]] = {}  # from k to y and a margin
 
     @property

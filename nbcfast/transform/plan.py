@@ -15,6 +15,7 @@ import numpy as np
 from nbcfast import safety
 from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.numbers import exact, number_text
+from nbcfast._core.threads import Progress
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.rows import longer
@@ -37,10 +38,12 @@ class Decisions:
     Parameters
     ----------
     filled : Filled
+    progress : callable, optional
+        Called as progress(done, total) in every comparison.
     """
 
-    def __init__(self, filled: Filled) -> None:
-        self.filled = filled
+    def __init__(self, filled: Filled, progress: Progress | None = None) -> None:
+        self.filled, self.progress = filled, progress
 
     @cached_property
     def _comparer(self) -> Comparer:
@@ -51,7 +54,7 @@ class Decisions:
         return Enumerated(self.filled.views, self.filled.preserve)
 
     def compare(self, views: Viewset) -> Comparison:
-        return self._comparer.compare(views)
+        return self._comparer.compare(views, progress=self.progress)
 
     def nearest(self, shares: ScaledShares, rows: int) -> Nearest:
         """The comparisons that rounding to so many rows may turn."""
@@ -93,13 +96,21 @@ class LadderPlan:
     margin : Fraction or None
         See `deciding_margin`.
     k : Fraction, optional
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
     """
 
     proof = "interval"
     last = False
 
     def __init__(
-        self, filled: Filled, limit: Fraction, gauge: bool, margin: Fraction | None, k: Fraction | None = None
+        self,
+        filled: Filled,
+        limit: Fraction,
+        gauge: bool,
+        margin: Fraction | None,
+        k: Fraction | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.filled, self.gauge, self.margin, self.k = filled, gauge, margin, k
         self.views, self.preserve = filled.views, filled.preserve
@@ -107,7 +118,7 @@ class LadderPlan:
         self.tuples = self.views.n_tuples
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
         self.fixed = k is not None
-        self.decisions = Decisions(filled)
+        self.decisions = Decisions(filled, progress)
 
     @property
     def searched(self) -> bool:

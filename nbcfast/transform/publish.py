@@ -71,7 +71,7 @@ def to_rows(
     rows = checked_rows(rows)
     if not scaled.at_most(MOST_LIMIT**2):
         raise unsafe(scaled.amplification)
-    plan = LadderPlan(scaled.filled, scaled.amplification, scaled.gauge, scaled.margin, scaled.k)
+    plan = LadderPlan(scaled.filled, scaled.amplification, scaled.gauge, scaled.margin, scaled.k, progress)
     try:
         return RowSearch(plan).rounded(rows, allow_differences).views
     except Short as short:
@@ -162,5 +162,5 @@ def safety_transform(
     request = Request(views, demanded, attacker, preserve, gauge, table, class_name, claims)
     if identity:
         return request.release(Rounded(views, "identity"), identity=True)
-    plan = LadderPlan(filled, limit, gauge, deciding_margin(filled, gauge, progress))
+    plan = LadderPlan(filled, limit, gauge, deciding_margin(filled, gauge, progress), progress=progress)
     return request.answered(RowSearch(plan), rows, allow_differences)

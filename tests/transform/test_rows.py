@@ -116,3 +116,12 @@ def test_to_rows():
     for rows in ("proven", 10**9):
         with pytest.raises(Infeasible, match="Lambda"):
             to_rows(scaled, rows)
+
+
+def test_progress_of_rounding_is_reported():
+    views = Viewset([40, 76], [[[2, 1], [38, 75]], [[2, 1], [38, 75]]])
+    scaled = scale(fill_zeros(views), 4, k=2)
+    calls = []
+    assert to_rows(scaled, 200, progress=lambda *step: calls.append(step)) == to_rows(scaled, 200)
+    assert calls
+    assert all(done <= total for done, total in calls)

@@ -242,9 +242,8 @@ def integers(
     if factor is not None and factor <= 1:
         raise ValueError(f"within must be above 1, got {within!r}")
     widest = None if factor is None else factor * solution.range / solution.margin
-    last = 4 * (
-        len(box.sizes) + 2
-    )  # quarters of a scale that always does: mathematics/canonical.md, section 6
+    # Quarters of a scale that always does: docs/mathematics/canonical.md, section 6.
+    last = 4 * (len(box.sizes) + 2)
     card: Scorecard | None = None
     for step, scale in enumerate(_scales()):
         points, true = _rounded(solution, scale)
