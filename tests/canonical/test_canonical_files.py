@@ -1,6 +1,5 @@
 """What a canonical release is published with: declared domains, its file and checks of it, its points."""
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from both_verifiers import in_both
+from folder_cases import rewritten
+from verdict_cases import VIEWS
 
 import nbcfast
 from nbcfast import Table, canonical, verify_release
@@ -58,23 +59,6 @@ class TestDeclared:
         raw = nbcfast.count(Table(ROWS).bin("age", edges=[0, 18, 65, 100]), "y")
         said = canonical.release(raw, 4).certificate.warnings[0]
         assert said.startswith("The values of age and the class come from the rows")
-
-
-VIEWS = nbcfast.Viewset(
-    [50, 90],
-    {"job": [[9, 70], [41, 20]], "sex": [[12, 30], [20, 20], [18, 40]]},
-    classes=["ill", "well"],
-    domains={"job": ["a", "b"], "sex": ["f", "m", "x"]},
-)
-
-
-def forge(folder, change):
-    """Change the fields of the file, and its sha256 with them."""
-    path = folder / "certificate.json"
-    fields = json.loads(path.read_text())
-    change(fields)
-    fields["sha256"] = verify_release.digest(fields)
-    path.write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def script(folder):
@@ -139,7 +123,7 @@ class TestFields:
     )
     def test_contradictions(self, tmp_path, change, message):
         canonical.release(VIEWS, 4, class_name="y").save(tmp_path)
-        forge(tmp_path, change)
+        rewritten(tmp_path, change)
         with pytest.raises(ValueError, match=r"certificate\.json: field '") as caught:
             nbcfast.load(tmp_path)
         assert message in str(caught.value)
@@ -187,7 +171,7 @@ class TestClaims:
     def test_raw_counts_that_call_themselves_canonical(self, tmp_path):
         canonical.release(VIEWS, 4, class_name="y").save(tmp_path)
         assert nbcfast.verify(tmp_path).ok
-        forge(tmp_path, raw_counts)
+        rewritten(tmp_path, raw_counts)
         for found in (nbcfast.verify(tmp_path), nbcfast.verify(tmp_path, VIEWS)):
             assert [check.name for check in found.checks if not check.passed] == ["canonical"]
             assert "the release is another" in repr(found)
@@ -207,7 +191,7 @@ class TestClaims:
         assert found.exit_code == 3, found
         assert "the counts are those that the points give" in repr(found)
         assert nbcfast.verify(tmp_path, views).ok
-        forge(
+        rewritten(
             tmp_path,
             lambda fields: fields.update(
                 class_counts=[2 * number for number in fields["class_counts"]],
@@ -235,7 +219,7 @@ class TestClaims:
         assert "?    scorecard      not checked here: answers are kept on a list" in ran.stdout
         wrong = nbcfast.verify(tmp_path, tuples={"job": ["a"], "sex": ["f"]})
         assert "NO   list" in repr(wrong)
-        forge(tmp_path, lambda fields: fields["canonical"]["points"][0][0].__setitem__(0, 99))
+        rewritten(tmp_path, lambda fields: fields["canonical"]["points"][0][0].__setitem__(0, 99))
         found = nbcfast.verify(tmp_path, VIEWS, tuples=public)
         assert [check.name for check in found.checks if not check.passed] == ["scorecard"]
 
@@ -249,7 +233,7 @@ class TestClaims:
         assert "not checked here: 4 tuples would take too long" in text
         assert verify_release.main([str(tmp_path)]) == 3
         assert nbcfast.verify(tmp_path).ok
-        forge(tmp_path, lambda fields: fields["canonical"].update(points=[[[0, 0]] * 2] * 2))
+        rewritten(tmp_path, lambda fields: fields["canonical"].update(points=[[[0, 0]] * 2] * 2))
         assert not nbcfast.verify(tmp_path).ok
         with pytest.raises(ValueError, match="points and counts decide differently on the 4 tuples"):
             nbcfast.load(tmp_path)
@@ -266,7 +250,7 @@ class TestClaims:
             fields["canonical"]["points"] = [[[i] for i in range(n)]] * 2
             fields["canonical"]["constants"] = [-n]
 
-        forge(tmp_path, ties)
+        rewritten(tmp_path, ties)
         assert not nbcfast.verify(tmp_path, tied).ok
         in_both(monkeypatch, "MOST_EXACT", 100)
         document = verify_release.parse((tmp_path / "certificate.json").read_bytes())

@@ -7,23 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from folder_cases import rewritten
+from verdict_cases import PEOPLE, VIEWS, said
 
 import nbcfast
 from nbcfast import SUPPRESSED, Certificate, Table, Viewset, canonical, cli, response, skyline, verify_release
 from nbcfast.closeness import est
 from nbcfast.templates import Template, disclose
 
-PEOPLE = {
-    "job": ["a", "a", "b", "b", "c", "c", "a", "b"],
-    "age": [30, 31, 32, 50, 51, 52, 53, 33],
-    "ill": ["y", "n", "n", "y", "n", "n", "n", "n"],
-}
-VIEWS = Viewset(
-    [50, 90],
-    {"job": [[9, 70], [41, 20]], "sex": [[12, 30], [20, 20], [18, 40]]},
-    classes=["ill", "well"],
-    domains={"job": ["a", "b"], "sex": ["f", "m", "x"]},
-)
 EVEN = {"ill": "1/2", "well": "1/2"}
 LONG = Fraction(4) + Fraction(1, 2**130)
 LONG_TEXT = f"{hex(LONG.numerator)}/{hex(LONG.denominator)}"
@@ -31,17 +22,8 @@ SHARE_TEXT = f"{hex(2**130 - 1)}/{hex(2**130)}"
 BEYOND = "beyond what a limit may carry"
 
 
-def rewritten(folder, change):
-    """Change the fields of the file, and its sha256 with them."""
-    path = folder / "certificate.json"
-    fields = json.loads(path.read_text())
-    change(fields)
-    fields["sha256"] = verify_release.digest(fields)
-    path.write_text(verify_release.canonical_json(fields) + "\n")
-
-
 def with_table(folder, change, *rows):
-    """The same, with these lines as the table."""
+    """Change the fields of the certificate, and the table to these lines."""
     (folder / "table.csv").write_text("".join(f"{row}\n" for row in rows))
     digest = hashlib.sha256((folder / "table.csv").read_bytes()).hexdigest()
 
@@ -50,13 +32,6 @@ def with_table(folder, change, *rows):
         change(fields)
 
     rewritten(folder, both)
-
-
-def said(folder, capsys):
-    """The exit code of the script, and what it prints."""
-    capsys.readouterr()
-    code = verify_release.main([str(folder)])
-    return code, capsys.readouterr().out
 
 
 def refused(folder, capsys, words):

@@ -9,37 +9,11 @@ from random import Random
 from typing import ClassVar
 
 import pytest
-from folder_cases import PEOPLE, SAVED, check, disclosure, rewritten
+from folder_cases import PEOPLE, check, disclosure, rewritten
 
 import nbcfast
-from nbcfast import skyline, verify_release
+from nbcfast import skyline
 from nbcfast.verification.results import Check
-
-
-@pytest.fixture
-def script(capsys):
-    """The exit code of the script, and the lines that it prints."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        code = verify_release.main(list(map(str, arguments)))
-        printed, errors = capsys.readouterr()
-        assert errors == ""
-        return code, printed.splitlines()
-
-    return run
-
-
-@pytest.fixture(params=SAVED)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture
-def folder(kind, tmp_path):
-    SAVED[kind](tmp_path / "out")
-    return tmp_path / "out"
-
 
 WRITER = re.compile(rb"parquet-cpp-arrow version [0-9.]+")
 
