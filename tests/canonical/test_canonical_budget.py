@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from folder_cases import rewritten
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,14 +117,6 @@ def test_ties_of_points_go_to_the_later_class():
 
 def fields_of(folder):
     return json.loads((folder / "certificate.json").read_text())
-
-
-def rewritten(folder, change):
-    """Change the fields of the file, and its sha256 with them."""
-    fields = fields_of(folder)
-    change(fields)
-    fields["sha256"] = verify_release.digest(fields)
-    (folder / "certificate.json").write_text(verify_release.canonical_json(fields) + "\n")
 
 
 def said(folder, capsys):

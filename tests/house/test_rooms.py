@@ -159,6 +159,17 @@ def test_no_module_name_stands_for_two():
     assert {name for name, n in names.items() if n > 1} == set()
 
 
+def test_no_class_name_stands_for_two():
+    names = Counter(
+        node.name
+        for module, path in MODULES.items()
+        if room_of(module) not in ALONE
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, n in names.items() if n > 1} == {"Report"}  # of safety, and of a skyline
+
+
 def test_no_private_name_leaves_its_module():
     private = {
         (module.removeprefix("nbcfast."), name.removeprefix("nbcfast."))
