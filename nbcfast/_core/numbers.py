@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Number = int | Fraction
 Numeral = int | Fraction | float | str  # a number as it is written; a float means its shortest decimal text
 
+ROUND_OFF = 2.0**-53  # the relative error of one operation of doubles
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
 

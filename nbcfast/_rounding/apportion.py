@@ -10,8 +10,8 @@ import numpy as np
 
 from nbcfast._core.dtypes import Counts, Floats, Longs
 from nbcfast._core.untyped import Exact
+from nbcfast.table.values import INT64_MAX
 from nbcfast.views import Viewset
-from nbcfast.views.integers import INT64_MAX
 
 
 class Counted(NamedTuple):

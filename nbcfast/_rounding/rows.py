@@ -24,6 +24,7 @@ from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int
 
+SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 COMPARED = 10**12  # tuples up to which candidates are compared by meeting in the middle
 DOWN = 24  # numbers of rows tried below the first that does
 PATIENCE = 4  # of them in a row that may fail

@@ -23,6 +23,7 @@ from nbcfast.canonical.boxes.halving import MOST_TUPLES
 from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import AnyBox
 from nbcfast.canonical.from_answers import Parameters, release_of
+from nbcfast.canonical.weights.scorecard import MOST_BITS
 from nbcfast.published.release import Release
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
-MOST_BITS = 62  # of points, whose totals have 64
 
 
 def release(

@@ -20,12 +20,11 @@ from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
+from nbcfast._rounding.rows import SEARCHED, Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
 from nbcfast._rounding.search import MOST_ROWS, Nearest, spread_of
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 
-SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 SMALL = 5_000  # tuples times classes, up to which
 LOWER = Fraction(3, 2), Fraction(3)  # are powers that are tried below the rows that were found
 DOWN = 5  # numbers of rows tried below the first that does, where the domain is too large for moves

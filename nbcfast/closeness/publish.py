@@ -20,7 +20,7 @@ from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.apportion import Counted
 from nbcfast._rounding.request import Claims, Request, checked_options
-from nbcfast._rounding.rows import Rounded, RowsArgument, RowSearch
+from nbcfast._rounding.rows import SEARCHED, Rounded, RowsArgument, RowSearch
 from nbcfast._rounding.search import Nearest
 from nbcfast.closeness.program import solved
 from nbcfast.closeness.region import Region, chosen_region
@@ -30,7 +30,7 @@ from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of, within
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
-from nbcfast.transform.plan import MOST_LIMIT, SEARCHED, SPARE, Decisions
+from nbcfast.transform.plan import MOST_LIMIT, SPARE, Decisions
 from nbcfast.transform.scaled import scaled_by
 from nbcfast.transform.shares import ScaledShares, proven_counts, proven_counts_in
 from nbcfast.transform.zeros import fill_zeros

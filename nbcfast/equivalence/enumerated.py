@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Array, Bools, UInt16s
+from nbcfast._core.numbers import ROUND_OFF
 from nbcfast._core.products import product
 from nbcfast._halves.codes import unravelled
 from nbcfast._halves.lines import Line
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_TUPLES = 10_000_000
 CLOSE = 2_000  # comparisons within the error of floats that are made again one by one
-ROUND_OFF = 2.0**-53
 MOST_AXES = 63  # of an array in NumPy, one of them for pairs of classes
 
 

@@ -16,12 +16,11 @@ from nbcfast.groups.measures import Measures
 from nbcfast.groups.sets import SetGroups
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import code_dtype
+from nbcfast.table.values import INT64_MAX
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.table.values import Value
-
-INT64_MAX = 2**63 - 1
 
 
 class Groups(Measures):

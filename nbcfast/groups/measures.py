@@ -18,12 +18,11 @@ from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
-from nbcfast.table.values import Value
+from nbcfast.table.values import INT64_MAX, Value
 
 NEAR = 1e-9  # floats this near to each other are compared as integers
 # Different quotients of integers below this differ by more than a unit in the last place.
 EXACT_QUOTIENTS = 1 << 26
-INT64_MAX = 2**63 - 1
 
 
 class Measures:

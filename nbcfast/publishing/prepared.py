@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nbcfast import canonical
 from nbcfast._core.choices import Preserve
@@ -28,11 +27,8 @@ from nbcfast.table.table import Table
 from nbcfast.transform import safety_transform
 from nbcfast.views import Viewset
 from nbcfast.views.quality import evaluate
+from nbcfast.views.tallying import MAX_VALUES
 
-if TYPE_CHECKING:
-    pass
-
-MAX_VALUES = 65_536  # of an attribute, unless more are asked for
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 
 

@@ -13,10 +13,11 @@ from nbcfast._rounding.rows import RowsArgument
 from nbcfast.publishing.domains import Declarations
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
-from nbcfast.publishing.prepared import MAX_VALUES, prepare
+from nbcfast.publishing.prepared import prepare
 from nbcfast.publishing.report import Publication
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
+from nbcfast.views.tallying import MAX_VALUES
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress

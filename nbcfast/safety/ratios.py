@@ -12,6 +12,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Counts, Floats, Longs
+from nbcfast._core.numbers import ROUND_OFF
 from nbcfast._core.products import product
 from nbcfast._core.untyped import Exact
 from nbcfast.table.values import Value
@@ -21,7 +22,6 @@ from nbcfast.views.integers import column_sums
 MOST_BITS = 20_000  # of numerator and denominator of a value that is written out
 MOST_FACTOR_BITS = 1 << 20  # of all factors before they are reduced; beyond, a value is not even computed
 
-ROUND_OFF = 2.0**-53
 # A count as a double is within 2 ROUND_OFF of its mantissa (a long one is cut off), a quotient of two then
 # within 5.1: everything less than the largest one by RATIO_ERROR twice cannot be the maximum.
 RATIO_ERROR = 8 * ROUND_OFF

@@ -24,6 +24,7 @@ import numpy as np
 
 from nbcfast import _skyline
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.numbers import ROUND_OFF
 from nbcfast._core.untyped import Exact
 from nbcfast._wire.falling_products import Least
 from nbcfast.groups.scanning import MOST_PEOPLE
@@ -38,8 +39,6 @@ BAND = 1e-9  # a probability this near to the confidence is compared by integers
 MULTIPLIED = 1 << 14  # factors that kernels multiply one by one; of more they add up logarithms, to 2^-36
 MOST_BOUNDS = 20_000  # products that are bounded to 192 digits; with more left open groups are unsafe
 WRITTEN = 1 << 20  # factors of a breach that is given as a Fraction
-# A product of 2 m + 3 rounded operations is off by 2 m + 4 units of 2^-53 at most, the probability by less.
-ROUND_OFF = 2.0**-53
 TIE = 1e-8  # odds as floats that are within this of each other may really be in the other order
 TINY = 1e-270  # odds below are all looked at by rationals: such floats lose digits
 
@@ -150,7 +149,8 @@ def is_breach_below(odds: Exact, confidence: Fraction) -> bool:
 
 
 def band_of(m: int) -> float:
-    """How far from the confidence a breach must be for floats to decide: see ROUND_OFF."""
+    """How far from the confidence a breach must be for floats to decide."""
+    # A product of 2 m + 3 rounded operations is off by 2 m + 4 ROUND_OFF at most, the probability by less.
     return max(BAND, (4.0 * min(m, MULTIPLIED) + 32) * ROUND_OFF)
 
 

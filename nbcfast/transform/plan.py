@@ -18,7 +18,7 @@ from nbcfast._core.numbers import exact, number_text
 from nbcfast._core.threads import Progress
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
-from nbcfast._rounding.rows import longer
+from nbcfast._rounding.rows import SEARCHED, longer
 from nbcfast._rounding.search import Nearest, spread_of
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.transform.ladder import Ladder, k_between
@@ -28,7 +28,6 @@ from nbcfast.transform.zeros import Filled
 from nbcfast.views import Viewset
 
 SPARE = 16  # bits by which roots are better than they must be: rounding to rows has the margin to itself
-SEARCHED = 10_000_000  # tuples up to which moves of rows are tried
 MOST_LIMIT = Fraction(1 << 256)  # of Lambda: beyond, shares of rows would leave the range of doubles
 
 

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from nbcfast import _count
 from nbcfast._core.dtypes import Array, Counts, Floats, Words
-
-INT64_MAX = 2**63 - 1
+from nbcfast.table.values import INT64_MAX
 
 
 def as_counts(obj: npt.ArrayLike, where: str) -> Counts:

@@ -13,13 +13,14 @@ import numpy as np
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Bools, Bytes, Counts, Floats, Longs, UInt16s, Words
 from nbcfast._core.joint import plan
-from nbcfast._core.numbers import Numeral, exact
+from nbcfast._core.numbers import ROUND_OFF, Numeral, exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
-from nbcfast.views.integers import INT64_MAX, as_counts, as_limbs, logarithms
+from nbcfast.table.values import INT64_MAX
+from nbcfast.views.integers import as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 # Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.
 ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.35, 1.0, 60_000
-
-ROUND_OFF = 2.0**-53
 
 
 def predict(

@@ -19,7 +19,7 @@ from nbcfast.table import Domain, Table
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-MAX_VALUES = 65_536
+MAX_VALUES = 65_536  # of an attribute, and classes: two bytes a code
 
 # Nanoseconds: an increment; clearing and summing out a pair of counters. Tables beyond MOST_ENTRIES would
 # leave the second cache, and two threads would take more than a megabyte.

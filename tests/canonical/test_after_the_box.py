@@ -30,7 +30,7 @@ PLAIN = {
 
 
 AFTER_THE_BOX = {
-    "boxes.decided": set(),
+    "boxes.decided": {"_rounding.rows.SEARCHED"},
     "boxes.halving": {"_halves.split.MOST_HALF", "_halves.split.TwoHalves", "_halves.split.split"},
     "boxes.sides": {"_classes"},
     "boxes.types": {"_halves.codes.unravelled"},
@@ -56,6 +56,7 @@ AFTER_THE_BOX = {
         "_rounding.rows.Rounded",
         "_rounding.rows.RowsArgument",
         "_rounding.rows.least_rows",
+        "_rounding.rows.SEARCHED",
         "_rounding.rows.longer",
         "_rounding.rows.unsafe",
         "_rounding.search.MOST_ROWS",

@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from nbcfast._core.dtypes import Int8s, Longs
+from nbcfast._rounding.rows import SEARCHED
 from nbcfast.canonical.boxes.sides import SweptSides
 from nbcfast.canonical.boxes.types import AnyBox, Box, EnumeratedBox, HalvedBox, ListedBox, PairsBox, SweptBox
-from nbcfast.canonical.rounding import SEARCHED, Same, all_totals
+from nbcfast.canonical.rounding import Same, all_totals
 from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Scorecard
 

@@ -20,7 +20,7 @@ from nbcfast.canonical.weights.solve import oracle_of
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-MOST_BITS = 62
+MOST_BITS = 62  # of points, whose totals have 64
 HALF = Fraction(1, 2)  # to round by; and the first scale
 
 
