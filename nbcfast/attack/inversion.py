@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast.views import Viewset
 
@@ -21,7 +22,7 @@ BLOCK = 1 << 17  # numbers looked up together
 
 
 @dataclass(frozen=True, repr=False)
-class Inversion:
+class Inversion(HasReadOnlyMappings):
     """What `invert` found.
 
     Attributes

@@ -13,6 +13,7 @@ import numpy as np
 
 from nbcfast import _worlds
 from nbcfast._core.numbers import number_text
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast.attack import exactly, moments
 from nbcfast.attack.queries import convention_of, expected, known_text, places_of, rows_at, viewset
@@ -29,7 +30,7 @@ Convention = Literal["worlds", "row"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(Mapping[Value, "Fraction | float"]):
+class Posterior(HasReadOnlyMappings, Mapping[Value, "Fraction | float"]):
     """A mapping of class -> probability; what `posterior` returns.
 
     Attributes

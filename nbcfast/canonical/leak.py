@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import expect
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, positive
 from nbcfast._reading.source import AnyTable
@@ -36,7 +37,7 @@ SAMPLE, LARGE_SAMPLE, LARGE = 64, 12, 10_000_000  # rows left out, and the tuple
 
 
 @dataclass(frozen=True, repr=False)
-class Leak:
+class Leak(HasReadOnlyMappings):
     """What the answers of a classifier on its domain say about the counts behind them.
 
     The last three are measured on the private data: nothing of this is for publication.

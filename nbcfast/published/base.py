@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from nbcfast._core.files import together
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import Refused, canonical_json, digest
 from nbcfast._wire.kinds import parse_any
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What is written of a published thing, as the wire.py of its maker says it.
+    """What is written of a published thing, as the wire.py of its maker says it, or that of `published` for releases.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ class Published:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TableCertificate:
+class TableCertificate(HasReadOnlyMappings):
     """What is claimed about a published table, in canonical order, with a row for each person.
 
     Attributes

@@ -16,6 +16,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Codes, Counts, Floats, Longs
 from nbcfast._core.files import written
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import generator_or_none
 from nbcfast._reading.endings import WRITTEN, ending_of
@@ -268,7 +269,7 @@ def codes(release: Release, table: AnyTable) -> Longs:
 
 
 @dataclass(frozen=True, eq=False)
-class Probabilities:
+class Probabilities(HasReadOnlyMappings):
     """A naive Bayes classifier as float64 probabilities.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 
 from nbcfast import _response
 from nbcfast._core.dtypes import Bytes, Words
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import printable
@@ -21,7 +22,7 @@ from nbcfast.views import Viewset
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bits:
+class Bits(HasReadOnlyMappings):
     """Two-valued columns, 64 records a word: record i is bit i % 64 of word i // 64.
 
     Made by `pack`; takes the place of a Table in `disguise` and `estimate`, at an eighth of the memory.

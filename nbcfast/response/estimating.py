@@ -18,6 +18,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Exacts, Floats
 from nbcfast._core.numbers import Numeral, exact_share
+from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
@@ -43,7 +44,7 @@ EstimationMethod = Literal["projection", "em"]
 
 
 @dataclass(frozen=True, eq=False)
-class Proportions:
+class Proportions(HasReadOnlyMappings):
     """A number for each class, and for each value and class of every attribute.
 
     Attributes
@@ -70,7 +71,7 @@ class Proportions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(HasReadOnlyMappings):
     """Shares of records, as far as disguised answers tell them.
 
     Attributes
