@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from nbcfast._core.errors import NoColumnError
+from nbcfast._core.validation import type_name
 from nbcfast._reading.csv_files import read_csv
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import read_parquet
@@ -54,6 +56,11 @@ class AsGiven:
     weights: str | None = None
     stages: Stages = silent
 
+    def __post_init__(self) -> None:
+        # An array of weights would be taken for those of the rows held out too.
+        if self.weights is not None and not isinstance(self.weights, str):
+            raise TypeError(f"weights must be the name of a column or None, got {type_name(self.weights)}")
+
     def __call__(
         self,
         given: AnyTable,
@@ -69,6 +76,25 @@ class AsGiven:
         names = None if columns is None else [*columns, class_name]
         if weights is not None and weights in (class_name, *(names or ())):
             raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
+        if columns is not None and class_name in columns:
+            raise ValueError(f"columns: {class_name!r} is the class as well")
+        try:
+            table = self._read(given, where, names, weights, texts)
+            if names is None:
+                table.column(class_name)
+        except NoColumnError as error:
+            asking = {class_name: "class_name", weights: "weights"}.get(str(error.name), "columns")
+            raise NoColumnError(error.name, error.present, asking if where == "table" else where) from None
+        return table
+
+    def _read(
+        self,
+        given: AnyTable,
+        where: str,
+        names: list[str] | None,
+        weights: str | None,
+        texts: Collection[str],
+    ) -> Table:
         if not isinstance(given, str | bytes | os.PathLike):
             # A Table comes with its weights.
             named = None if isinstance(given, Table) else weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -202,10 +202,14 @@ def demanded(
 
 def _prevents(breach: tuple[Numeral, Numeral], words: Arguments) -> Fraction:
     """The amplification that prevents a breach."""
-    if isinstance(breach, str) or not hasattr(breach, "__len__") or len(breach) != 2:
-        raise TypeError(f"{words.named('breach')} must be a pair of numbers, got {breach!r}")
+    no_pair = TypeError(f"{words.named('breach')} must be a pair of numbers, got {breach!r}")
+    # The first of a set is not the one that was written first.
+    if isinstance(breach, str | Set | Mapping) or not hasattr(breach, "__len__") or len(breach) != 2:
+        raise no_pair
     try:
         return safety.limit(*breach)
+    except TypeError:
+        raise no_pair from None
     except ValueError:
         came = " and ".join(map(str, breach))
         raise ValueError(f"{words.named('breach')} must be two numbers 0 < L1 < L2 < 1, got {came}") from None

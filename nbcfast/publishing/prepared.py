@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbcfast import canonical
 from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical import Leak
@@ -23,6 +24,7 @@ from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, singular, too_long
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing
+from nbcfast.publishing.words import Arguments
 from nbcfast.table.table import Table
 from nbcfast.transform import safety_transform
 from nbcfast.views import Viewset
@@ -53,12 +55,9 @@ def prepare(
     """
     if not isinstance(class_name, str):
         raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
-    if isinstance(columns, str):
-        raise TypeError(
-            f"{caller.words.named('columns')} must be a sequence of names, got the text {columns!r}"
-        )
+    names = None if columns is None else _names(columns, caller.words)
+    whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
-    names = None if columns is None else list(columns)
     rows = caller.reads(table, "table", class_name, names)
     if declarations is not None:
         rows = declarations.applied(rows)
@@ -84,6 +83,24 @@ def prepare(
         remarks=tuple(said),
         caller=caller,
     )
+
+
+def _names(columns: Sequence[str], words: Arguments) -> list[str]:
+    """The names of the attributes, in their order."""
+    expected = f"{words.named('columns')} must be a sequence of names"
+    if isinstance(columns, str | bytes):
+        raise TypeError(f"{expected}, got the text {columns!r}")
+    # A set has another order in each process, and the certificate has theirs.
+    if isinstance(columns, set | frozenset) or not isinstance(columns, Iterable):
+        raise TypeError(f"{expected}, got {type_name(columns)}")
+    names: list[str] = []
+    for name in columns:
+        if not isinstance(name, str):
+            raise TypeError(f"{expected}, got {name!r} in it")
+        if name in names:
+            raise ValueError(f"{words.named('columns')} names {name!r} twice")
+        names.append(name)
+    return names
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -175,6 +175,12 @@ REFUSED = {
     "breach": ({"breach": (0.8, 0.5)}, ValueError, "breach must be two numbers 0 < L1 < L2 < 1, got 0.8 and"),
     "breach of one": ({"breach": (0.8,)}, TypeError, "breach must be a pair of numbers, got (0.8,)"),
     "breach of text": ({"breach": "12"}, TypeError, "breach must be a pair of numbers, got '12'"),
+    "breach of a set": ({"breach": {0.5, 0.8}}, TypeError, "breach must be a pair of numbers, got {"),
+    "breach of nothing": (
+        {"breach": (None, 0.8)},
+        TypeError,
+        "breach must be a pair of numbers, got (None, 0.8)",
+    ),
     "attacker": ({"amplification": 4, "attacker": "me"}, ValueError, "attacker must be 'row' or 'worlds'"),
     "method": ({"amplification": 4, "method": "magic"}, ValueError, "method must be one of ('canonical', "),
     "preserve": ({"amplification": 4, "preserve": "all"}, ValueError, "preserve must be one of ('order', "),
@@ -202,7 +208,7 @@ REFUSED = {
         ValueError,
         "intervals goes with the leak meter, and that not with tuples",
     ),
-    "class": ({"amplification": 4, "class_name": "disease"}, ValueError, "got 'disease'"),
+    "class": ({"amplification": 4, "class_name": "disease"}, ValueError, "class_name: expected a column of"),
     "class of a number": (
         {"amplification": 4, "class_name": 3},
         TypeError,
@@ -212,7 +218,53 @@ REFUSED = {
     "class in columns": (
         {"amplification": 4, "columns": ["glucose", "diagnosis"]},
         ValueError,
-        "'diagnosis' twice",
+        "columns: 'diagnosis' is the class as well",
+    ),
+    "columns of a number": (
+        {"amplification": 4, "columns": 5},
+        TypeError,
+        "columns must be a sequence of names, got int",
+    ),
+    "columns of a set": (
+        {"amplification": 4, "columns": {"glucose"}},
+        TypeError,
+        "columns must be a sequence of names, got set",
+    ),
+    "columns of numbers": (
+        {"amplification": 4, "columns": [5]},
+        TypeError,
+        "columns must be a sequence of names, got 5 in it",
+    ),
+    "a column twice": (
+        {"amplification": 4, "columns": ["glucose", "glucose"]},
+        ValueError,
+        "columns names 'glucose' twice",
+    ),
+    "another column": (
+        {"amplification": 4, "columns": ["size"]},
+        ValueError,
+        "columns: expected a column of 'glucose', 'relatives', 'diagnosis'; got 'size'",
+    ),
+    "weights of rows": (
+        {"amplification": 4, "table": {"x": [1, 2], "y": [0, 1]}, "class_name": "y", "weights": [1, 2]},
+        TypeError,
+        "weights must be the name of a column or None, got list",
+    ),
+    "weights of another": (
+        {"amplification": 4, "table": {"x": [1, 2], "y": [0, 1]}, "class_name": "y", "weights": "n"},
+        ValueError,
+        "weights: expected a column of 'x', 'y'; got 'n'",
+    ),
+    "no values": ({"amplification": 4, "max_values": 0}, ValueError, "max_values must be at least 1, got 0"),
+    "values of text": (
+        {"amplification": 4, "max_values": "9"},
+        TypeError,
+        "max_values must be an int, got '9'",
+    ),
+    "values of None": (
+        {"amplification": 4, "max_values": None},
+        TypeError,
+        "max_values must be an int, got None",
     ),
     "too many values": (
         {"amplification": 4, "max_values": 3},
@@ -258,6 +310,16 @@ REFUSED = {
         ValueError,
         "tuples: value 'sweet' of 'glucose' is not in its domain",
     ),
+    "tuples without a column": (
+        {"amplification": 4, "tuples": {"glucose": ["low"]}},
+        ValueError,
+        "tuples: expected a column of 'glucose'; got 'relatives'",
+    ),
+    "rows held out without a column": (
+        {"amplification": 4, "holdout": {"glucose": ["low"] * 4, "relatives": [0] * 4}},
+        ValueError,
+        "holdout: expected a column of 'glucose', 'relatives'; got 'diagnosis'",
+    ),
     "progress": (
         {"amplification": 4, "progress": 3},
         TypeError,
@@ -274,6 +336,22 @@ def test_what_is_refused_says_what_was_expected_and_what_came(name, members):
         nbcfast.publish(**{"table": small, "class_name": "diagnosis", **named})
     assert message in str(refused.value)
     assert "--" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("named", "argument"),
+    [
+        ({"class_name": "disease"}, "class_name"),
+        ({"columns": ["disease"]}, "columns"),
+        ({"weights": "disease"}, "weights"),
+        ({"tuples": "pairs.csv"}, "tuples"),
+        ({"holdout": "pairs.csv"}, "holdout"),
+    ],
+)
+def test_a_column_that_a_file_lacks_is_told_of_the_argument_that_asks_for_it(named, argument, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(ValueError, match=rf"^{argument}: expected a column of .*; got '(disease|age)'$"):
+        nbcfast.publish(**{"table": "members.csv", "class_name": "diagnosis", "amplification": 4, **named})
 
 
 def test_the_private_rows_are_no_list_and_not_held_out(folder, members):
