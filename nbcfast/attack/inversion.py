@@ -21,7 +21,7 @@ CONVINCED = 12.0  # nats above what the best of all wrong hypotheses has
 BLOCK = 1 << 17  # numbers looked up together
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inversion(HasReadOnlyMappings):
     """What `invert` found.
 

@@ -89,12 +89,13 @@ def stream(
     file: IO[bytes],
     rng: np.random.Generator | None,
     progress: Progress | None,
+    where: str = "path",
 ) -> None:
-    """Write a synthetic table of the kind that the ending of `name` says."""
+    """Write a synthetic table of the kind that the ending of `name` says; `where` is its argument."""
     arrow.load_pyarrow()
     ending = ending_of(name)
     if ending is None or not name.lower().endswith(WRITTEN):
-        raise ValueError(f"path must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
+        raise ValueError(f"{where} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
     class_name = _checked(release, MOST_STREAMED_ROWS)
     generator = generator_of(rng)
     blocks = _blocks(release, class_name, generator, progress)

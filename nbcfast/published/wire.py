@@ -50,4 +50,4 @@ def _judged(release: Release, document: Form) -> str | None:
 def _stream(
     release: Release, dataset: str, overwrite: bool, progress: Progress | None, writing: Writing
 ) -> None:
-    stream(release, dataset, writing.file(dataset, overwrite), None, progress)
+    stream(release, dataset, writing.file(dataset, overwrite), None, progress, "dataset")

@@ -35,7 +35,7 @@ class Written(NamedTuple):
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Publication:
     """A release with what it takes to decide whether it may leave.
 

@@ -93,6 +93,9 @@ def test_datasets_say_what_they_cannot_hold(tmp_path):
         release_of(huge).write_dataset(tmp_path / "x.csv")
     with pytest.raises(ValueError, match=r"path must end in \.parquet"):
         release_of().write_dataset(tmp_path / "x.xlsx")
+    with pytest.raises(ValueError, match=r"^dataset must end in \.parquet, \.pq, \.csv or \.csv\.gz, got '"):
+        release_of().save(tmp_path / "x", dataset=tmp_path / "x.xlsx")
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator or None, got int"):
         release_of().dataset(1)
     named = Viewset([1, 1], {"class": [[1, 1]]})

@@ -145,6 +145,16 @@ def test_a_publication_is_frozen(made):
     assert isinstance(made.warnings, tuple)
 
 
+def test_a_publication_equals_itself_alone_and_is_in_sets(made):
+    other = dataclasses.replace(made)
+    assert made == made
+    assert made != other
+    assert {made, other, made} == {other, made}
+    assert made.adversaries != dataclasses.replace(
+        made.adversaries, inversion=dataclasses.replace(made.adversaries.inversion)
+    )
+
+
 def test_what_it_holds_goes_through_json(made):
     assert isinstance(made, Publication)
     assert json.loads(json.dumps(made.to_dict(), allow_nan=False)) == made.to_dict()

@@ -348,7 +348,9 @@ def test_what_is_refused_says_what_was_expected_and_what_came(name, members):
         ({"holdout": "pairs.csv"}, "holdout"),
     ],
 )
-def test_a_column_that_a_file_lacks_is_told_of_the_argument_that_asks_for_it(named, argument, folder, monkeypatch):
+def test_a_column_that_a_file_lacks_is_told_of_the_argument_that_asks_for_it(
+    named, argument, folder, monkeypatch
+):
     monkeypatch.chdir(folder)
     with pytest.raises(ValueError, match=rf"^{argument}: expected a column of .*; got '(disease|age)'$"):
         nbcfast.publish(**{"table": "members.csv", "class_name": "diagnosis", "amplification": 4, **named})
