@@ -16,6 +16,7 @@ from nbcfast._reading.endings import delimiter_of, is_parquet
 from nbcfast._wire.messages import printable
 from nbcfast.publishing.words import ARGUMENTS, Arguments
 from nbcfast.table.arrow import load_pyarrow, load_readers
+from nbcfast.table.table import Table
 
 LONGEST_HEADER = 1 << 24  # bytes
 BLOCK = 1 << 16
@@ -111,7 +112,23 @@ def uncounted(
     """
     if weights is not None:
         return []
-    columns = beginning_of(file, delimiter)
+    return like_counts(beginning_of(file, delimiter), used, implied, words)
+
+
+def beginning_of_table(table: Table) -> dict[str, list[str]]:
+    """The texts of the first rows of a table that was no file; what is text there is never a whole number."""
+    columns = {}
+    for name in table.names:
+        values = table.domain(name)
+        first = [values[code] for code in table.codes(name)[:MOST_ROWS].tolist()]
+        columns[name] = [repr(value) if isinstance(value, str) else str(value) for value in first]
+    return columns
+
+
+def like_counts(
+    columns: dict[str, list[str]], used: Collection[str], implied: bool, words: Arguments = ARGUMENTS
+) -> list[str]:
+    """A remark on each of these columns that may say how often a row counts; see `uncounted`."""
     numbers = [
         name
         for name, texts in columns.items()

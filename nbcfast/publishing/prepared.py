@@ -17,6 +17,7 @@ from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import undeclared
 from nbcfast.closeness import est
 from nbcfast.published.release import Release
+from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.domains import Declarations, declared
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list
@@ -71,6 +72,9 @@ def prepare(
     if source is not None:
         said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
         said += too_long(rows, Path(source), texts, caller.words)
+    elif rows.weights is None:
+        first = beginning_of_table(table if isinstance(table, Table) else rows)
+        said += like_counts(first, [class_name, *(names or ())], names is None, caller.words)
     return Prepared(
         table=rows,
         views=views,

@@ -137,6 +137,24 @@ def test_a_column_that_may_count_rows_is_named_in_python(folder):
     ]
 
 
+def test_a_column_that_may_count_rows_is_named_where_the_table_is_no_file():
+    columns = {"a": ["x", "y", "z", "x"], "n": [3, 7, 2, 1], "c": ["u", "v", "u", "v"]}
+    remark = "Every row counts once, and column 'n' holds whole numbers: "
+
+    def is_named(table, **named):
+        made = nbcfast.publish(table, "c", 4, **named)
+        return any(text.startswith(remark) for text in made.warnings)
+
+    assert is_named(columns)
+    assert is_named(nbcfast.Table(columns))
+    assert is_named(nbcfast.Table(columns), columns=["a"])
+    assert not is_named(columns, columns=["a", "n"])
+    assert not is_named(columns, weights="n")
+    assert not is_named(nbcfast.Table(columns, weights="n"))
+    assert not is_named(columns | {"n": ["3", "7", "2", "1"]})
+    assert not is_named(columns | {"n": [3.0, 7.0, 2.5, 1.0]})
+
+
 def test_a_path_of_text_that_looks_like_numbers_is_read_as_the_table_was(tmp_path):
     rows = "".join(f"0{i % 4},{i % 3},{'yn'[i % 5 == 0]}\n" for i in range(80))
     (tmp_path / "table.csv").write_text(f"zip,size,label\n{rows}")
