@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What is written of a published thing, as the wire.py of its maker says it, or that of `published` for releases.
+    """What is written of a published thing: the `wire.py` of its maker says it, and of releases our own.
 
     Parameters
     ----------
