@@ -126,9 +126,17 @@ def beginning_of_table(table: Table) -> dict[str, list[str]]:
 
 
 def like_counts(
-    columns: dict[str, list[str]], used: Collection[str], implied: bool, words: Arguments = ARGUMENTS
+    columns: dict[str, list[str]],
+    used: Collection[str],
+    implied: bool,
+    words: Arguments = ARGUMENTS,
+    *,
+    of_table: bool = False,
 ) -> list[str]:
-    """A remark on each of these columns that may say how often a row counts; see `uncounted`."""
+    """A remark on each of these columns that may say how often a row counts; see `uncounted`.
+
+    A Table has its own weights from the start, so `of_table` says that they are given where it is made.
+    """
     numbers = [
         name
         for name, texts in columns.items()
@@ -141,9 +149,10 @@ def like_counts(
         by_one = any(len(set(texts)) == n_rows for texts in others)
         if n_rows > 1 and not by_one and len(set(zip(*others, strict=True))) == n_rows:
             counting = numbers
+    verb = "make the Table with" if of_table else "give"
     return [
         f"Every row counts once, and column {printable(repr(name))} holds whole numbers: if it says how "
-        f"often a row counts, give {words.given('weights', name)}; without it nothing said here is right "
+        f"often a row counts, {verb} {words.given('weights', name)}; without it nothing said here is right "
         "then."
         for name in counting
     ]

@@ -73,8 +73,10 @@ def prepare(
         said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
         said += too_long(rows, Path(source), texts, caller.words)
     elif rows.weights is None:
+        of_table = isinstance(table, Table)
         first = beginning_of_table(table if isinstance(table, Table) else rows)
-        said += like_counts(first, [class_name, *(names or ())], names is None, caller.words)
+        used = [class_name, *(names or ())]
+        said += like_counts(first, used, names is None, caller.words, of_table=of_table)
     return Prepared(
         table=rows,
         views=views,

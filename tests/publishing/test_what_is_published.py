@@ -147,6 +147,9 @@ def test_a_column_that_may_count_rows_is_named_where_the_table_is_no_file():
 
     assert is_named(columns)
     assert is_named(nbcfast.Table(columns))
+    said = "\n".join(nbcfast.publish(nbcfast.Table(columns), "c", 4).warnings)
+    assert "make the Table with weights='n'" in said  # publish refuses other weights than the Table's
+    assert "give weights='n'" in "\n".join(nbcfast.publish(columns, "c", 4).warnings)
     assert is_named(nbcfast.Table(columns), columns=["a"])
     assert not is_named(columns, columns=["a", "n"])
     assert not is_named(columns, weights="n")
