@@ -77,7 +77,9 @@ def test_wrong_calls_do_no_harm():
     from hypothesis import settings
 
     calls = 1_000 if settings().max_examples < 1_000 else 10_000
-    path = os.pathsep.join([str(Path(kernel_fuzz.__file__).parent), os.environ.get("PYTHONPATH", "")])
+    # An empty entry would be the current folder, and the sources there that are not compiled.
+    entries = [str(Path(kernel_fuzz.__file__).parent), os.environ.get("PYTHONPATH")]
+    path = os.pathsep.join(filter(None, entries))
     for seed in range(0, calls, CALLS_A_PROCESS):
         n = min(CALLS_A_PROCESS, calls - seed)
         done = subprocess.run(
