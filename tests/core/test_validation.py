@@ -13,7 +13,9 @@ def test_whole_numbers_of_any_kind(number):
     assert positive(number, "n") == 3
 
 
-@pytest.mark.parametrize("number", [True, np.True_, 3.0, "3", None, np.float64(3), np.timedelta64(3), [3]])
+@pytest.mark.parametrize(
+    "number", [True, np.True_, 3.0, "3", None, np.float64(3), np.timedelta64(3, "s"), [3]]
+)
 def test_what_is_no_whole_number(number):
     with pytest.raises(TypeError) as error:
         whole(number, "n", expected="an int or None")
