@@ -158,11 +158,11 @@ def counted(
 
 
 def _made_again(private: Viewset, made: Certificate) -> Release | None:
-    """The release that `safety_transform`, which is deterministic, makes of the private ones."""
+    """The release that `safety_transform` or `est`, which are deterministic, make of the private ones."""
     if made.method == "canonical":  # never of domains that are too large to compare
         return None
-    if made.method == "est" and made.r is not None:
-        try:
+    try:
+        if made.method == "est" and made.r is not None:
             again = est(
                 private,
                 dict(zip(private.classes, made.prior or (), strict=True)),
@@ -172,18 +172,15 @@ def _made_again(private: Viewset, made: Certificate) -> Release | None:
                 gauge=made.gauge,
                 attacker=made.attacker,
             )
-        except (Infeasible, ValueError):
-            return None
-        return again if again.certificate.equal else None
-    try:
-        again = safety_transform(
-            private,
-            made.amplification,
-            preserve=made.preserve,
-            rows="proven",
-            gauge=made.gauge,
-            attacker=made.attacker,
-        )
+        else:
+            again = safety_transform(
+                private,
+                made.amplification,
+                preserve=made.preserve,
+                rows="proven",
+                gauge=made.gauge,
+                attacker=made.attacker,
+            )
     except (Infeasible, ValueError):
         return None
     return again if again.certificate.equal else None

@@ -1,6 +1,5 @@
 """`nbcfast attack`, and what `nbcfast publish` says about adversaries."""
 
-import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -28,18 +27,6 @@ FIGURE_1 = "crime,water,party\n" + "".join(
         ("yes", "no", "D"),
     ]
 )
-
-
-@pytest.fixture
-def found(run):
-    """What a verb says as JSON."""
-
-    def found(*arguments, code=0):
-        left, out, err = run(*arguments, "--json")
-        assert (left, err) == (code, ""), err
-        return json.loads(out)
-
-    return found
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """`nbcfast closeness`: how close to a prior, and what is made of it."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,18 +9,6 @@ from nbcfast import closeness
 from nbcfast.verification.load import load
 
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
-
-
-@pytest.fixture
-def found(run):
-    """What a verb says as JSON."""
-
-    def found(*arguments, code=0):
-        left, out, err = run(*arguments, "--json")
-        assert (left, err) == (code, ""), err
-        return json.loads(out)
-
-    return found
 
 
 class TestCloseness:

@@ -8,6 +8,7 @@ import pytest
 
 import nbcfast
 from nbcfast import Table, verify_release
+from nbcfast.mondrian import anonymize
 
 JOBS = {
     "outdoor": ["farmer", "fisher"],
@@ -28,6 +29,20 @@ def people(n=3000, seed=0, weights=False):
         "name": np.arange(n),
     }
     return Table(columns, weights=rng.integers(1, 4, n) if weights else None)
+
+
+def partition_of(table):
+    """The partition of such people by all kinds of demands."""
+    return anonymize(
+        table,
+        ["age", "job", "hours"],
+        "ill",
+        POINTS,
+        k=5,
+        diversity=(4, 3),
+        closeness=0.5,
+        hierarchies={"job": JOBS},
+    )
 
 
 def resigned(folder, change):
