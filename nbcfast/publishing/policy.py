@@ -10,6 +10,7 @@ from typing import Literal
 from nbcfast import safety
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral, as_limit, exact
+from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument, checked_rows
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.ratio_intervals import programmes
@@ -83,10 +84,8 @@ class Demand:
                 kind = type(getattr(self, name)).__name__
                 raise TypeError(f"{words.named(name)} must be a bool, got {kind}")
         for name, allowed in (("method", METHODS), ("preserve", ("order", "label"))):
-            if getattr(self, name) not in (None, *allowed):
-                raise ValueError(
-                    f"{words.named(name)} must be one of {allowed} or None, got {getattr(self, name)!r}"
-                )
+            if getattr(self, name) is not None:
+                choice(getattr(self, name), allowed, words.named(name))
         if isinstance(checked_rows(self.rows), str) and self.allow_differences:
             raise ValueError(
                 f"{words.named('allow_differences')} goes with {words.form('rows', 'R')}, a number"
@@ -186,8 +185,7 @@ def demanded(
             f"expected one of {words.form('amplification', 'L')} and {words.form('breach', 'L1', 'L2')}, "
             f"got {came}"
         )
-    if attacker not in ("row", "worlds"):
-        raise ValueError(f"{words.named('attacker')} must be 'row' or 'worlds', got {attacker!r}")
+    choice(attacker, ("row", "worlds"), words.named("attacker"))
     if breach is not None:
         limit = _prevents(breach, words)
     else:

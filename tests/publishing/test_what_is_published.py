@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import frozen
+import numpy as np
 import pytest
 
 import nbcfast
@@ -203,8 +204,21 @@ REFUSED = {
         "breach must be a pair of numbers, got (None, 0.8)",
     ),
     "attacker": ({"amplification": 4, "attacker": "me"}, ValueError, "attacker must be 'row' or 'worlds'"),
-    "method": ({"amplification": 4, "method": "magic"}, ValueError, "method must be one of ('canonical', "),
-    "preserve": ({"amplification": 4, "preserve": "all"}, ValueError, "preserve must be one of ('order', "),
+    "method": (
+        {"amplification": 4, "method": "magic"},
+        ValueError,
+        "method must be 'canonical', 'safetytransform' or 'est', got 'magic'",
+    ),
+    "methods": (
+        {"amplification": 4, "method": np.array(["est", "est"])},
+        ValueError,
+        "method must be 'canon",
+    ),
+    "preserve": (
+        {"amplification": 4, "preserve": "all"},
+        ValueError,
+        "preserve must be 'order' or 'label', got 'all'",
+    ),
     "gauge": ({"amplification": 4, "gauge": 0}, TypeError, "gauge must be a bool, got int"),
     "bits": ({"amplification": 4, "bits": 0}, ValueError, "bits must be 1 to 62, got 0"),
     "rows": ({"amplification": 4, "rows": "few"}, ValueError, "rows must be 'smallest', 'proven' or an int"),
