@@ -2,7 +2,7 @@
 # Nothing else is needed: hand this file over as it is.
 """Check a published release from its certificate.json alone: Python's standard library, this one file.
 
-    python verify_release.py DIR [--ignore-extra]
+    python verify_release.py DIR [--ignore-extra] [--menu FILE]
 
 prints each check ("yes", "NO", or "?" where it is not made here), then what the publisher claims and no file
 can show, the notes of the certificate, the verdict, and below it the warnings of the certificate, and leaves
@@ -26,6 +26,10 @@ Of a canonical release (method "canonical"), which holds a table of points, also
 tuple as the counts do, where the domain is not too large for that. That it says nothing but a classifier's
 answers is not checked here, so it is never more than "not fully checked": `nbcfast verify` makes it from its
 own answers again.
+
+Where the domain of a release was chosen from a menu, --menu FILE checks that it is: that the file is the menu
+which the certificate names, offers as many choices as it says, and has this domain where it says. Files of
+hierarchies are looked for where the menu names them, beside itself. Without it that is printed as a claim.
 
 The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
 Those that nothing has checked are printed as claims, or not at all.
@@ -59,10 +63,12 @@ them. Pipes, devices and links out of the folder fail always, and are never open
 from __future__ import annotations
 
 import csv
+import datetime
 import errno
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import stat
@@ -87,6 +93,10 @@ if TYPE_CHECKING:
     # something that is not in the file
     Judged = list[tuple[str, bool | None, str]]
     Decided = dict[str, bool | None]  # of each check that there is
+    Plain = None | bool | int | float | str  # a value of a table, in JSON
+    Entry = Fields  # an option in JSON, in the one form that it is resolved to
+    Resolved = dict[str, list[Entry]]  # the options of each column, in the order of the menu
+    Limit = None | int | Fraction
     Typed = tuple[str, Any]  # the kind of a value, and the value
     Attribute = tuple[str, list[Typed], list[list[int]]]  # name, values, and counts[value][class]
     RowCounts = dict[tuple[int, ...], int]  # places of a row's values in the columns of the table -> people
@@ -726,6 +736,625 @@ def demanded(entry: object, where: str) -> int:
     return number
 
 
+# nbcfast/_wire/menus.py
+# Menus of options for each column of a table, from which a domain is chosen: their form, and their digest.
+#
+# A menu is a JSON object, from the name of a column to the list of its options. An option maps the values of
+# a column to finitely many, and is one of
+#
+#     [..], or {"values": [..]}               these values as they are; null where it is one
+#     {"edges": [null, 25, 35, null]}         the half-open bins between these, open where an end is null
+#     {"width": 10, "from": 0, "to": 100}     bins of equal width; with "open": true the outer two are open
+#     {"groups": {"name": [values], ..}}      sets of values, null where it belongs to one
+#     {"hierarchy": "FILE", "level": 2}       the sets at that level of a file, of lines value;set;larger set
+#     {"out": true}                           the column is left out
+#
+# Bins may have "labels", a name for each, and "null": true where null is a value beside them; edges may be
+# dates such as "2020-01-31". Sets may have "other", the name of the set of all values but null that stand in
+# none. In a file of a hierarchy values are texts, and an empty one is null; a text there stands for the value
+# of the column that is written so.
+
+
+MOST_BINS = 1 << 16  # of equal width, as these few numbers could ask for any number of them
+SIDES = {"labels", "null"}  # what may stand beside bins
+# What an option has, and what it may have besides.
+NOTHING: set[str] = set()
+FORMS = (
+    ({"values"}, NOTHING),
+    ({"edges"}, SIDES),
+    ({"width", "from", "to"}, SIDES | {"open"}),
+    ({"groups"}, {"other"}),
+    ({"hierarchy", "level"}, {"other"}),
+    ({"out"}, NOTHING),
+)
+EXPECTED_OPTION = (
+    "expected a list of values, or an object with values, edges, width from and to, groups, hierarchy and "
+    "level, or out"
+)
+LEVELS = ";"  # between the names of a line of a hierarchy
+
+
+def menu_of_text(text: str) -> object:
+    """The document of a menu's file; Refused where it is no JSON, or names something twice."""
+    try:
+        document: object = json.loads(
+            text, object_pairs_hook=_named_once, parse_constant=_no_constant_of, parse_int=_short_integer
+        )
+    except Refused:
+        raise
+    except RecursionError:
+        raise Refused("not a menu: it is nested too deeply") from None
+    except ValueError as error:
+        raise Refused(f"not a menu in JSON: {error}") from None
+    return document
+
+
+def resolved(document: object, read: Callable[[str], str]) -> Resolved:
+    """A menu with every option in its plain form: values, edges, groups, or out.
+
+    Widths become edges, and hierarchies groups; `read` gives the text of a hierarchy's file, by the path that
+    stands in the menu.
+
+    Raises
+    ------
+    ValueError
+        Refused, where something is not as a menu has it.
+
+    Examples
+    --------
+    >>> resolved({"age": [{"width": 50, "from": 0, "to": 100, "open": True}, {"out": True}]}, open)
+    {'age': [{'edges': [None, 50, None]}, {'out': True}]}
+    """
+    if not isinstance(document, dict) or not document:
+        raise Refused(f"menu: expected an object with the options of columns, got {_got(document)}")
+    texts: dict[str, str] = {}
+
+    def read_once(path: str) -> str:
+        if path not in texts:
+            texts[path] = read(path)
+        return texts[path]
+
+    menu: Resolved = {}
+    for name, options in document.items():
+        if not isinstance(name, str):
+            raise Refused(f"menu: expected names of columns, got {_got(name)}")
+        where = f"menu: column {name!r}"
+        if not isinstance(options, (list, tuple)) or not options:
+            raise Refused(f"{where}: expected a list of options, got {_got(options)}")
+        menu[name] = []
+        places: dict[str, int] = {}
+        for place, option in enumerate(options):
+            entry = resolved_option(option, read_once, f"{where}, option {place}")
+            first = places.setdefault(json.dumps(entry), place)
+            if first != place:
+                raise Refused(f"{where}, option {place}: it is option {first} once more")
+            menu[name].append(entry)
+    return menu
+
+
+def resolved_option(option: object, read: Callable[[str], str], where: str) -> Entry:
+    """One option in its plain form."""
+    if isinstance(option, (list, tuple)):
+        option = {"values": option}
+    if not isinstance(option, dict):
+        raise Refused(f"{where}: {EXPECTED_OPTION}; got {_got(option)}")
+    keys = set(option)
+    form = next((form for form in FORMS if form[0] <= keys), None)
+    if form is None:
+        raise Refused(f"{where}: {EXPECTED_OPTION}; got {_got(option)}")
+    strange = [key for key in option if key not in form[0] | form[1]]
+    if strange:
+        raise Refused(f"{where}: {_got(strange[0])} does not go with {' and '.join(sorted(form[0]))}")
+    if "out" in option:
+        if option["out"] is not True:
+            raise Refused(f"{where}: expected out to be true, got {_got(option['out'])}")
+        return {"out": True}
+    if "values" in option:
+        return {"values": _values(option["values"], where)}
+    if "edges" in option:
+        return _bins(_edges(option["edges"], where), option, where)
+    if "width" in option:
+        return _bins(_edges(_equal_widths(option, where), where), option, where)
+    if "groups" in option:
+        groups = _groups(option["groups"], where)
+    else:
+        groups = _of_hierarchy(option["hierarchy"], option["level"], read, where)
+    entry: Entry = {"groups": groups}
+    if "other" in option:
+        entry["other"] = _name(option["other"], f"{where}, other")
+    return entry
+
+
+def menu_digest(menu: Resolved) -> str:
+    """The sha256 of a resolved menu, as hexadecimal text: of its JSON without blanks, in its order."""
+    text = json.dumps(menu, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def domain_of(entry: Entry) -> list[list[str | None]] | None:
+    """The values that a resolved option maps to, as a certificate writes a domain; None where it is left out.
+
+    Examples
+    --------
+    >>> domain_of({"edges": [None, 25, 35], "null": True})
+    [['interval', None, '25/1'], ['interval', '25/1', '35/1'], ['null']]
+    >>> domain_of({"groups": {"low": [1, 2], "high": [3]}, "other": "else"})
+    [['text', 'low'], ['text', 'high'], ['text', 'else']]
+    """
+    if "out" in entry:
+        return None
+    if "groups" in entry:
+        names = list(entry["groups"])
+        if "other" in entry and entry["other"] not in names:
+            names.append(entry["other"])
+        return [["text", name] for name in names]
+    if "values" in entry:
+        values = [value for value in entry["values"] if value is not None]
+        kind = _kind_of(values)
+        typed = [_typed(value, kind) for value in values]
+        return [*typed, ["null"]] if len(values) < len(entry["values"]) else typed
+    edges = entry["edges"]
+    pairs = list(zip(edges, edges[1:]))  # noqa: B905, RUF007  # also for Python before 3.10
+    bins: list[list[str | None]]
+    if "labels" in entry:
+        bins = [["text", name] for name in entry["labels"]]
+    elif any(isinstance(edge, str) for edge in edges):
+        bins = [["text", dates_text(low, high)] for low, high in pairs]
+    else:
+        bins = [["interval", _end(low), _end(high)] for low, high in pairs]
+    return [*bins, ["null"]] if "null" in entry else bins
+
+
+def dates_text(low: str | None, high: str | None) -> str:
+    """What the half-open bin between two dates is called, null where it is open, if it has no name.
+
+    Examples
+    --------
+    >>> dates_text(None, "2020-01-31")
+    '(-inf, 2020-01-31)'
+    """
+    return f"{'(-inf' if low is None else f'[{low}'}, {'inf' if high is None else high})"
+
+
+def n_choices(menu: Resolved) -> int:
+    """How many domains there are to choose from: the product of the numbers of options."""
+    product = 1
+    for options in menu.values():
+        product *= len(options)
+    return product
+
+
+def bits_of_choice(choices: int) -> str:
+    """The base-2 logarithm of a number of choices, rounded up to one decimal.
+
+    The least whole t with 2^(t/10) >= n is that with 2^t >= n^10, so it is the same on every machine.
+
+    Examples
+    --------
+    >>> bits_of_choice(1), bits_of_choice(345_600), bits_of_choice(2**20)
+    ('0.0', '18.4', '20.0')
+    """
+    tenths = (choices**10 - 1).bit_length()
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+def _got(entry: object) -> str:
+    """Whatever came, short enough for a message."""
+    try:
+        return shown(entry)
+    except (RecursionError, TypeError, ValueError):
+        return f"something of type {type(entry).__name__}"
+
+
+def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON whose names are distinct."""
+    entries: dict[str, object] = {}
+    for name, entry in pairs:
+        if name in entries:
+            raise Refused(f"not a menu: expected distinct names, got {_got(name)} twice")
+        entries[name] = entry
+    return entries
+
+
+def _no_constant_of(text: str) -> object:
+    raise Refused(f"not a menu: {text} is no number of JSON; an open end of edges is null")
+
+
+def _short_integer(text: str) -> int:
+    if len(text) > 20:  # no Python is asked to read thousands of digits, as newer ones refuse that
+        raise Refused(f"not a menu: expected integers of 64 bits, got {text[:20]}..")
+    return int(text)
+
+
+def _plain_value(entry: object, where: str) -> Plain:
+    """A value as a table may hold it."""
+    # As of these types and no others, as those of NumPy are of them too, and have another text.
+    if entry is None or isinstance(entry, bool):
+        return entry
+    if isinstance(entry, str):
+        return str.__str__(entry)
+    if isinstance(entry, int) and -(1 << 63) <= entry < 1 << 63:
+        return int(entry)
+    if isinstance(entry, float) and math.isfinite(entry):
+        return float(entry) + 0.0  # of -0.0 too, which is 0.0
+    raise Refused(f"{where}: expected a text, a truth value, a number of 64 bits or null, got {_got(entry)}")
+
+
+def _kind_of(values: Iterable[Plain]) -> str:
+    """What values other than null are, as certificates name it; several joined by "and" where they differ."""
+    names = {bool: "bool", int: "int", float: "float", str: "text"}
+    kinds = {names[type(value)] for value in values}
+    if kinds == {"float", "int"}:
+        return "float"
+    return " and ".join(sorted(kinds))
+
+
+def _distinct(values: list[Plain], where: str) -> None:
+    """Refuse values of which two are the same, or which are of several kinds."""
+    listed = [value for value in values if value is not None]
+    kind = _kind_of(listed)
+    if " and " in kind:
+        raise Refused(f"{where}: expected values of one kind, got {kind}")
+    seen = set()
+    for value in values:
+        # Of one kind, so that no 1 meets a true; where there are floats an integer is the nearest of them.
+        spelled_value = float(value) if isinstance(value, int) and kind == "float" else value
+        if spelled_value in seen:
+            raise Refused(f"{where}: expected distinct values, got {_got(value)} twice")
+        seen.add(spelled_value)
+
+
+def _values(entry: object, where: str) -> list[Plain]:
+    if not isinstance(entry, (list, tuple)) or not entry:
+        raise Refused(f"{where}: expected a list of values, got {_got(entry)}")
+    values: list[Plain] = [_plain_value(value, where) for value in entry]
+    _distinct(values, where)
+    return values
+
+
+def _name(entry: object, where: str) -> str:
+    if not isinstance(entry, str) or not entry:
+        raise Refused(f"{where}: expected a name, got {_got(entry)}")
+    return entry
+
+
+def _edges(entry: object, where: str) -> list[Plain]:
+    """Numbers or dates that increase, with null where an end is open."""
+    if not isinstance(entry, (list, tuple)) or len(entry) < 2:
+        raise Refused(f"{where}: expected a list of two edges or more, got {_got(entry)}")
+    edges: list[Plain] = []
+    for place, edge in enumerate(entry):
+        if edge is None and place not in (0, len(entry) - 1):
+            raise Refused(f"{where}: expected null at an end of the edges alone, got {_got(entry)}")
+        if isinstance(edge, bool) or (isinstance(edge, str) and not _is_date(edge)):
+            raise Refused(
+                f'{where}: expected edges that are numbers, or dates as "2020-01-31", got {_got(edge)}'
+            )
+        edges.append(_plain_value(edge, where))
+    ends = [edge for edge in edges if edge is not None]
+    if not ends or len({isinstance(edge, str) for edge in ends}) > 1:
+        raise Refused(f"{where}: expected edges that are all numbers or all dates, got {_got(entry)}")
+    # Days are sorted as their texts are, and numbers as their decimal texts say.
+    increases = all(
+        low < high if isinstance(low, str) and isinstance(high, str) else _exact(low) < _exact(high)
+        for low, high in zip(ends, ends[1:])  # noqa: B905, RUF007  # also for Python before 3.10
+    )
+    if not increases:
+        raise Refused(f"{where}: expected edges that increase, got {_got(ends)}")
+    return edges
+
+
+def _is_date(text: str) -> bool:
+    """Whether it is a day as 2020-01-31."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return False
+    try:
+        datetime.date(*map(int, text.split("-")))
+    except ValueError:
+        return False
+    return True
+
+
+def _equal_widths(option: Entry, where: str) -> list[Plain]:
+    """The edges of bins of one width from one number to another."""
+    width, low, high = (_decimal(option[name], f"{where}, {name}") for name in ("width", "from", "to"))
+    if width <= 0 or low >= high:
+        raise Refused(f"{where}: expected a width above 0, and from below to, got {_got(option)}")
+    bins = (high - low) / width
+    if bins.denominator != 1:
+        raise Refused(f"{where}: expected a whole number of widths between from and to, got {_got(option)}")
+    if bins > MOST_BINS:
+        raise Refused(f"{where}: expected up to {MOST_BINS:,} bins, got {short(bins.numerator)}")
+    is_open = _flag(option, "open", where)
+    if is_open and bins == 1:
+        raise Refused(f"{where}: expected two bins or more, as the outer two are open, got {_got(option)}")
+    edges: list[Plain] = [_number(low + width * step, where) for step in range(bins.numerator + 1)]
+    if is_open:
+        edges[0] = edges[-1] = None
+    return edges
+
+
+def _decimal(entry: object, where: str) -> Fraction:
+    """A number as its decimal text has it: 0.1 is a tenth."""
+    if isinstance(entry, bool) or not isinstance(entry, (int, float)):
+        raise Refused(f"{where}: expected a number, got {_got(entry)}")
+    return _exact(_plain_value(entry, where))
+
+
+def _exact(number: Plain) -> Fraction:
+    """A number as its shortest decimal text has it."""
+    return Fraction(repr(number))
+
+
+def _number(exact: Fraction, where: str) -> int | float:
+    """The number of JSON with this value."""
+    if exact.denominator == 1:
+        return int(exact)
+    if _exact(float(exact)) != exact:
+        raise Refused(
+            f"{where}: expected edges of at most 15 digits, got {short(exact.numerator)}/"
+            f"{short(exact.denominator)}"
+        )
+    return float(exact)
+
+
+def _flag(option: Entry, name: str, where: str) -> bool:
+    flag = option.get(name, False)
+    if not isinstance(flag, bool):
+        raise Refused(f"{where}, {name}: expected true or false, got {_got(flag)}")
+    return flag
+
+
+def _bins(edges: list[Plain], option: Entry, where: str) -> Entry:
+    """Bins with what stands beside them."""
+    entry: Entry = {"edges": edges}
+    if "labels" in option:
+        labels = option["labels"]
+        if not isinstance(labels, (list, tuple)) or len(labels) != len(edges) - 1:
+            raise Refused(f"{where}: expected {len(edges) - 1} labels, one a bin, got {_got(labels)}")
+        entry["labels"] = [_name(label, f"{where}, labels") for label in labels]
+        _distinct(entry["labels"], f"{where}, labels")
+    if _flag(option, "null", where):
+        entry["null"] = True
+    return entry
+
+
+def _groups(entry: object, where: str) -> dict[str, list[Plain]]:
+    if not isinstance(entry, dict) or not entry:
+        raise Refused(f"{where}: expected an object with sets of values, got {_got(entry)}")
+    groups: dict[str, list[Plain]] = {}
+    for name, members in entry.items():
+        groups[_name(name, where)] = _values(members, f"{where}, group {name!r}")
+    _distinct([value for members in groups.values() for value in members], where)
+    return groups
+
+
+def _of_hierarchy(
+    path: object, level: object, read: Callable[[str], str], where: str
+) -> dict[str, list[Plain]]:
+    """The sets at one level of a file, in the order in which they are first named."""
+    if not isinstance(path, str) or not path:
+        raise Refused(f"{where}: expected the path of a hierarchy's file, got {_got(path)}")
+    if isinstance(level, bool) or not isinstance(level, int) or level < 1:
+        raise Refused(f"{where}: expected a level from 1, the one next to the values, got {_got(level)}")
+    text = read(path)
+    if "\0" in text:  # which some Pythons read, and others do not
+        raise Refused(f"{where}: {_got(path)}: expected text, got a zero byte")
+    lines = csv.reader(io.StringIO(text[1:] if text[:1] == "\ufeff" else text, newline=""), delimiter=LEVELS)
+    groups: dict[str, list[Plain]] = {}
+    above: dict[str, list[str]] = {}  # the larger sets that a set is in
+    seen = set()
+    try:
+        for number, line in enumerate(lines, 1):
+            if not line:
+                continue
+            at = f"{where}: {_got(path)}: line {number}"
+            if len(line) <= level:
+                raise Refused(f"{at}: expected a value and {level} sets or more, got {len(line) - 1}")
+            if line[0] in seen:
+                raise Refused(f"{at}: the value {_got(line[0])} stands there twice")
+            seen.add(line[0])
+            name = _name(line[level], at)
+            if above.setdefault(name, line[level + 1 :]) != line[level + 1 :]:
+                raise Refused(f"{at}: the name {_got(name)} stands for two different sets")
+            groups.setdefault(name, []).append(line[0] or None)
+    except csv.Error as error:
+        raise Refused(f"{where}: {_got(path)}: {error}") from None
+    if not groups:
+        raise Refused(f"{where}: {_got(path)}: expected lines with a value and its sets, got none")
+    return groups
+
+
+def _typed(value: Plain, kind: str) -> list[str | None]:
+    """A value with its kind, as certificates write it."""
+    if kind == "bool":
+        return [kind, "true" if value else "false"]
+    if kind == "float":
+        assert isinstance(value, (int, float))
+        return [kind, repr(float(value) + 0.0)]
+    return [kind, str(value)]
+
+
+def _end(edge: int | float | None) -> str | None:
+    """An end of an interval, as certificates write it."""
+    if edge is None:
+        return None
+    number = _exact(edge)
+    parts = [
+        str(part) if part <= WHOLE_IN_JSON else hex(part)
+        for part in (abs(number.numerator), number.denominator)
+    ]
+    return f"{'-' if number < 0 else ''}{'/'.join(parts)}"
+
+
+# nbcfast/_wire/advice_form.py
+# What a release says of the choice of its domain from a menu: the form of that, and its words.
+
+
+ADVICE_FIELDS = {"bits_at_most", "by", "chosen", "exhaustive", "limits", "menu", "options", "rows"}
+VOTES_FIELDS = {"blocks", "epsilon"}  # besides, of a choice by votes
+# Of each limit its words, with what a choice has at most or at least; those that count are whole.
+LIMITS = {
+    "max_bits": "at most {} bits a weight",
+    "max_found": "at most {} counts that totals and answers give back",
+    "min_flip": "at least {} of the rows with a class that could be exchanged",
+    "min_trace": "at least {} of the rows without a trace",
+    "max_one_class": "at most {} values of one class",
+}
+COUNTED_LIMITS = ("max_found", "max_one_class")
+CHOSEN_BY = {
+    "correct": "by how many rows are decided correctly",
+    "log-loss": "by log-loss",
+    "votes": "by votes",
+}
+MOST_CHOICES = 1 << 1024  # of a menu, less than this: their number is printed
+MOST_COLUMNS = 1 << 16  # of a menu
+
+
+class AdvisedChoice:
+    """The entry "advice" of a release, of checked form.
+
+    Attributes
+    ----------
+    menu : str
+        The sha256 of the menu.
+    options : int
+        How many domains it offers.
+    chosen : tuple of int
+        The option of each column of the menu but the class, in its order.
+    by : {"correct", "log-loss", "votes"}
+    limits : dict of str -> int, Fraction or None
+    rows : {"private", "other"}
+    exhaustive : bool
+    epsilon : Fraction or None
+    blocks : int or None
+        The last two with votes, and only there.
+    """
+
+    def __init__(self, entry: object) -> None:
+        where = "field 'advice'"
+        if type(entry) is not dict:
+            raise Refused(f"{where}: expected an object, got {shown(entry)}")
+        votes = entry.get("by") == "votes"
+        expected = ADVICE_FIELDS | (VOTES_FIELDS if votes else set())
+        if set(entry) != expected:
+            raise Refused(f"{where}: expected {', '.join(sorted(expected))}; got {shown(entry)}")
+        self.menu = _digits(entry["menu"], f"{where}, menu")
+        self.by: str = _one_of(entry["by"], CHOSEN_BY, f"{where}, by")
+        self.rows: str = _one_of(entry["rows"], ("private", "other"), f"{where}, rows")
+        if type(entry["exhaustive"]) is not bool:
+            raise Refused(f"{where}: expected true or false, got {shown(entry['exhaustive'])}")
+        self.exhaustive: bool = entry["exhaustive"]
+        self.options = whole(entry["options"], f"{where}, options")
+        if not 1 <= self.options < MOST_CHOICES:
+            raise Refused(f"{where}: expected options from 1 to below 2^1024, got {short(self.options)}")
+        self.chosen = _indices(entry["chosen"], self.options, f"{where}, chosen")
+        self.bits_at_most = bits_of_choice(self.options)
+        if entry["bits_at_most"] != self.bits_at_most:
+            raise Refused(
+                f'{where}: expected bits_at_most "{self.bits_at_most}", the logarithm of options, got '
+                f"{shown(entry['bits_at_most'])}"
+            )
+        self.limits = _limits(entry["limits"], where)
+        self.epsilon: Fraction | None = None
+        self.blocks: int | None = None
+        if votes:
+            self.epsilon = chosen(entry["epsilon"], f"{where}, epsilon")
+            self.blocks = demanded(entry["blocks"], f"{where}, blocks")
+            if not self.epsilon or not self.blocks:
+                raise Refused(f"{where}: expected epsilon and blocks above 0, got {shown(entry)}")
+            if any(limit is not None for limit in self.limits.values()):
+                raise Refused(f"{where}: expected no limits, as votes are cast without, got {shown(entry)}")
+
+    @property
+    def account(self) -> str:
+        """How the domain was chosen, which nobody can check without the rows."""
+        kept = [
+            words.format(decimal_text(Fraction(limit)))
+            for name, words in LIMITS.items()
+            for limit in [self.limits[name]]
+            if limit is not None
+        ]
+        among = "all choices of the menu" if self.exhaustive else "some choices of the menu, and not all"
+        text = f"The domain was chosen {CHOSEN_BY[self.by]}, among {among}"
+        return f"{text}, with {', '.join(kept)}." if kept else f"{text}, without limits."
+
+    @property
+    def place(self) -> str:
+        """Which option of which menu it is, and what option of a verifier checks that."""
+        numbers = ", ".join(map(str, self.chosen))
+        return (
+            f"The domain is that of the options {numbers} of a menu of {choices_text(self.options)} choices "
+            f"with the sha256 {self.menu}; --menu FILE checks that."
+        )
+
+
+def advice_notes(rows: str, options: int, epsilon: Fraction | None, blocks: int | None) -> tuple[str, ...]:
+    """What a recipient has to know of the choice of a domain."""
+    if rows == "other":
+        tells = CHOSEN_ON_OTHERS
+    else:
+        tells = (
+            f"The choice of the domain tells at most {bits_of_choice(options)} bits more, if its menu of "
+            f"{choices_text(options)} choices was fixed before anybody looked at the rows."
+        )
+    if epsilon is None or blocks is None:
+        return (tells,)
+    return tells, (
+        f"The domain was chosen by the votes of {short(blocks)} blocks of rows, with differential privacy: "
+        "to add or remove one row changes no probability of a choice by more than a factor of "
+        f"e^{decimal_text(epsilon)}. The answers on that domain are not differentially private."
+    )
+
+
+CHOSEN_ON_OTHERS = "The domain was chosen on other rows: the choice tells nothing about these."
+
+
+def choices_text(options: int) -> str:
+    """A number of choices as a piece of a message."""
+    return f"{options:,}" if options < MOST_PEOPLE else short(options)
+
+
+def _digits(entry: object, where: str) -> str:
+    if type(entry) is not str or not re.fullmatch(r"[0-9a-f]{64}", entry):
+        raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(entry, 80)}")
+    return entry
+
+
+def _one_of(entry: object, known: Iterable[str], where: str) -> str:
+    texts = list(known)
+    if type(entry) is not str or entry not in texts:
+        raise Refused(f"{where}: expected one of {', '.join(map(repr, texts))}; got {shown(entry)}")
+    return entry
+
+
+def _indices(entry: object, options: int, where: str) -> tuple[int, ...]:
+    """The option of each column; there are as many choices as these need, or more."""
+    if type(entry) is not list or not 1 <= len(entry) <= MOST_COLUMNS:
+        raise Refused(f"{where}: expected the place of an option a column of the menu, got {shown(entry)}")
+    places = tuple(demanded(place, where) for place in entry)
+    least = 1
+    for place in places:
+        least *= place + 1
+        if least > options:
+            raise Refused(
+                f"{where}: expected places of options of which there are {short(options)} choices, got "
+                f"{shown(entry)}"
+            )
+    return places
+
+
+def _limits(entry: object, where: str) -> dict[str, Limit]:
+    """The limits that a choice had to keep; None where there is no such limit."""
+    if type(entry) is not dict or set(entry) != set(LIMITS):
+        raise Refused(f"{where}: expected limits as {', '.join(LIMITS)}; got {shown(entry)}")
+    limits: dict[str, Limit] = {}
+    for name in LIMITS:
+        read = demanded if name in COUNTED_LIMITS else chosen
+        limits[name] = None if entry[name] is None else read(entry[name], f"{where}, {name}")
+    return limits
+
+
 # nbcfast/_wire/release_words.py
 # Notes and warnings of a release, which follow from its other fields.
 
@@ -1051,6 +1680,7 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
+    may_have: ClassVar[set[str]] = {"advice"}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -1063,7 +1693,8 @@ class ReleaseDocument(Form):
 
     def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")
-        return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
+        of_method = METHOD_FIELDS.get(method, set()) if type(method) is str else set()
+        return super().expected(fields) | of_method
 
     def read(self, fields: Fields) -> None:
         # With a prior it is R times a quotient of two numbers of that.
@@ -1096,6 +1727,7 @@ class ReleaseDocument(Form):
                 f"got {shown(fields['tuples'])}"
             )
         self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
+        self.advice = self._advice(fields["advice"]) if "advice" in fields else None
         if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
             raise Refused(
                 f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
@@ -1156,6 +1788,8 @@ class ReleaseDocument(Form):
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
             found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
+        if self.advice is not None:
+            found += self._of_the_choice(self.advice, decided)
         if made is not None:
             found.append(self._chosen())
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])
@@ -1165,6 +1799,16 @@ class ReleaseDocument(Form):
                     f"The values of {listing(declared)} were declared, and do not come from the rows."
                 )
         return found
+
+    def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
+        """What is said of how the domain was chosen; of the menu only where it was not given."""
+        notes = advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+        # With the menu its number of choices was counted, and the first sentence says what follows of it.
+        counted = advice.rows == "private" and decided.get("menu")
+        found = list(notes[1:] if counted else notes)
+        if decided.get("menu") is None:
+            found.append(advice.place)
+        return [*found, advice.account]
 
     def _chosen(self) -> str:
         """What of a canonical release is no answer of the classifier: all that its publisher was free to say.
@@ -1233,6 +1877,9 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
             )
+        if self.advice is not None:
+            advice = self.advice
+            notes += advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
@@ -1296,6 +1943,21 @@ class ReleaseDocument(Form):
             "reproducible": entry["reproducible"],
             "undeclared": undeclared,
         }
+
+    def _advice(self, entry: object) -> AdvisedChoice:
+        """What a release on an advised domain says of the choice."""
+        advice = AdvisedChoice(entry)
+        if len(self.attributes) > len(advice.chosen):
+            raise Refused(
+                f"field 'advice': expected an option for each of {len(self.attributes)} attributes, got "
+                f"{len(advice.chosen)}"
+            )
+        strange = [] if self.canonical is None else [n for n in self.canonical["undeclared"] if n is not None]
+        if strange:
+            raise Refused(
+                f"field 'advice': expected declared values of {strange[0]!r}, as they are those of a menu"
+            )
+        return advice
 
     def _points(self, rows: object, width: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """What each value of each attribute adds to the total of each class but the last."""
@@ -3433,6 +4095,96 @@ KINDS = {
 }
 
 
+# nbcfast/_wire/menu_checks.py
+# Whether the domain of a release is that which it names in a menu; and the file of a menu.
+
+
+def menu_of_file(path: str) -> Resolved:
+    """The menu of a file, resolved; files of hierarchies are looked for beside it.
+
+    Raises
+    ------
+    OSError, ValueError
+        If a file is not there, or is no menu.
+    """
+    folder = os.path.dirname(path)
+    return resolved(menu_of_text(small_text(path)), lambda name: small_text(os.path.join(folder, name)))
+
+
+def small_text(path: str) -> str:
+    """The text of a file that somebody names: a regular one, no larger than a certificate."""
+    what = special(os.stat(path).st_mode)  # opening a pipe may wait for ever
+    if what is not None:
+        raise Refused(f"{quoted(path)} is {what}: expected a regular file")
+    with open(path, "rb") as file:
+        data = read_whole(file, os.path.basename(path))
+    try:
+        return data.decode("utf-8-sig")  # some editors begin with a mark
+    except UnicodeDecodeError as error:
+        raise Refused(f"{quoted(path)}: byte {error.start} is not UTF-8") from None
+
+
+def judge_menu(document: Form, menu: Resolved) -> Judged:
+    """The check of a menu that was given."""
+    advice = document.advice if isinstance(document, ReleaseDocument) else None
+    if not isinstance(document, ReleaseDocument) or advice is None:
+        return [("menu", False, "the certificate names no menu")]
+    fault = _other_menu(document, advice, menu)
+    text = f"the domain is the named one of the {choices_text(advice.options)} choices of this menu"
+    return [("menu", fault is None, fault or text)]
+
+
+def _other_menu(document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved) -> str | None:
+    """What of a release is otherwise than in the menu, or None."""
+    if menu_digest(menu) != advice.menu:
+        return "this is not the menu of the certificate: its sha256 is another"
+    class_name = document.fields["class_name"]
+    columns = [name for name in menu if name != class_name]
+    if len(columns) < len(menu) and len(menu[class_name]) > 1:
+        return f"the menu has {len(menu[class_name]):,} options for the class, and expected is one"
+    choices = n_choices(menu)
+    if choices != advice.options:
+        return f"the menu has {choices_text(choices)} choices, the certificate says {short(advice.options)}"
+    if len(columns) != len(advice.chosen):
+        return (
+            f"the menu has {len(columns):,} columns, the certificate names options of {len(advice.chosen):,}"
+        )
+    published = {name: values for name, values, _ in document.attributes}
+    for name, place in zip(columns, advice.chosen):  # noqa: B905  # also for Python before 3.10
+        if place >= len(menu[name]):
+            return f"the menu has {len(menu[name]):,} options of {named(name)}, and no option {short(place)}"
+        fault = _other_values(menu[name][place], published.pop(name, None))
+        if fault:
+            return f"attribute {named(name)}, option {place}: {fault}"
+    if published:
+        return f"the menu has no column {named(next(iter(published)))}, which is an attribute"
+    if class_name in menu:
+        fault = _other_values(menu[class_name][0], document.classes)
+        if fault:
+            return f"the class: {fault}"
+    return None
+
+
+def _other_values(option: Entry, published: list[Typed] | None) -> str | None:
+    """What of published values, None of an attribute that is not there, is not as in an option."""
+    typed = domain_of(option)
+    if typed is None or published is None:
+        if typed is None and published is None:
+            return None
+        return "it is left out in the menu, and published" if typed is None else "it is not published"
+    of_menu = domain(typed, "menu")
+    if len(of_menu) != len(published):
+        return f"{len(of_menu):,} values in the menu, and {len(published):,} published"
+    same = all(_same(one, other) for one, other in zip(of_menu, published))  # noqa: B905
+    return None if same else "its values, or their order, are others in the menu"
+
+
+def _same(one: Typed, other: Typed) -> bool:
+    """Whether two values are the same; 1 is 1.0, as a column of floats may be declared by integers."""
+    numbers = ("float", "int")
+    return one[1] == other[1] and (one[0] == other[0] or (one[0] in numbers and other[0] in numbers))
+
+
 # nbcfast/_wire/standard_streams.py
 # One line on stderr, and streams whose reader has left.
 
@@ -3504,15 +4256,40 @@ def main(arguments: list[str]) -> int:
     return code
 
 
+def _asked(arguments: list[str]) -> tuple[list[str], bool, str | None]:
+    """The paths of a command line, whether other files are passed over, and the file of a menu."""
+    paths: list[str] = []
+    ignore_extra, menu = False, None
+    left = iter(arguments)
+    for text in left:
+        if text == "--ignore-extra":
+            ignore_extra = True
+        elif text == "--menu" and menu is None:
+            menu = next(left, "")
+        elif text.startswith("--menu=") and menu is None:
+            menu = text[len("--menu=") :]
+        else:
+            paths.append(text)
+    return paths, ignore_extra, menu
+
+
 def _main(arguments: list[str]) -> int:
-    ignore_extra = "--ignore-extra" in arguments
-    paths = [text for text in arguments if text != "--ignore-extra"]
+    paths, ignore_extra, menu_path = _asked(arguments)
     if len(paths) != 1 or paths[0] in ("-h", "--help"):
         print((__doc__ or "python verify_release.py DIR").strip())  # python -OO has no texts
         if len(paths) == 1:
             return 0
         complain(f"expected one DIR, got {' '.join(map(repr, paths)) or 'none'}")
         return 2
+    menu = None
+    if menu_path is not None:
+        try:
+            menu = menu_of_file(menu_path)
+        except (OSError, ValueError) as error:  # a Refused is one
+            at = getattr(error, "filename", None)  # the menu, or a hierarchy that it names
+            where = f"--menu {menu_path}" if at in (None, menu_path) else f"--menu {menu_path}: {at}"
+            complain(f"{where}: {getattr(error, 'strerror', None) or error}")
+            return 2
     try:
         path = location(paths[0])
         document = parse_any(content(path))
@@ -3531,6 +4308,8 @@ def _main(arguments: list[str]) -> int:
     results += judge_version(document)
     results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
+    if menu is not None:
+        results += judge_menu(document, menu)
     said_of_it = told(document, results)
     for name, holds, text in said_of_it.results:
         said = "yes" if holds else "?  " if holds is None else "NO "

@@ -1,6 +1,6 @@
 """Check a published release from its certificate.json alone: Python's standard library, this one file.
 
-    python verify_release.py DIR [--ignore-extra]
+    python verify_release.py DIR [--ignore-extra] [--menu FILE]
 
 prints each check ("yes", "NO", or "?" where it is not made here), then what the publisher claims and no file
 can show, the notes of the certificate, the verdict, and below it the warnings of the certificate, and leaves
@@ -24,6 +24,10 @@ Of a canonical release (method "canonical"), which holds a table of points, also
 tuple as the counts do, where the domain is not too large for that. That it says nothing but a classifier's
 answers is not checked here, so it is never more than "not fully checked": `nbcfast verify` makes it from its
 own answers again.
+
+Where the domain of a release was chosen from a menu, --menu FILE checks that it is: that the file is the menu
+which the certificate names, offers as many choices as it says, and has this domain where it says. Files of
+hierarchies are looked for where the menu names them, beside itself. Without it that is printed as a claim.
 
 The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
 Those that nothing has checked are printed as claims, or not at all.
@@ -63,6 +67,7 @@ from nbcfast._wire.folder import ignored_text, judge_folder
 from nbcfast._wire.form import judge_version, told
 from nbcfast._wire.json_entries import Refused, TooLong
 from nbcfast._wire.kinds import judge_any, parse_any
+from nbcfast._wire.menu_checks import judge_menu, menu_of_file
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, verdict
 from nbcfast._wire.regular_files import content, location
@@ -106,15 +111,40 @@ def main(arguments: list[str]) -> int:
     return code
 
 
+def _asked(arguments: list[str]) -> tuple[list[str], bool, str | None]:
+    """The paths of a command line, whether other files are passed over, and the file of a menu."""
+    paths: list[str] = []
+    ignore_extra, menu = False, None
+    left = iter(arguments)
+    for text in left:
+        if text == "--ignore-extra":
+            ignore_extra = True
+        elif text == "--menu" and menu is None:
+            menu = next(left, "")
+        elif text.startswith("--menu=") and menu is None:
+            menu = text[len("--menu=") :]
+        else:
+            paths.append(text)
+    return paths, ignore_extra, menu
+
+
 def _main(arguments: list[str]) -> int:
-    ignore_extra = "--ignore-extra" in arguments
-    paths = [text for text in arguments if text != "--ignore-extra"]
+    paths, ignore_extra, menu_path = _asked(arguments)
     if len(paths) != 1 or paths[0] in ("-h", "--help"):
         print((__doc__ or "python verify_release.py DIR").strip())  # python -OO has no texts
         if len(paths) == 1:
             return 0
         complain(f"expected one DIR, got {' '.join(map(repr, paths)) or 'none'}")
         return 2
+    menu = None
+    if menu_path is not None:
+        try:
+            menu = menu_of_file(menu_path)
+        except (OSError, ValueError) as error:  # a Refused is one
+            at = getattr(error, "filename", None)  # the menu, or a hierarchy that it names
+            where = f"--menu {menu_path}" if at in (None, menu_path) else f"--menu {menu_path}: {at}"
+            complain(f"{where}: {getattr(error, 'strerror', None) or error}")
+            return 2
     try:
         path = location(paths[0])
         document = parse_any(content(path))
@@ -133,6 +163,8 @@ def _main(arguments: list[str]) -> int:
     results += judge_version(document)
     results += judge_any(document, folder)[1]
     results += judge_parquet(document, folder)
+    if menu is not None:
+        results += judge_menu(document, menu)
     said_of_it = told(document, results)
     for name, holds, text in said_of_it.results:
         said = "yes" if holds else "?  " if holds is None else "NO "

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from nbcfast._wire.advice_form import AdvisedChoice, advice_notes
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE, carries_more, chosen
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import WHOLE_IN_JSON, Refused, TooLong, shown, signed_list, whole
@@ -70,6 +71,7 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
+    may_have: ClassVar[set[str]] = {"advice"}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -82,7 +84,8 @@ class ReleaseDocument(Form):
 
     def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")
-        return FIELDS | (METHOD_FIELDS.get(method, set()) if type(method) is str else set())
+        of_method = METHOD_FIELDS.get(method, set()) if type(method) is str else set()
+        return super().expected(fields) | of_method
 
     def read(self, fields: Fields) -> None:
         # With a prior it is R times a quotient of two numbers of that.
@@ -115,6 +118,7 @@ class ReleaseDocument(Form):
                 f"got {shown(fields['tuples'])}"
             )
         self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
+        self.advice = self._advice(fields["advice"]) if "advice" in fields else None
         if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
             raise Refused(
                 f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
@@ -175,6 +179,8 @@ class ReleaseDocument(Form):
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
             found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
+        if self.advice is not None:
+            found += self._of_the_choice(self.advice, decided)
         if made is not None:
             found.append(self._chosen())
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])
@@ -184,6 +190,16 @@ class ReleaseDocument(Form):
                     f"The values of {listing(declared)} were declared, and do not come from the rows."
                 )
         return found
+
+    def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
+        """What is said of how the domain was chosen; of the menu only where it was not given."""
+        notes = advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+        # With the menu its number of choices was counted, and the first sentence says what follows of it.
+        counted = advice.rows == "private" and decided.get("menu")
+        found = list(notes[1:] if counted else notes)
+        if decided.get("menu") is None:
+            found.append(advice.place)
+        return [*found, advice.account]
 
     def _chosen(self) -> str:
         """What of a canonical release is no answer of the classifier: all that its publisher was free to say.
@@ -252,6 +268,9 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
             )
+        if self.advice is not None:
+            advice = self.advice
+            notes += advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
@@ -315,6 +334,21 @@ class ReleaseDocument(Form):
             "reproducible": entry["reproducible"],
             "undeclared": undeclared,
         }
+
+    def _advice(self, entry: object) -> AdvisedChoice:
+        """What a release on an advised domain says of the choice."""
+        advice = AdvisedChoice(entry)
+        if len(self.attributes) > len(advice.chosen):
+            raise Refused(
+                f"field 'advice': expected an option for each of {len(self.attributes)} attributes, got "
+                f"{len(advice.chosen)}"
+            )
+        strange = [] if self.canonical is None else [n for n in self.canonical["undeclared"] if n is not None]
+        if strange:
+            raise Refused(
+                f"field 'advice': expected declared values of {strange[0]!r}, as they are those of a menu"
+            )
+        return advice
 
     def _points(self, rows: object, width: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """What each value of each attribute adds to the total of each class but the last."""
