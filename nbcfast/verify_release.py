@@ -1400,13 +1400,24 @@ FEW_ROWS = (
 )
 
 
+# The same words whatever was measured: an option of the publisher, and nothing that his rows have changed.
+ACCEPTED = (
+    "The publisher accepted whatever the answers give away: limits on that need neither be kept nor have "
+    "been measured, and counts, and classes of people, may follow from the answers."
+)
+
+
 def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
     """What a recipient of powers of counts has to know about them."""
     return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
 
 
-def release_warnings(identity: bool, differing: int | None, preserve: str) -> Iterator[str]:
+def release_warnings(
+    identity: bool, differing: int | None, preserve: str, accepted: bool = False
+) -> Iterator[str]:
     """The warnings that follow from the fields of such a release."""
+    if accepted:
+        yield ACCEPTED
     if identity:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
@@ -1447,8 +1458,11 @@ def canonical_warnings(
     differing: int | None,
     preserve: str,
     reproducible: bool,
+    accepted: bool = False,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
+    if accepted:
+        yield ACCEPTED
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
@@ -1680,7 +1694,7 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
-    may_have: ClassVar[set[str]] = {"advice"}
+    may_have: ClassVar[set[str]] = {"accepted", "advice"}  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -1708,6 +1722,9 @@ class ReleaseDocument(Form):
             raise Refused(
                 "field 'amplification': expected more than 2, as attacker 'worlds' needs half of it"
             )
+        self.accepted = "accepted" in fields
+        if self.accepted and fields["accepted"] is not True:
+            raise Refused(f"field 'accepted': expected true or no such field, got {shown(fields['accepted'])}")
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -1866,7 +1883,9 @@ class ReleaseDocument(Form):
             raise Refused("fields 'differing_tuples', 'canonical': expected fewer than 2^62 tuples")
         if made is None:
             notes = release_notes(fields["identity"], fields["gauge"])
-            warnings = release_warnings(fields["identity"], self.differing_tuples, fields["preserve"])
+            warnings = release_warnings(
+                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted
+            )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
             notes = canonical_notes(listed is not None, equal, made["bits"])
@@ -1876,6 +1895,7 @@ class ReleaseDocument(Form):
                 self.differing_tuples,
                 fields["preserve"],
                 made["reproducible"],
+                self.accepted,
             )
         if self.advice is not None:
             advice = self.advice

@@ -71,7 +71,7 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
-    may_have: ClassVar[set[str]] = {"advice"}
+    may_have: ClassVar[set[str]] = {"accepted", "advice"}  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -99,6 +99,9 @@ class ReleaseDocument(Form):
             raise Refused(
                 "field 'amplification': expected more than 2, as attacker 'worlds' needs half of it"
             )
+        self.accepted = "accepted" in fields
+        if self.accepted and fields["accepted"] is not True:
+            raise Refused(f"field 'accepted': expected true or no such field, got {shown(fields['accepted'])}")
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -257,7 +260,9 @@ class ReleaseDocument(Form):
             raise Refused("fields 'differing_tuples', 'canonical': expected fewer than 2^62 tuples")
         if made is None:
             notes = release_notes(fields["identity"], fields["gauge"])
-            warnings = release_warnings(fields["identity"], self.differing_tuples, fields["preserve"])
+            warnings = release_warnings(
+                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted
+            )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
             notes = canonical_notes(listed is not None, equal, made["bits"])
@@ -267,6 +272,7 @@ class ReleaseDocument(Form):
                 self.differing_tuples,
                 fields["preserve"],
                 made["reproducible"],
+                self.accepted,
             )
         if self.advice is not None:
             advice = self.advice

@@ -51,13 +51,24 @@ FEW_ROWS = (
 )
 
 
+# The same words whatever was measured: an option of the publisher, and nothing that his rows have changed.
+ACCEPTED = (
+    "The publisher accepted whatever the answers give away: limits on that need neither be kept nor have "
+    "been measured, and counts, and classes of people, may follow from the answers."
+)
+
+
 def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
     """What a recipient of powers of counts has to know about them."""
     return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
 
 
-def release_warnings(identity: bool, differing: int | None, preserve: str) -> Iterator[str]:
+def release_warnings(
+    identity: bool, differing: int | None, preserve: str, accepted: bool = False
+) -> Iterator[str]:
     """The warnings that follow from the fields of such a release."""
+    if accepted:
+        yield ACCEPTED
     if identity:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
@@ -98,8 +109,11 @@ def canonical_warnings(
     differing: int | None,
     preserve: str,
     reproducible: bool,
+    accepted: bool = False,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
+    if accepted:
+        yield ACCEPTED
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -156,6 +156,8 @@ class Certificate:
         By default those that go with the other fields; a release with others is not saved.
     version : str
         Of the library that made the release.
+    accepted : bool
+        Whether the publisher accepted whatever the answers give away, so that no limit on it had to be kept.
     r : int, Fraction, str or float, and
     prior : sequence of numbers
         With method "est", and only there: the odds of two classes are within a factor r of those of the
@@ -187,6 +189,7 @@ class Certificate:
     identity: bool = False
     warnings: tuple[str, ...] = None  # type: ignore[assignment]
     version: str = __version__
+    accepted: bool = False
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
     canonical: Canonical | None = None
@@ -223,7 +226,7 @@ class Certificate:
                 raise ValueError(f"{name} must be at least 0, got {number}")
         if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
             raise ValueError(f"differing_rows must be less than 2^61, got {amount_text(self.differing_rows)}")
-        for name in ("gauge", "identity"):
+        for name in ("gauge", "identity", "accepted"):
             if type(getattr(self, name)) is not bool:
                 raise TypeError(f"{name} must be a bool, got {getattr(self, name)!r}")
         if self.warnings is None:
@@ -274,6 +277,11 @@ class Certificate:
                 f"got {limit_text(self.amplification)}"
             )
 
+    def accepting(self, accepted: bool = True) -> Certificate:
+        """The same, saying that the publisher accepted whatever the answers give away, or not saying it."""
+        words = None  # those that go with the fields
+        return replace(self, accepted=accepted, warnings=words)  # type: ignore[arg-type]
+
     @property
     def limit(self) -> Fraction:
         """What Lambda of the counts must not exceed: half the amplification for attacker "worlds".
@@ -305,11 +313,18 @@ class Certificate:
         """The warnings that go with the other fields."""
         found = self.canonical
         if found is None:
-            return tuple(release_warnings(self.identity, self.differing_tuples, self.preserve))
+            return tuple(
+                release_warnings(self.identity, self.differing_tuples, self.preserve, self.accepted)
+            )
         listed = None if found.listed is None else (found.listed.tuples, found.listed.differing)
         return tuple(
             canonical_warnings(
-                found.undeclared, listed, self.differing_tuples, self.preserve, found.reproducible
+                found.undeclared,
+                listed,
+                self.differing_tuples,
+                self.preserve,
+                found.reproducible,
+                self.accepted,
             )
         )
 

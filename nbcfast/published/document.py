@@ -144,6 +144,8 @@ def fields_of(release: Release) -> Document:
         "version": certificate.version,
         "warnings": list(certificate.warnings),
     }
+    if certificate.accepted:
+        document["accepted"] = True
     if certificate.r is not None and certificate.prior is not None:
         document["r"] = json_rational(certificate.r)
         document["prior"] = [json_rational(number) for number in certificate.prior]

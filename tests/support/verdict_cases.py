@@ -1,5 +1,7 @@
 """Published things of every kind whose verdicts, words and claims are looked at."""
 
+from dataclasses import replace
+
 import nbcfast
 from nbcfast import Table, Viewset, canonical, response, skyline, verify_release
 from nbcfast.closeness import est
@@ -23,6 +25,12 @@ VIEWS = Viewset(
 SCHEME = response.Scheme.per_attribute("0.8", ["ill"], domains={"ill": ["n", "y"]})
 
 
+
+def accepting(release):
+    """The same release, whose publisher accepted whatever the answers give away."""
+    return replace(release, certificate=release.certificate.accepting())
+
+
 PUBLISHED = {
     "safetytransform": lambda: nbcfast.safety_transform(VIEWS, 4, class_name="y"),
     "identity": lambda: nbcfast.safety_transform(VIEWS, 1000, gauge=False),
@@ -31,6 +39,8 @@ PUBLISHED = {
     "canonical": lambda: canonical.release(VIEWS, 4),
     "bits": lambda: canonical.release(VIEWS, 4, bits=1),
     "listed": lambda: canonical.release(VIEWS, 4, tuples={"job": ["a", "b"], "sex": ["f", "x"]}),
+    "accepted": lambda: accepting(canonical.release(VIEWS, 4)),
+    "accepted powers": lambda: accepting(nbcfast.safety_transform(VIEWS, 4, class_name="y")),
     "partition": lambda: skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=2),
     "disclosure": lambda: disclose(Table(PEOPLE), [Template(["job"], ("ill", "y"), "3/4")], "age"),
     "disguised": lambda: response.disguise(Table(PEOPLE).select(["ill", "job"]), SCHEME),
