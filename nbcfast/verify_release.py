@@ -1724,7 +1724,8 @@ class ReleaseDocument(Form):
             )
         self.accepted = "accepted" in fields
         if self.accepted and fields["accepted"] is not True:
-            raise Refused(f"field 'accepted': expected true or no such field, got {shown(fields['accepted'])}")
+            came = shown(fields["accepted"])
+            raise Refused(f"field 'accepted': expected true or no such field, got {came}")
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")

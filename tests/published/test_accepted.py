@@ -1,4 +1,4 @@
-"""That a publisher accepted whatever the answers give away stands in the certificate, and follows from an option."""
+"""That a publisher accepted whatever the answers give away: a field of the certificate, from an option alone."""
 
 import pytest
 from folder_cases import rewritten
