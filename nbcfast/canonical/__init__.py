@@ -3,13 +3,14 @@
 `publish` has `release`, in this order: `arguments` are checked, `boxes` make answers of counts, and from
 there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` and
 `rounding` make rows of them. `leak` is the meter of what answers give away, by `ratio_intervals` and
-`leave_one_out`.
+`leave_one_out`; `limits_of_answers` says how much that may be.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
 from nbcfast.canonical.leak import Leak, leak
+from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.canonical.publish import release
 from nbcfast.canonical.weights.results import Scorecard, Solution
 from nbcfast.canonical.weights.scorecard import integers
@@ -20,6 +21,7 @@ __all__ = [
     "Box",
     "EnumeratedBox",
     "Leak",
+    "Limits",
     "ListedBox",
     "PointsTable",
     "Scorecard",

@@ -313,9 +313,7 @@ class Certificate:
         """The warnings that go with the other fields."""
         found = self.canonical
         if found is None:
-            return tuple(
-                release_warnings(self.identity, self.differing_tuples, self.preserve, self.accepted)
-            )
+            return tuple(release_warnings(self.identity, self.differing_tuples, self.preserve, self.accepted))
         listed = None if found.listed is None else (found.listed.tuples, found.listed.differing)
         return tuple(
             canonical_warnings(

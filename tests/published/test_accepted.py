@@ -1,4 +1,4 @@
-"""That a publisher accepted whatever the answers give away: a field of the certificate, from an option alone."""
+"""That a publisher accepted whatever the answers give away is a field of the certificate, by an option."""
 
 import pytest
 from folder_cases import rewritten

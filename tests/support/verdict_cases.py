@@ -25,7 +25,6 @@ VIEWS = Viewset(
 SCHEME = response.Scheme.per_attribute("0.8", ["ill"], domains={"ill": ["n", "y"]})
 
 
-
 def accepting(release):
     """The same release, whose publisher accepted whatever the answers give away."""
     return replace(release, certificate=release.certificate.accepting())
