@@ -13,7 +13,7 @@ from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison
+from nbcfast.equivalence.pairwise import LIMITS, WorkLimits, PairwiseComparison
 from nbcfast.equivalence.results import Comparison
 from nbcfast.views import Viewset
 
@@ -84,7 +84,7 @@ def compared(
     on: AnyTable | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    limits: Limits = LIMITS,
+    limits: WorkLimits = LIMITS,
 ) -> Comparison:
     """`compare` with its limits as an argument."""
     used = n_threads(threads, ONE_THREAD_BYTES)

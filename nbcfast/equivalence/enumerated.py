@@ -20,7 +20,7 @@ from nbcfast._halves.split import TwoHalves
 from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.comparing import arranged, check_preserve
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, Limits, PairwiseComparison
+from nbcfast.equivalence.pairwise import LIMITS, WorkLimits, PairwiseComparison
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Comparer:
     preserve : {"order", "label"}
     """
 
-    def __init__(self, a: Viewset, preserve: Preserve = "order", *, limits: Limits = LIMITS) -> None:
+    def __init__(self, a: Viewset, preserve: Preserve = "order", *, limits: WorkLimits = LIMITS) -> None:
         check_preserve(preserve)
         refuse_no_rows(a)
         self.views = a

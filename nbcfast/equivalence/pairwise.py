@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_COUNTED = 1 << 62  # tuples, so that 64 bits hold every sum of weights
 
 
-class Limits(NamedTuple):
+class WorkLimits(NamedTuple):
     """How much work is too much."""
 
     most: int = MOST_HALF
@@ -46,7 +46,7 @@ class Limits(NamedTuple):
     memory: int = 1 << 30  # bytes of places kept between two passes over the pairs of classes
 
 
-LIMITS = Limits()
+LIMITS = WorkLimits()
 
 
 class HalfPlaces(NamedTuple):
@@ -78,7 +78,7 @@ class PairwiseComparison:
         a: Viewset,
         b: Viewset,
         preserve: Preserve,
-        limits: Limits,
+        limits: WorkLimits,
         progress: Progress | None,
         *,
         plain: Plain | None = None,

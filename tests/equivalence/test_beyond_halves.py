@@ -14,7 +14,7 @@ from nbcfast import Table, Viewset
 from nbcfast._halves.split import split
 from nbcfast.equivalence import bound, compare, margin
 from nbcfast.equivalence.comparing import compared
-from nbcfast.equivalence.pairwise import Limits
+from nbcfast.equivalence.pairwise import WorkLimits
 from nbcfast.reference import equivalence as reference
 
 
@@ -204,7 +204,7 @@ def test_lists_that_are_given_up():
         arrays[r.randrange(2)][r.randrange(60), 0] += r.choice([-1, 1, 2])
         b = Viewset([600] * 3, arrays)
         expected = compare(a, b)
-        found = compared(a, b, "order", limits=Limits(enumerate=0, looks=0, list=1))
+        found = compared(a, b, "order", limits=WorkLimits(enumerate=0, looks=0, list=1))
         assert found.equal == expected.equal
         assert found.differing in (None, expected.differing)
         if not found.equal:

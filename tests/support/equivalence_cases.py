@@ -5,19 +5,19 @@ import numpy as np
 
 from nbcfast import Viewset
 from nbcfast._core.products import product
-from nbcfast.equivalence.pairwise import Limits
+from nbcfast.equivalence.pairwise import WorkLimits
 
 # Each way through `compare`. The last two may leave the answer, or the number, open.
 WAYS = {
-    "as it is": Limits(),
-    "halves": Limits(enumerate=0),
-    "halves, everything listed": Limits(enumerate=0, looks=0, labels=0),
-    "halves, nothing listed": Limits(enumerate=0, list=1),
-    "nothing kept": Limits(enumerate=0, looks=0, labels=0, memory=0),
-    "attributes outside": Limits(most=2, enumerate=0, memory=0),
-    "attributes outside, enumerated": Limits(most=1),
-    "short lists": Limits(enumerate=0, looks=0, labels=0, list=2),
-    "too large": Limits(work=1),
+    "as it is": WorkLimits(),
+    "halves": WorkLimits(enumerate=0),
+    "halves, everything listed": WorkLimits(enumerate=0, looks=0, labels=0),
+    "halves, nothing listed": WorkLimits(enumerate=0, list=1),
+    "nothing kept": WorkLimits(enumerate=0, looks=0, labels=0, memory=0),
+    "attributes outside": WorkLimits(most=2, enumerate=0, memory=0),
+    "attributes outside, enumerated": WorkLimits(most=1),
+    "short lists": WorkLimits(enumerate=0, looks=0, labels=0, list=2),
+    "too large": WorkLimits(work=1),
 }
 
 
