@@ -13,7 +13,7 @@ from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, WorkLimits, PairwiseComparison
+from nbcfast.equivalence.pairwise import LIMITS, PairwiseComparison, WorkLimits
 from nbcfast.equivalence.results import Comparison
 from nbcfast.views import Viewset
 

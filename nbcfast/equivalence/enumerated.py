@@ -20,7 +20,7 @@ from nbcfast._halves.split import TwoHalves
 from nbcfast._halves.terms import FixedLogs, Plain, Term
 from nbcfast.equivalence.comparing import arranged, check_preserve
 from nbcfast.equivalence.margins import refuse_no_rows
-from nbcfast.equivalence.pairwise import LIMITS, WorkLimits, PairwiseComparison
+from nbcfast.equivalence.pairwise import LIMITS, PairwiseComparison, WorkLimits
 from nbcfast.views.integers import logarithms
 
 if TYPE_CHECKING:
