@@ -1,9 +1,9 @@
 """The canonical release: a viewset made from the answers of a classifier, and from nothing else.
 
 `publish` has `release`, in this order: `arguments` are checked, `boxes` make answers of counts, and from
-there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` and
-`rounding` make rows of them. `leak` is the meter of what answers give away, by `ratio_intervals` and
-`leave_one_out`; `limits_of_answers` says how much that may be.
+there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` (with
+`even_values`) and `rounding` make rows of them. `leak` is the meter of what answers give away, by
+`ratio_intervals` and `leave_one_out`; `limits_of_answers` says how much that may be.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version

@@ -120,17 +120,22 @@ def release_of(
     def same(published: Viewset) -> Same:
         return difference(target.box, boxed(published))
 
-    # Candidates are compared with the answers of the points that were asked for, which `bits` may have made
-    # others than the private ones: the counts of a release always decide as its points do.
-    plan = ScorecardPlan(target.scores, parameters.names, parameters.limit, same, codes, parameters.preserve)
+    def in_rows(rows: RowsArgument) -> Rounded:
+        # Candidates are compared with the answers of the points that were asked for, which `bits` may have
+        # made others than the private ones: the counts of a release always decide as its points do.
+        scores, names = target.scores, parameters.names
+        number = 0 if isinstance(rows, str) else rows
+        plan = ScorecardPlan(scores, names, parameters.limit, same, codes, parameters.preserve, number)
+        return to_rows(plan, rows)
+
     try:
-        return _certified(to_rows(plan, parameters.rows), target.points, asked, parameters)
+        return _certified(in_rows(parameters.rows), target.points, asked, parameters)
     except Short as short:
         best: dict[str, object] = dict(short.best)
         nearest = short.rounded
         # Counts that decide otherwise than their points come with points of their own, which no bits limit.
         if nearest is None or (parameters.bits is not None and nearest.differing != 0):
-            nearest = to_rows(plan, "smallest")
+            nearest = in_rows("smallest")
         points = target.points if nearest.differing == 0 else _points_of(boxed(nearest.views))
         best["release"] = _certified(nearest, points, asked, parameters)
         best["rows"] = nearest.views.n_rows

@@ -69,6 +69,8 @@ class ScorecardPlan:
     codes : ndarray, optional
         The tuples that matter.
     preserve : {"label", "order"}
+    rows : int
+        So many were asked for, or 0.
     """
 
     fixed = last = False
@@ -81,9 +83,10 @@ class ScorecardPlan:
         same: Callable[[Viewset], Same],
         codes: Longs | None,
         preserve: Preserve,
+        rows: int = 0,
     ) -> None:
         self.scores, self.views, self.limit, self.same = scores, names, limit, same
-        self.codes, self.preserve = codes, preserve
+        self.codes, self.preserve, self.rows = codes, preserve, rows
         self.tuples = names.n_tuples if codes is None else len(codes)
         self.promise = f"Lambda up to {number_text(exact(limit, 'limit'))}"
 
@@ -110,7 +113,7 @@ class ScorecardPlan:
         return None  # k only has to leave room for what rounding does to Lambda
 
     def shares(self, k: Fraction) -> EvenShares:
-        return EvenShares(self.scores, self.limit, k)
+        return EvenShares(self.scores, self.limit, k, self.rows)
 
     def nearest(self, shares: EvenShares, rows: int) -> Nearest:
         starts = np.array(shares.starts[:-1], np.int64)

@@ -6,7 +6,9 @@ says nothing but the points. N^i_{t,c} = rho_c e_{t,c} / sum_d rho_d e_{t,d} wit
 rho and the shares P_c of the classes are found by Newton's steps: rho makes the columns add up to P, and P
 moves by what is left of (1 - n) ln P_c + sum_i ln rho^i_c = unit base_c + const. The Hessian of that problem
 is at least that of the entropy, so that the solution is unique. Step 3 then makes scores and sums exact
-wherever the steps end (docs/mathematics/canonical.md, section 5).
+wherever the steps end; and where they end so early that a value would be off by a part of a row, as with
+three classes and more from a Lambda of some 10^6 on, Newton's method for all unknowns at once takes over
+(`even_values`; docs/mathematics/canonical.md, section 5).
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ import numpy as np
 
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
 from nbcfast._rounding.search import spread_of
+from nbcfast.canonical.even_values import EvenGauge, GaugedLevels, Matrix, Vector
 from nbcfast.canonical.weights.results import Scorecard
 
-# Bits of everything here. With another number other releases would come out, and who checks one that was
-# published could not make it again.
+# Bits of everything here, at the least. With another number other releases would come out, and who checks one
+# that was published could not make it again.
 PRECISION = 160
+SPARE = 64  # bits beyond those of the rows: 160 are enough up to rows of 96 bits
+OFF = 0.25  # rows, by which a value may miss its part of them before they are rounded
 SWEEPS = 100
 STEPS = 4  # of rho between two of the classes
 LONGEST = 2  # step, in logarithms
@@ -97,42 +102,57 @@ class EvenShares:
     amplification : Fraction
     power : Fraction
         Lambda is to be the amplification to the power 1 / `power`, exactly.
+    rows : int
+        To so many, or to those that are proven, they are going to be rounded.
     """
 
-    def __init__(self, scores: IntegerScores, amplification: Fraction, power: Fraction) -> None:
+    def __init__(
+        self, scores: IntegerScores, amplification: Fraction, power: Fraction, rows: int = 0
+    ) -> None:
         self.scores = scores
         self.n, self.n_classes = len(scores.points), len(scores.base)
-        sizes = [len(rows) for rows in scores.points]
+        sizes = [len(points) for points in scores.points]
         self.starts: list[int] = np.cumsum([0, *sizes]).tolist()
         self.least_rows = max(sizes, default=1)
-        with gmpy2.context(precision=PRECISION):
+        # Least rows times Lambda times the range is about what `proven_rows` comes to, at the most.
+        largest = (self.n + 1) * self.least_rows * self.n_classes * math.ceil(amplification) * scores.range
+        self.precision = max(PRECISION, SPARE + max(largest, rows).bit_length())
+        with gmpy2.context(precision=self.precision):
             log = gmpy2.log(gmpy2.mpq(amplification)) / gmpy2.mpq(power)
             unit = log / scores.range if scores.range else gmpy2.mpfr(0)
+            self.unit = float(unit)
             # Attributes with the same points get the same shares: thousands may have but one value.
-            same = {rows: _EqualRows(rows, unit) for rows in dict.fromkeys(scores.points)}
-            levels = [same[rows] for rows in scores.points]
+            same = {points: _EqualRows(points, unit) for points in dict.fromkeys(scores.points)}
+            levels = [same[points] for points in scores.points]
             base = [gmpy2.exp(unit * (number - max(scores.base))) for number in scores.base]
             _balance(levels, base)
-            shares_of = {level: level.shares() for level in same.values()}
-            columns = [shares_of[level] for level in levels]
-            weights = list(base)
-            for level, (sums, _) in zip(levels, columns, strict=True):
-                weights = [w * s / rho for w, s, rho in zip(weights, sums, level.rho, strict=True)]
-            whole = sum(weights)
-            classes = [weight / whole for weight in weights]
-            self.of_class = [_integer(share) for share in classes]
-            self.floats = np.array([float(share) for share in classes])
-            exact = {
-                level: [[_integer(share) for share in row] for row in level.per_value(shares)]
-                for level, (_, shares) in shares_of.items()
-            }
-            floats = {
-                level: np.array([[float(share) for share in row] for row in level.per_value(shares)])
-                for level, (_, shares) in shares_of.items()
-            }
-            self.exact = [exact[level] for level in levels]
-            self.values = [floats[level] for level in levels]
-        self.unit = float(unit)
+            classes, shares_of = _ended(levels, base)
+            self._take(levels, classes, shares_of)
+            off = _off(classes, shares_of)
+            # Proven rows are 100 and more: the first only spares a look at them where shares are wild.
+            if off > 0.01 or off * max(rows, 2 * self.proven_rows()) > OFF:
+                point = EvenGauge(list(levels), [unit * number for number in scores.base]).solve()
+                shares_of = {level: level.of_values(point.shares[level]) for level in shares_of}
+                self._take(levels, point.classes, shares_of)
+
+    def _take(self, levels: list[_EqualRows], classes: Vector, shares_of: dict[_EqualRows, Matrix]) -> None:
+        """Keep shares, exact to the precision and as floats."""
+        self.of_class = [self._integer(share) for share in classes]
+        self.floats = np.array([float(share) for share in classes])
+        exact = {
+            level: [[self._integer(share) for share in row] for row in level.per_value(shares)]
+            for level, shares in shares_of.items()
+        }
+        floats = {
+            level: np.array([[float(share) for share in row] for row in level.per_value(shares)])
+            for level, shares in shares_of.items()
+        }
+        self.exact = [exact[level] for level in levels]
+        self.values = [floats[level] for level in levels]
+
+    def _integer(self, share: gmpy2.mpfr) -> gmpy2.mpz:
+        """A share in units of 2^-precision, at least one of them."""
+        return max(gmpy2.mpz(gmpy2.rint(gmpy2.mul_2exp(share, self.precision))), gmpy2.mpz(1))
 
     def proven_rows(self) -> int:
         """Largest remainder moves every logarithm of a ratio by less than 2 A / R."""
@@ -155,20 +175,20 @@ class EvenShares:
         return Counted(of_class, columns, np.zeros((0, 0)))
 
 
-class _EqualRows:
+class _EqualRows(GaugedLevels):
     """The distinct rows of points of an attribute: equal rows are one level, and get equal shares."""
 
     def __init__(self, rows: Sequence[tuple[int, ...]], unit: gmpy2.mpfr) -> None:
         distinct = sorted(set(rows))
         place = {row: number for number, row in enumerate(distinct)}
         self.of_value = [place[row] for row in rows]
-        self.times = np.bincount(self.of_value, minlength=len(distinct)).tolist()
-        self.size = len(rows)
+        times = np.bincount(self.of_value, minlength=len(distinct)).tolist()
         # Only differences between classes count: the largest factor is 1.
-        self.factors = [[gmpy2.exp(unit * (number - max(row))) for number in row] for row in distinct]
+        super().__init__(times, [[unit * (number - max(row)) for number in row] for row in distinct])
+        self.factors = [[gmpy2.exp(number) for number in row] for row in self.scaled]
         self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
 
-    def sums(self) -> tuple[list[gmpy2.mpfr], list[gmpy2.mpfr]]:
+    def sums(self) -> tuple[Vector, Vector]:
         """What each class has of the attribute, each value having 1 / size; and how far rho moves that."""
         total = [gmpy2.mpfr(0) for _ in self.rho]
         slope = list(total)
@@ -181,7 +201,7 @@ class _EqualRows:
             slope = [x + weight * part * (1 - part) for x, part in zip(slope, parts, strict=True)]
         return total, slope
 
-    def fit(self, classes: list[gmpy2.mpfr]) -> float:
+    def fit(self, classes: Vector) -> float:
         """A few steps of rho towards columns that add up to `classes`; the largest, in logarithms."""
         size = 0.0
         for _ in range(STEPS):
@@ -198,12 +218,12 @@ class _EqualRows:
                 break
         return size
 
-    def stiffness(self, classes: list[gmpy2.mpfr]) -> float:
+    def stiffness(self, classes: Vector) -> float:
         """By how much ln rho moves with the logarithm of a share of a class, at the most; 1 or more."""
         _, slope = self.sums()
         return max(float(share * (1 - share) / by) for share, by in zip(classes, slope, strict=True))
 
-    def shares(self) -> tuple[list[gmpy2.mpfr], list[list[gmpy2.mpfr]]]:
+    def shares(self) -> tuple[Vector, Matrix]:
         """The sum of each class over the values, and the share of each level's values in its class."""
         sums, _ = self.sums()
         shares = []
@@ -213,12 +233,16 @@ class _EqualRows:
             shares.append([part / (whole * column) for part, column in zip(parts, sums, strict=True)])
         return sums, shares
 
-    def per_value(self, shares: list[list[gmpy2.mpfr]]) -> list[list[gmpy2.mpfr]]:
+    def of_values(self, shares: Matrix) -> Matrix:
+        """From the shares of levels to those of single values."""
+        return [[share / times for share in row] for row, times in zip(shares, self.times, strict=True)]
+
+    def per_value(self, shares: Matrix) -> Matrix:
         """One row a value."""
         return [shares[level] for level in self.of_value]
 
 
-def _balance(levels: list[_EqualRows], base: list[gmpy2.mpfr]) -> None:
+def _balance(levels: list[_EqualRows], base: Vector) -> None:
     """Sweeps over rho and the shares of the classes, until every value is equally frequent.
 
     Attributes that share their levels are one object, many times.
@@ -251,6 +275,24 @@ def _balance(levels: list[_EqualRows], base: list[gmpy2.mpfr]) -> None:
         classes = [share / whole for share in classes]
 
 
-def _integer(share: gmpy2.mpfr) -> gmpy2.mpz:
-    """A share in units of 2^-PRECISION, at least one of them."""
-    return max(gmpy2.mpz(gmpy2.rint(gmpy2.mul_2exp(share, PRECISION))), gmpy2.mpz(1))
+def _ended(levels: list[_EqualRows], base: Vector) -> tuple[Vector, dict[_EqualRows, Matrix]]:
+    """Shares of the classes and of the values in them where the sweeps ended, with exact scores and sums."""
+    columns = {level: level.shares() for level in dict.fromkeys(levels)}
+    weights = list(base)
+    for level in levels:
+        sums, _ = columns[level]
+        weights = [w * s / rho for w, s, rho in zip(weights, sums, level.rho, strict=True)]
+    whole = sum(weights)
+    return [weight / whole for weight in weights], {level: shares for level, (_, shares) in columns.items()}
+
+
+def _off(classes: Vector, shares_of: dict[_EqualRows, Matrix]) -> float:
+    """The share of the rows by which some value misses its part of them, at the most."""
+    return max(
+        (
+            abs(float(sum(p * q for p, q in zip(row, classes, strict=True)) - gmpy2.mpq(1, level.size)))
+            for level, shares in shares_of.items()
+            for row in shares
+        ),
+        default=0.0,
+    )

@@ -66,6 +66,7 @@ AFTER_THE_BOX = {
         "_core.numbers.number_text",
         "views.Viewset",
     },
+    "even_values": set(),
     "row_shares": {
         "_rounding.apportion.Counted",
         "_rounding.apportion.apportioned",
