@@ -10,6 +10,7 @@ from nbcfast import Viewset, attack
 from nbcfast.attack import moments
 from nbcfast.attack.branching import Search
 from nbcfast.attack.membership import auc_of
+from nbcfast.attack.totals import totals_of_scores
 from nbcfast.reference import attack as reference
 from nbcfast.reference import safety
 
@@ -126,6 +127,26 @@ def bench_invert(benchmark, adult_like, gauge):
     release = nbcfast.safety_transform(views, 4, rows=10**6, gauge=gauge, allow_differences=True)
     found = benchmark.pedantic(attack.invert, (release,), {"truth": views}, rounds=3)
     assert found.recovered <= 5 if gauge else found.recovered > 100
+
+
+@pytest.mark.parametrize("how", ["native", "reference"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def bench_totals_of_a_small_domain(benchmark, how, n_classes):
+    """19 cells, as the advisor measures them by the hundred."""
+    rng = np.random.default_rng(2)
+    arrays = [rng.integers(1, 400, (size, n_classes)) for size in (4, 4, 5, 4, 2)]
+    most = np.max([array.sum(axis=0) for array in arrays], axis=0)
+    for array in arrays:
+        array[0] += most - array.sum(axis=0)
+    views = Viewset(most, arrays)
+    points = [np.round(3 * np.log(array)) for array in arrays]
+    base = np.round(3 * (1 - len(arrays)) * np.log(most))
+    expected = reference.totals([array.tolist() for array in points], base, views)
+    if how == "reference":
+        benchmark.pedantic(reference.totals, ([array.tolist() for array in points], base, views))
+        return
+    found = benchmark(totals_of_scores, points, base, views)
+    assert (found.found, found.near, found.cells, found.null_found, found.null_near) == expected
 
 
 @pytest.mark.parametrize("how", ["native", "reference"])

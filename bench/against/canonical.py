@@ -61,7 +61,7 @@ class Worth:
     bits: int  # of a number: of points, or of roots
     n_rows: int
     log_loss: float
-    recovered: tuple[int, int]  # by the totals attack
+    recovered: attack.TotalsAttack
 
     @classmethod
     def of(cls, release: Release, views: Viewset, table: nbcfast.Table, amplification: int) -> "Worth":
@@ -83,13 +83,13 @@ class Worth:
         return cls(ratio, bits, published.n_rows, loss, attack.totals(release, views))
 
     def cells(self) -> list[str]:
-        recovered, cells = self.recovered
+        attacked = self.recovered
         return [
             f"{self.margin_over_range:.2g}",
             str(self.bits),
             f"{self.n_rows:,}",
             f"{self.log_loss:.4f}",
-            f"{recovered} of {cells}",
+            f"{attacked.found} of {attacked.cells}",
         ]
 
 
@@ -197,7 +197,9 @@ def canonical_releases(rounds: int, quick: bool) -> Iterator[Row]:
     assert worth is not None
     old, new = worth
     assert new.log_loss < old.log_loss
-    assert new.recovered[0] <= 120
+    assert (new.recovered.found, new.recovered.cells) == (124, 183)
+    attacking = partial(attack.totals, canonical.release(adult, 4), adult)
+    yield within("totals attack, Adult-3", 0.05, *medians([attacking], rounds, time.process_time))
     ratio = new.margin_over_range / old.margin_over_range
     cells = [f"{one.margin_over_range:.2g}" for one in worth]
     yield Row("margin / range, Adult-3", "k-th root", *cells, ratio, 40)

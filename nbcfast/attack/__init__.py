@@ -5,7 +5,7 @@
 - beliefs: `posteriors`; `breaches` and `worst`, which search by `branching`
 - tables behind counts: `worlds` lists them, `exactly` and `moments` give posteriors over them
 - private counts from published: `inverting` by `column_attack` and `cross_ratios` (`inversion` is what they
-  find), `totals`, `membership`
+  find), `totals` by `scale_equation`, `membership`
 - partitions: `definetti`
 """
 
@@ -15,7 +15,7 @@ from nbcfast.attack.inversion import Inversion
 from nbcfast.attack.inverting import invert
 from nbcfast.attack.membership import Membership, membership
 from nbcfast.attack.posteriors import Posterior, posterior
-from nbcfast.attack.totals import totals
+from nbcfast.attack.totals import TotalsAttack, totals
 from nbcfast.attack.worlds import Worlds, worlds
 from nbcfast.attack.worst import Worst, worst
 
@@ -25,6 +25,7 @@ __all__ = [
     "Inversion",
     "Membership",
     "Posterior",
+    "TotalsAttack",
     "Worlds",
     "Worst",
     "breach",

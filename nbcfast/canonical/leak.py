@@ -282,7 +282,8 @@ def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progres
     """What the totals attack recovers from the points of these answers, and of how many values."""
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
-    return totals_of_scores(points, np.array(scores.base, np.float64), views)
+    result = totals_of_scores(points, np.array(scores.base, np.float64), views)
+    return result.found - result.zeros_found, result.cells - result.zeros
 
 
 def _unchanged(

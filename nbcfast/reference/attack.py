@@ -20,6 +20,7 @@ __all__ = [
     "matching_by_moments",
     "posterior",
     "posterior_by_listing",
+    "totals",
     "worlds",
     "worst",
 ]
@@ -105,3 +106,111 @@ def auc(members, others):
         else:
             square += sum((place - value) ** 2 for place in side) / (len(side) - 1) / len(side)
     return value, square
+
+
+def totals(points, base, views, alpha=0):
+    """What totals and scores (and what totals alone) give of private counts, one scale after the other.
+
+    (found, near, cells, null_found, null_near): `nbcfast.attack.totals` in words; rows in every class.
+    """
+    tables = [[[int(count) for count in row] for row in views.counts[name]] for name in views.attributes]
+    of_class = [int(count) for count in views.class_counts]
+    alpha = Fraction(alpha)
+    row_sums = [[float(sum(row) + len(of_class) * alpha) for row in table] for table in tables]
+    column_sums = [[float(p + len(table) * alpha) for p in of_class] for table in tables]
+    known = [math.log(p) - sum(math.log(sums[c]) for sums in column_sums) for c, p in enumerate(of_class)]
+
+    def fitted(scale):
+        """Offsets of the classes and counts of each attribute."""
+        pairs = zip(points, row_sums, column_sums, strict=True)
+        return [_fitted(scale, rows, sums, columns) for rows, sums, columns in pairs]
+
+    def imbalance(scale):
+        left = [known[c] - scale * float(base[c]) for c in range(len(of_class))]
+        for offsets, _ in fitted(scale):
+            left = [number + offset for number, offset in zip(left, offsets, strict=True)]
+        mean = sum(left) / len(left)
+        return [number - mean for number in left]
+
+    span = 0.0
+    for rows, sums in zip(points, row_sums, strict=True):
+        with_rows = [row for row, total in zip(rows, sums, strict=True) if total]
+        span += max(max(row) - sum(row) / len(row) for row in with_rows)
+    scales = [0.02 / max(span, 1e-300) * 20_000 ** (k / 63) for k in range(64)]
+    solutions = []
+    lefts = [imbalance(scale) for scale in scales]
+    if len(of_class) == 2:
+        for k in range(63):
+            if (lefts[k][0] > 0) - (lefts[k][0] < 0) != (lefts[k + 1][0] > 0) - (lefts[k + 1][0] < 0):
+                low, high = scales[k], scales[k + 1]
+                for _ in range(60):
+                    middle = (low + high) / 2
+                    if imbalance(middle)[0] * lefts[k][0] > 0:
+                        low = middle
+                    else:
+                        high = middle
+                solutions.append(low)
+    if not solutions:
+        sizes = [sum(map(abs, left)) for left in lefts]
+        best = sizes.index(min(sizes))
+        low, high = scales[max(best - 1, 0)], scales[min(best + 1, 63)]
+        golden = (math.sqrt(5) - 1) / 2
+        for _ in range(60):
+            a, b = high - golden * (high - low), low + golden * (high - low)
+            if sum(map(abs, imbalance(a))) < sum(map(abs, imbalance(b))):
+                high = b
+            else:
+                low = a
+        solutions.append(low)
+
+    def right(guesses):
+        """How many cells are found, and how many are near."""
+        found = near = 0
+        for guess, table in zip(guesses, tables, strict=True):
+            for numbers, row in zip(guess, table, strict=True):
+                if any(row):
+                    pairs = [(round(number), count) for number, count in zip(numbers, row, strict=True)]
+                    found += all(number == count for number, count in pairs)
+                    near += all(abs(number - count) <= 0.05 * count for number, count in pairs)
+        return found, near
+
+    shares = [p / sum(of_class) for p in of_class]
+    null = right([[[sum(row) * share for share in shares] for row in table] for table in tables])
+    attempts = []
+    for scale in solutions:
+        guesses = [[[number - float(alpha) for number in row] for row in rows] for _, rows in fitted(scale)]
+        attempts.append(right(guesses))
+    cells = sum(any(row) for table in tables for row in table)
+    return (*max(attempts), cells, *null)
+
+
+def _fitted(scale, rows, row_sums, column_sums):
+    """Offsets of the columns with which rows and columns of exp(scale rows + offsets) have these sums."""
+
+    def parts_of(offsets):
+        parts = []
+        for row, total in zip(rows, row_sums, strict=True):
+            logs = [scale * number + offset for number, offset in zip(row, offsets, strict=True)]
+            numbers = [math.exp(number - max(logs)) for number in logs]
+            parts.append([total * number / sum(numbers) for number in numbers])
+        return parts, [max(sum(column), 1e-300) for column in zip(*parts, strict=True)]
+
+    if len(column_sums) == 2:  # one number, found by bisection: proportional fitting may take for ever
+        first, second = column_sums
+        low, high = -1e4, 1e4
+        for _ in range(70):
+            middle = (low + high) / 2
+            columns = parts_of([middle, 0.0])[1]
+            if math.log(columns[0] / columns[1]) < math.log(first / second):
+                low = middle
+            else:
+                high = middle
+        return [low, 0.0], parts_of([low, 0.0])[0]
+    offsets = [math.log(total) for total in column_sums]
+    for _ in range(500):
+        columns = parts_of(offsets)[1]
+        steps = [math.log(total / column) for total, column in zip(column_sums, columns, strict=True)]
+        offsets = [offset + step for offset, step in zip(offsets, steps, strict=True)]
+        if max(steps) - min(steps) < 1e-13:
+            break
+    return offsets, parts_of(offsets)[0]
