@@ -23,6 +23,7 @@ STEPS = 100  # to the offsets of two classes; bisection alone needs 60
 SWEEPS = 500  # to those of more
 SETTLED = 1e-13  # a step that moves no logarithm by more is the last
 ROUGHLY = 1e-6  # where scales are only compared
+LONGEST = 4.0  # step of those
 BLOCK = 1 << 20  # scores that are fitted at once, for the memory
 LEAST = 1e-300  # in place of 0, where there is to be a logarithm or a quotient
 
@@ -169,36 +170,48 @@ def _columns(equation: Equation, scaled: Floats, offset: Floats) -> tuple[Floats
 
 
 def _several_classes(equation: Equation, scales: Floats, start: Floats, settled: float) -> Floats:
-    """Offsets (scales, attributes, classes): Newton's steps where they help, else one proportional fit."""
+    """Offsets (scales, attributes, classes): the least of a convex function, by Newton's steps.
+
+    They are kept short, as the function is flat where scores are steep, and where one does not go down
+    a proportional fit does.
+    """
     logs = np.log(equation.column_sums)
     offsets = start.copy()
     moving = np.arange(len(scales))
-    parts, errors = _fit(equation, scales, offsets, logs)
+    parts, errors, heights = _fit(equation, scales, offsets, logs)
     for _ in range(SWEEPS):
         at = offsets[moving]
-        worst = np.abs(errors).max(axis=2)
         stepped = at + _newton(equation, parts, logs)
-        parts, errors_there = _fit(equation, scales[moving], stepped, logs)
-        better = np.abs(errors_there).max(axis=2) < worst / 2
-        if not better.all():  # a proportional fit comes nearer from everywhere, though slowly
+        there = _fit(equation, scales[moving], stepped, logs)
+        better = (there[2] < heights) | (np.abs(there[1]).max(axis=2) < np.abs(errors).max(axis=2) / 2)
+        if not better.all():
             stepped = np.where(better[:, :, np.newaxis], stepped, at - errors)
-            parts, errors_there = _fit(equation, scales[moving], stepped, logs)
-        errors = errors_there
+            there = _fit(equation, scales[moving], stepped, logs)
         offsets[moving] = stepped
         step = stepped - at
         step -= step.mean(axis=2, keepdims=True)
         still = (np.abs(step) > settled * (1 + np.abs(at))).any(axis=(1, 2))
-        moving, parts, errors = moving[still], parts[still], errors[still]
+        moving = moving[still]
         if not len(moving):
             break
+        parts, errors, heights = (array[still] for array in there)
     return offsets - offsets[:, :, -1:]
 
 
-def _fit(equation: Equation, scales: Floats, offsets: Floats, logs: Floats) -> tuple[Floats, Floats]:
-    """The counts (scales, values, classes), and by how much the logarithms of their columns are too large."""
-    parts = _shares(scales[:, np.newaxis, np.newaxis] * equation.scores + offsets[:, equation.attribute])
-    parts *= equation.row_sums[:, np.newaxis]
-    return parts, np.log(np.maximum(equation.sums(parts), LEAST)) - logs
+def _fit(equation: Equation, scales: Floats, offsets: Floats, logs: Floats) -> tuple[Floats, Floats, Floats]:
+    """The counts (scales, values, classes), by how much the logarithms of their columns are too large,
+
+    and the function (scales, attributes) whose slopes in the offsets are what their columns have too much.
+    """
+    scaled = scales[:, np.newaxis, np.newaxis] * equation.scores + offsets[:, equation.attribute]
+    most = scaled.max(axis=2, keepdims=True)
+    parts = np.exp(scaled - most)
+    totals = parts.sum(axis=2, keepdims=True)
+    rows = equation.row_sums[:, np.newaxis]
+    heights = equation.sums((rows * (np.log(totals) + most))[..., 0])
+    heights = heights - (equation.column_sums * offsets).sum(axis=2)
+    parts *= rows / totals
+    return parts, np.log(np.maximum(equation.sums(parts), LEAST)) - logs, heights
 
 
 def _newton(equation: Equation, parts: Floats, logs: Floats) -> Floats:
@@ -215,7 +228,8 @@ def _newton(equation: Equation, parts: Floats, logs: Floats) -> Floats:
         step = np.asarray(np.linalg.solve(slopes, left[..., np.newaxis])[..., 0], np.float64)
     except np.linalg.LinAlgError:
         return np.zeros_like(columns)
-    return np.where(np.isfinite(step), step, 0.0)
+    step = np.where(np.isfinite(step), step, 0.0)
+    return step / np.maximum(np.abs(step).max(axis=2, keepdims=True) / LONGEST, 1)
 
 
 def _roots(
