@@ -19,7 +19,7 @@ import numpy as np
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.search import MOST_ROWS, Candidate, Nearest, RowShares, best_at, spread_of
+from nbcfast._rounding.nearest import MOST_ROWS, Candidate, Nearest, RowShares, best_at, spread_of
 from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int

@@ -20,8 +20,8 @@ from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
+from nbcfast._rounding.nearest import MOST_ROWS, Nearest, spread_of
 from nbcfast._rounding.rows import SEARCHED, Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
-from nbcfast._rounding.search import MOST_ROWS, Nearest, spread_of
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
 

@@ -23,7 +23,7 @@ import gmpy2
 import numpy as np
 
 from nbcfast._rounding.apportion import Counted, apportioned, round_up
-from nbcfast._rounding.search import spread_of
+from nbcfast._rounding.nearest import spread_of
 from nbcfast.canonical.even_values import EvenGauge, GaugedLevels, Matrix, Vector
 from nbcfast.canonical.weights.results import Scorecard
 

@@ -19,9 +19,9 @@ from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.apportion import Counted
+from nbcfast._rounding.nearest import Nearest
 from nbcfast._rounding.request import Claims, Request, checked_options
 from nbcfast._rounding.rows import SEARCHED, Rounded, RowsArgument, RowSearch
-from nbcfast._rounding.search import Nearest
 from nbcfast.closeness.program import solved
 from nbcfast.closeness.region import Region, chosen_region
 from nbcfast.closeness.scores import ScoreRatios

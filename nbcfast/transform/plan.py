@@ -18,8 +18,8 @@ from nbcfast._core.numbers import exact, number_text
 from nbcfast._core.threads import Progress
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted
+from nbcfast._rounding.nearest import Nearest, spread_of
 from nbcfast._rounding.rows import SEARCHED, longer
-from nbcfast._rounding.search import Nearest, spread_of
 from nbcfast.equivalence import Comparer, Comparison, Enumerated
 from nbcfast.transform.ladder import Ladder, k_between
 from nbcfast.transform.scaled import scaled_by

@@ -16,7 +16,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Floats
 from nbcfast._rounding.apportion import Counted, apportioned, apportioned_column, round_up
-from nbcfast._rounding.search import spread_of
+from nbcfast._rounding.nearest import spread_of
 from nbcfast.transform.adjusted import attribute_sums
 from nbcfast.transform.scaled import Scaled, tilt_for
 

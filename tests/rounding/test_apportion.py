@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcfast._rounding import apportion as apportion_module
-from nbcfast._rounding import search as search_module
+from nbcfast._rounding import nearest as nearest_module
 from nbcfast.reference import transform as reference
 
 
@@ -24,7 +24,7 @@ def test_apportioned_equals_reference(shares, total):
             assert excess == pytest.approx(count - share * total / sum(shares), abs=1e-9)
         if min(expected) >= 1:
             assert counts == expected
-        of_floats = search_module.apportioned_columns(
+        of_floats = nearest_module.apportioned_columns(
             np.array(shares)[:, np.newaxis] / sum(shares), np.array([total])
         )
         assert int(of_floats.sum()) == total
