@@ -176,6 +176,15 @@ def list_arguments(world):
     return (*world.give(x, ints(2, 0, 1, 3), u, ints(1, 0, 2)), 1)
 
 
+def exchange_arguments(world, n_classes=None):
+    """Two changes of two attributes, of 2 and 3 values, a half each."""
+
+    def of(*shape):
+        return world.numbers.integers(-50, 50, shape if n_classes is None else (*shape, n_classes))
+
+    return (*world.give(ints(2, 3)), 1, *world.give(of(5), ints(0, 2, 1, 1).reshape(2, 2), of(2, 2), of(2)))
+
+
 def lists(world):
     return _margin.Lists(*list_arguments(world))
 
