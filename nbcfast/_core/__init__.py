@@ -2,7 +2,7 @@
 
 `errors`: what is raised beside ValueError and TypeError; `validation`: arguments one by one; `choices`: what
 several methods let a publisher choose; `numbers`: exact ones, from arguments and as texts; `products`: of
-many integers. `dtypes` and `untyped`: names for annotations. `threads`: rows in chunks; `joint`: several
-columns looked up with one index; `files`: written whole or not at all; `pickling`: of mappings that are
-read only.
+many integers. `spelling`: how arguments are named to whoever gave them. `dtypes` and `untyped`: names for
+annotations. `threads`: rows in chunks; `joint`: several columns looked up with one index; `files`: written
+whole or not at all; `pickling`: of mappings that are read only.
 """

@@ -12,7 +12,8 @@ from types import MappingProxyType
 import click
 
 from nbcfast._core.errors import NoColumnError
-from nbcfast.publishing.words import Arguments, label
+from nbcfast._core.spelling import Arguments
+from nbcfast.publishing.words import label
 
 NO_UTF8 = re.compile("invalid UTF8|'utf-8' codec can't decode")
 MOST_NAMED = 20  # columns that an error lists

@@ -1,9 +1,9 @@
 """From a private table to a release that may leave: what is asked, made, judged and said.
 
-In the order of `publish`: `policy` chooses the method; `inputs` are read, by the declared `domains`;
-`prepared` makes the release. Then `standing` says what it is worth, before and after, `findings` what
-adversaries find, `remarks` what owners should know (of the `beginnings` of their files, too); all of it is
-the `report`. `words` spells it for Python, or for the command line.
+In the order of `publish`: `policy` chooses the method; `inputs` are read, and `prepared` makes the release.
+Then `standing` says what it is worth, before and after, `findings` what adversaries find, `remarks` what
+owners should know (of the `beginnings` of their files, too); all of it is the `report`. `words` has the
+pieces of what is said.
 """
 
 from nbcfast.publishing.publish import publish

@@ -11,10 +11,10 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._reading.csv_files import open_file
 from nbcfast._reading.endings import delimiter_of, is_parquet
 from nbcfast._wire.messages import printable
-from nbcfast.publishing.words import ARGUMENTS, Arguments
 from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.table import Table
 

@@ -10,15 +10,15 @@ from itertools import pairwise
 from typing import Protocol
 
 from nbcfast._core.errors import NoColumnError
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.validation import type_name
 from nbcfast._reading.csv_files import read_csv
 from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import read_parquet
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.membership import SAME, expect_others, same_rows
-from nbcfast.publishing.domains import Declared
+from nbcfast.domains import Declared
 from nbcfast.publishing.findings import Stages, silent
-from nbcfast.publishing.words import ARGUMENTS, Arguments
 from nbcfast.table.table import Table
 from nbcfast.table.values import Interval
 from nbcfast.views import Viewset, count

@@ -10,11 +10,12 @@ from typing import Literal
 from nbcfast import safety
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral, as_limit, exact
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument, checked_rows
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.ratio_intervals import programmes
-from nbcfast.publishing.words import ARGUMENTS, Arguments, amount
+from nbcfast.publishing.words import amount
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 

@@ -10,22 +10,22 @@ from pathlib import Path
 from nbcfast import canonical
 from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.spelling import Arguments
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import undeclared
 from nbcfast.closeness import est
+from nbcfast.domains import Declarations, declared
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
-from nbcfast.publishing.domains import Declarations, declared
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list
 from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, singular, too_long
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing
-from nbcfast.publishing.words import Arguments
 from nbcfast.table.table import Table
 from nbcfast.transform import safety_transform
 from nbcfast.views import Viewset

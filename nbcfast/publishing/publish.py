@@ -10,7 +10,7 @@ from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
-from nbcfast.publishing.domains import Declarations
+from nbcfast.domains import Declarations
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare

@@ -7,10 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from nbcfast._core.numbers import amount_text
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._reading.endings import is_parquet
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import uncounted
-from nbcfast.publishing.words import ARGUMENTS, Arguments, label
+from nbcfast.publishing.words import label
 from nbcfast.table.table import Table
 from nbcfast.views import Viewset
 

@@ -184,7 +184,7 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     """
     ordered = sorted(values)
     if ordered and isinstance(ordered[0], str):
-        for pattern, key in ((DURATION, _duration), (DATE, _date)):
+        for pattern, key in ((DURATION, _duration), (DATE, date_key)):
             if all(map(pattern.fullmatch, ordered)):
                 ordered.sort(key=key)
     return ordered
@@ -195,7 +195,14 @@ def _duration(text: str) -> tuple[Decimal, str]:
     return Decimal(f"{sign}{seconds}"), text
 
 
-def _date(text: str) -> tuple[Decimal, str]:
+def date_key(text: str) -> tuple[Decimal, str]:
+    """What a date or moment is sorted by, if `DATE` matches its text.
+
+    Examples
+    --------
+    >>> date_key("2020-01-31") < date_key("2020-02-01T12:00:00") < date_key("12020-01-01")
+    True
+    """
     year, day = DATE.fullmatch(text).groups()  # type: ignore[union-attr]
     return Decimal(year), day
 

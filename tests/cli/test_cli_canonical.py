@@ -326,10 +326,13 @@ class TestNulls:
         ('{"age": [NaN]}', "domain.json: NaN is not JSON"),
         ('{"age": [' + "9" * 5000 + "]}", "domain.json: Exceeds the limit"),
         ('{"age": [1e400]}', "domain.json: expected finite numbers, got 1e400"),
-        ('{"age": {"edges": [0, 9], "null": 1}}', "domain.json: column 'age': expected a list of values or"),
+        (
+            '{"age": {"edges": [0, 9], "null": 1}}',
+            "domain.json: column 'age', null: expected true or false",
+        ),
         ('{"age": ["20", "21"]}', "the column was read as numbers: --text age keeps it as text"),
         ('{"sex": ["f"]}', "domain.json: column 'sex': value 'm' is not in its declared domain"),
-        ('{"age": {"edges": [9, 0]}}', "domain.json: column 'age': edges must increase strictly"),
+        ('{"age": {"edges": [9, 0]}}', "domain.json: column 'age': expected edges that increase, got [9,0]"),
         ('{"age": [20, "x"]}', "domain.json: "),
         ("{", "domain.json: not JSON"),
         ("[1]", "domain.json: expected an object of columns, got list"),
@@ -337,7 +340,10 @@ class TestNulls:
         ('{"age": [[1]]}', "column 'age': expected plain values"),
         ('{"age": {"edges": [NaN]}}', "NaN is not JSON: an open end of the edges is null"),
         ('{"shape": [1]}', "the table has no column 'shape'"),
-        ('{"age": {"edges": [0, 50]}}', "lies outside the edges"),
+        (
+            '{"age": {"edges": [0, 50]}}',
+            "53, 54 and 35 more lie outside the edges [0, 50)",
+        ),
         ('{"sex": {"edges": [0, 50]}}', "column 'sex': expected numbers to bin"),
     ],
 )

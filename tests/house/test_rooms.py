@@ -21,7 +21,7 @@ SOURCES = TOP / "src"
 # From the basement up. On a floor a room may import those before it; makers, on the sixth, no other maker.
 FLOORS = [
     ("_build", "_sources", "kernels", "_wire", "_core"),
-    ("table", "frames", "_reading"),
+    ("table", "frames", "domains", "_reading"),
     ("views", "groups", "_halves"),
     ("safety", "equivalence", "skyline", "associations"),
     ("published", "attack"),

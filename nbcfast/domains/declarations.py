@@ -1,0 +1,305 @@
+"""`Declared`: what was declared of each column of a table, from a mapping, a JSON file or words typed."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from nbcfast._core.numbers import Number
+from nbcfast._core.spelling import ARGUMENTS, Arguments
+from nbcfast._wire import menus
+from nbcfast.domains.bin_words import bins_in
+from nbcfast.domains.json_files import as_mapping, object_in, shown, text_in
+from nbcfast.domains.option import Option
+from nbcfast.table.table import Table
+from nbcfast.table.values import SUPPRESSED, Interval, Value
+
+MOST_NAMED = 20  # columns that an error lists
+EXAMPLE = '{"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}'
+
+# What may stand for declared domains.
+Declarations = Mapping[str, object] | str | bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What was declared, column by column.
+
+    Parameters
+    ----------
+    options : dict of name -> Option
+    widths : dict of name -> number
+        Columns in bins of equal width whose range is that of the rows: they stay undeclared.
+    file : str or None
+        Where they stand.
+    words : Arguments
+        Those of the caller.
+    advice : mapping or None
+        How the options were chosen, of a file that was advised.
+    places : dict of name -> str
+        What an error about a column is about, where it is not `where`.
+    """
+
+    options: Mapping[str, Option]
+    widths: Mapping[str, Number] = field(default_factory=dict)
+    file: str | None = None
+    words: Arguments = ARGUMENTS
+    advice: Mapping[str, object] | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """What an error is about: the file, or else the argument."""
+        return self.words.named("domains") if self.file is None else self.file
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are declared, those left out as well."""
+        return (*self.options, *self.widths)
+
+    @property
+    def out(self) -> tuple[str, ...]:
+        """The columns that are left out."""
+        return tuple(name for name, option in self.options.items() if option.out)
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The options as a JSON file of domains has them; widths without a range are none."""
+        return {name: option.entry for name, option in self.options.items()}
+
+    def with_others(self, other: Declared) -> Declared:
+        """These declarations and those.
+
+        Raises
+        ------
+        ValueError
+            If both declare a column.
+        """
+        for name in other.names:
+            if name in self.names:
+                mine, theirs = self.place(name), other.place(name)
+                where = theirs if mine == theirs else f"{mine} and {theirs}"
+                raise ValueError(f"{where}: column {name!r} is declared twice")
+        return replace(
+            self,
+            options={**self.options, **other.options},
+            widths={**self.widths, **other.widths},
+            file=self.file if other.file is None else other.file,
+            advice=self.advice if other.advice is None else other.advice,
+            places={name: each.place(name) for each in (self, other) for name in each.names},
+        )
+
+    def place(self, name: str) -> str:
+        """What an error about a column is about."""
+        return self.places.get(name, self.where)
+
+    def applied(self, table: Table, every: bool = True, besides: Collection[str] = ()) -> Table:
+        """The table with these domains, and without the columns that are left out.
+
+        Parameters
+        ----------
+        table : Table
+            As it was read.
+        every : bool
+            Whether the table has all of the columns.
+        besides : collection of str
+            Columns that the table may lack all the same: those of its file that were not read.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing (with `every`), or values are not among those declared: all columns with
+            such values are named, with the first values of each.
+        """
+        missing = [name for name in self.names if name not in table.names and name not in besides]
+        if missing and every:
+            raise ValueError(self._no_column(missing[0], table))
+        wrong: dict[str, list[str]] = {}
+        for name, option in self.options.items():
+            if name in table.names:
+                try:
+                    table = option.applied(table, name)
+                except ValueError as error:
+                    wrong.setdefault(self.place(name), []).append(f"{error}{self._hint(table, name, option)}")
+        for name, width in self.widths.items():
+            if name in table.names:
+                try:
+                    table = table.bin(name, width=width)
+                except (TypeError, ValueError) as error:
+                    wrong.setdefault(self.place(name), []).append(str(error))
+        if wrong:
+            raise ValueError("; ".join(_some(place, texts) for place, texts in wrong.items()))
+        return table
+
+    def _no_column(self, name: str, table: Table) -> str:
+        place = self.place(name)
+        where = f"{self.words.named('domains')} {place}" if place == self.file else place
+        more = f" and {len(table.names) - MOST_NAMED:,} more" if len(table.names) > MOST_NAMED else ""
+        has = ", ".join(map(repr, table.names[:MOST_NAMED]))
+        return f"{where}: the table has no column {name!r}; it has {has}{more}"
+
+    def _hint(self, table: Table, name: str, option: Option) -> str:
+        """That a column of numbers was declared as one of texts."""
+        kinds = {type(value) for value in table.domain(name) if value is not None}
+        if "values" not in option.entry or str in kinds:
+            return ""
+        if not any(isinstance(value, str) for value in option.domain_values):
+            return ""
+        return f"; the column was read as numbers: {self.words.as_text(name)} keeps it as text"
+
+
+def _some(place: str, texts: list[str]) -> str:
+    """What is wrong with columns that stand in one place."""
+    more = f"; and {len(texts) - MOST_NAMED:,} columns more" if len(texts) > MOST_NAMED else ""
+    return f"{place}: {'; '.join(texts[:MOST_NAMED])}{more}"
+
+
+def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
+    """The declarations that an argument is, or names the file of.
+
+    Parameters
+    ----------
+    domains : mapping, or path of a JSON file that holds one
+        Name of a column -> one of these:
+
+        - a list, or ``{"values": [..]}``: the values as they are, with null where it is one
+        - ``{"edges": [0, 18, 65, None]}``: half-open bins, with None at an open end; edges of dates are
+          texts, "2020-01-31". ``"labels": [..]`` names the bins; with ``"null": True`` null is a value.
+        - ``{"width": 10, "from": 0, "to": 100}``: bins of equal width; with ``"open": True`` open at the ends
+        - ``{"groups": {"name": [values], ..}}``: sets of values; ``"other": "name"`` takes all others but
+          null, which may stand in a set
+        - ``{"hierarchy": "FILE", "level": 2}``: the sets of a hierarchy's file, relative to the JSON file
+        - ``{"bin": "25,35,50"}``, or other words that `bins_in` takes
+        - ``{"out": True}``: the column is left out
+
+        A file may also be one that was advised, ``{"domain": {..}, "advice": {..}}``.
+    words : Arguments
+        Those of the caller.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a mapping nor a path.
+    ValueError
+        If something is not as described; the file and the column are named.
+
+    Examples
+    --------
+    >>> found = declared({"sex": ["female", "male"], "age": {"edges": [0, 18, None]}, "id": {"out": True}})
+    >>> found.options["age"].domain_values, found.out
+    (([0, 18), [18, inf)), ('id',))
+    """
+    if isinstance(domains, Mapping):
+        return _declared(domains, None, Path(), words)
+    if not isinstance(domains, str | bytes | os.PathLike):
+        raise TypeError(
+            f"{words.named('domains')} must be a mapping of column names to values or bins, or the path of a "
+            f"JSON file, got {type(domains).__name__}"
+        )
+    path = Path(os.fsdecode(domains))
+    document = object_in(path, words.named("domains"), EXAMPLE)
+    return _declared(document, str(path), path.parent, words)
+
+
+def _declared(document: Mapping[str, object], file: str | None, folder: Path, words: Arguments) -> Declared:
+    options: dict[str, Option] = {}
+    widths: dict[str, Number] = {}
+    about = words.named("domains") if file is None else file
+    columns, advice = _advised(document)
+    for name, entry in as_mapping(columns, f"{about}: expected names of columns").items():
+        found = entry_of(entry, f"{about}: column {name!r}", reader_in(folder))
+        if isinstance(found, Option):
+            options[name] = found
+        else:
+            widths[name] = found
+    return Declared(options, widths, file, words, advice)
+
+
+def _advised(document: Mapping[str, object]) -> tuple[Mapping[str, object], Mapping[str, object] | None]:
+    """The columns, and how they were chosen in a file that was advised.
+
+    No option of a column has a menu, so columns that have these two names are no such file.
+    """
+    columns, advice = document.get("domain"), document.get("advice")
+    if set(document) == {"domain", "advice"} and isinstance(advice, Mapping) and "menu" in advice:
+        return as_mapping(columns, "domain: expected an object of columns"), advice
+    return document, None
+
+
+def reader_in(folder: Path) -> Callable[[str], str]:
+    """What gives the text of a hierarchy's file, by its path from a folder."""
+    return lambda path: text_in(folder / path)
+
+
+def entry_of(entry: object, where: str, read: Callable[[str], str]) -> Option | Number:
+    """The option that an entry is, or the width of bins over the range of the rows.
+
+    Parameters
+    ----------
+    entry : object
+        As `declared` has it.
+    where : str
+        What it is of, for errors.
+    read : callable
+        The text of a hierarchy's file, by the path that stands in the entry.
+    """
+    if isinstance(entry, Mapping) and set(entry) == {"bin"}:
+        words = entry["bin"]
+        if not isinstance(words, str):
+            raise ValueError(f'{where}: expected "bin" to be a text as "25,35,50", got {shown(words)}')
+        found = bins_in(words, where)
+        if not isinstance(found, dict):
+            return found
+        entry = found
+    if isinstance(entry, list | tuple) and any(isinstance(value, list | tuple | Mapping) for value in entry):
+        raise ValueError(f"{where}: expected plain values, got {shown(entry)}")
+    values = entry.get("values") if isinstance(entry, Mapping) else entry
+    if isinstance(values, list | tuple) and any(
+        isinstance(value, Interval) or value is SUPPRESSED for value in values
+    ):
+        return _as_they_are(list(values), where)
+    if not isinstance(entry, Mapping | list | tuple):
+        raise ValueError(
+            f'{where}: expected a list of values or {{"edges": [..]}}, with "null": true where null is a '
+            f"value; got {shown(entry)}"
+        )
+    try:
+        return Option(menus.resolved_option(plain_json(entry), read, where))
+    except RecursionError:
+        raise ValueError(f"{where}: it is nested too deeply") from None
+
+
+def _as_they_are(values: list[Value], where: str) -> Option:
+    """Values of Python that JSON has no kind for."""
+    try:
+        return Option({"values": values})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def plain_json(entry: object) -> object:
+    """An entry as JSON would have it: no tuples, no scalars of NumPy, no infinite edges."""
+    if isinstance(entry, Mapping):
+        ends = {"edges": _open_ends(entry["edges"])} if "edges" in entry else {}
+        return {name: plain_json(ends.get(str(name), one)) for name, one in entry.items()}
+    if isinstance(entry, np.ndarray):
+        return plain_json(entry.tolist())
+    if isinstance(entry, list | tuple):
+        return [plain_json(one) for one in entry]
+    return entry.item() if isinstance(entry, np.generic) else entry
+
+
+def _open_ends(edges: object) -> object:
+    """Edges with None where an outer one is infinite."""
+    if not isinstance(edges, Sequence | np.ndarray) or isinstance(edges, str) or not len(edges):
+        return edges
+    listed = list(edges)
+    for place, infinite in ((0, -math.inf), (-1, math.inf)):
+        if isinstance(listed[place], float) and listed[place] == infinite:
+            listed[place] = None
+    return listed

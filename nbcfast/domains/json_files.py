@@ -1,0 +1,102 @@
+"""JSON files that people write: objects of distinct names and finite numbers, or one line on why not."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def object_in(path: Path, named: str, example: str) -> dict[str, object]:
+    """The JSON object in a file.
+
+    Parameters
+    ----------
+    path : Path
+        Of UTF-8.
+    named : str
+        The argument that names the file, for errors.
+    example : str
+        What such a file may hold, for whoever wrote no JSON at all.
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else, a name twice in an object, or a number that is none.
+    """
+    try:
+        document: object = json.loads(
+            path.read_text(encoding="utf-8-sig"),  # some editors begin with a mark
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=_once,
+        )
+    except RecursionError:
+        raise ValueError(f"{path}: not JSON of columns: it is nested too deeply") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{named}: {path}: not JSON: {error}; expected as {example}") from None
+    except ValueError as error:  # a number of more digits than Python reads, or one of those below
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"{path}: expected an object of columns, got {type(document).__name__}")
+    return document
+
+
+def text_in(path: Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: save it as UTF-8 ({error})") from None
+
+
+def shown(entry: object) -> str:
+    """The beginning of an entry, for a message; whatever it is."""
+    try:
+        return json.dumps(entry, default=str)[:60]
+    except (RecursionError, TypeError, ValueError):  # nested deeply, keys that are no texts, long numbers
+        return "something very long"
+
+
+def as_mapping(document: object, expected: str) -> Mapping[str, object]:
+    """A mapping whose keys are texts.
+
+    Raises
+    ------
+    TypeError
+        If it is none; `expected` says what of.
+    """
+    if not isinstance(document, Mapping):
+        raise TypeError(f"{expected}, got {type(document).__name__}")
+    for name in document:
+        if not isinstance(name, str):
+            raise TypeError(f"{expected}, got the name {name!r} of {type(name).__name__}")
+    return document
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose names are distinct."""
+    entries: dict[str, object] = {}
+    for name, entry in pairs:
+        if name in entries:
+            raise ValueError(f"expected distinct names, got {name!r} twice")
+        entries[name] = entry
+    return entries
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"expected finite numbers, got {text[:60]}: an open end of the edges is null")
+    return number
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is not JSON: an open end of the edges is null")

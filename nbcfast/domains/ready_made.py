@@ -1,0 +1,217 @@
+"""`ready_made`: the options of a table for which nobody has written a menu."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from nbcfast._core.numbers import Number, exact
+from nbcfast.domains.declarations import Declared
+from nbcfast.domains.identifying import names_people
+from nbcfast.domains.menu import Menu
+from nbcfast.domains.option import Option
+from nbcfast.table.encode import Column, used_values
+from nbcfast.table.table import Table
+from nbcfast.table.values import DATE, Interval, Value
+
+MOST_BINS = 20  # of equal width: more tell single people apart, and make the search longer
+MOST_VALUES = 100  # of a column that is offered with its values as they are
+STEPS = (1, 2, 5)  # times powers of ten: numbers that nobody takes for somebody's
+
+OUT: dict[str, object] = {"out": True}
+Entry = dict[str, object]
+
+
+def ready_made(table: Table, class_name: str, declared: Declared | None = None) -> Menu:
+    """A menu from public facts: what is declared, and numbers that are round.
+
+    Every attribute may be left out. Besides, columns that are declared have their values, bins or sets as
+    declared; numbers over a declared range also have bins of equal width, by steps of 1, 2 and 5 times a
+    power of ten, and bins between powers of ten. Of columns that are not declared, `Menu.undeclared` names
+    them: texts as they occur, and numbers in the same bins, open at both ends, over the range of the rows
+    rounded outward. A column that nearly names people can only be left out.
+
+    Parameters
+    ----------
+    table : Table
+        As it was read: before `declared` is applied.
+    class_name : str
+        The class, for which there are no options but the values that are declared.
+    declared : Declared, optional
+        What is known of some columns.
+
+    Raises
+    ------
+    NoColumnError
+        If the table has no such class.
+
+    Examples
+    --------
+    >>> table = Table({"age": [17, 38, 61], "sex": ["f", "m", "f"], "ill": ["n", "y", "n"]})
+    >>> menu = ready_made(table, "ill")
+    >>> menu.undeclared, [option.n_values for option in menu.options["sex"]]
+    (('age', 'sex'), [2, None])
+    >>> menu.options["age"][-2].entry, menu.options["age"][-1].entry
+    ({'edges': [None, 50, None]}, {'out': True})
+    """
+    table.column(class_name)
+    options: dict[str, tuple[Option, ...]] = {}
+    undeclared = []
+    known = {} if declared is None else declared.options
+    widths = {} if declared is None else declared.widths
+    for name in table.names:
+        if name == class_name:
+            continue
+        if name in known:
+            entries = _of_declared(known[name])
+        else:
+            binned = table.bin(name, width=widths[name]) if name in widths else table
+            entries = _of_rows(binned.column(name), table.n_rows)
+            if len(entries) > 1:
+                undeclared.append(name)
+        options[name] = tuple(map(Option, entries))
+    of_class = known.get(class_name)
+    return Menu(options, class_name, of_class, tuple(undeclared))
+
+
+def _of_declared(option: Option) -> list[Entry]:
+    """The options of a column for which one is declared, from the finest to none."""
+    if option.out:
+        return [OUT]
+    entry = dict(option.entry)
+    null = _null(None in option.domain_values)
+    if any(isinstance(value, Interval) for value in option.domain_values) and "edges" not in entry:
+        return [_joined(list(option.domain_values), null), OUT]
+    coarser: list[Entry] = []
+    edges = entry.get("edges")
+    if isinstance(edges, list):
+        ends = [edge for edge in edges if edge is not None]
+        if not any(isinstance(edge, str) for edge in ends):
+            low, high = (exact(edge, "edge") for edge in (ends[0], ends[-1]))
+            opens = (edges[0] is None, edges[-1] is None)
+            coarser = [{"edges": cut, **null} for cut in _rounds(low, high, low, opens)]
+    numbers = _numbers(option.domain_values)
+    if numbers:
+        coarser = [{"edges": cut, **null} for cut in _rounds(numbers[0], numbers[-1] + 1, numbers[0])]
+    return _distinct([entry, *coarser, OUT])
+
+
+def _of_rows(column: Column, n_rows: int) -> list[Entry]:
+    """The options of a column that is not declared, from the finest to none."""
+    domain = column.domain
+    used = np.flatnonzero(used_values(column.codes, len(domain)))
+    if not len(used) or names_people(len(used), n_rows):
+        return [OUT]
+    values = [domain.values[place] for place in used]
+    null = _null(None in values)
+    if domain.kind == "interval":
+        return _distinct([_joined(values, null), OUT])
+    numbers = _numbers(values)
+    if numbers:
+        low, high = _outward(numbers[0], numbers[-1])
+        cuts = _rounds(low, high, numbers[0])
+        return _distinct([*({"edges": cut, **null} for cut in cuts), OUT])
+    texts = [value for value in values if isinstance(value, str)]
+    if texts and all(map(DATE.fullmatch, texts)):
+        return _distinct([*({"edges": cut, **null} for cut in _years(texts)), OUT])
+    if len(values) > MOST_VALUES or not all(
+        value is None or isinstance(value, bool | str) for value in values
+    ):
+        return [OUT]
+    return [{"values": values}, OUT]
+
+
+def _null(is_value: bool) -> Entry:
+    return {"null": True} if is_value else {}
+
+
+def _distinct(entries: list[Entry]) -> list[Entry]:
+    """Each once, as a menu has them."""
+    return [entry for place, entry in enumerate(entries) if entry not in entries[:place]]
+
+
+def _numbers(values: tuple[Value, ...] | list[Value]) -> list[Number]:
+    """The values in increasing order where all are finite numbers, but for null; else none."""
+    listed = [value for value in values if value is not None]
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in listed):
+        return []
+    finite = [value for value in listed if isinstance(value, int | float) and abs(value) != float("inf")]
+    return sorted(exact(value, "value") for value in finite)
+
+
+def _round_up(width: Number) -> Number:
+    """The least of 1, 2 and 5 times a power of ten that is not below a positive width."""
+    power = Fraction(1)
+    while power * 10 <= width:
+        power *= 10
+    while power > width:
+        power /= 10
+    return next(step * power for step in (*STEPS, 10) if step * power >= width)
+
+
+def _outward(low: Number, high: Number) -> tuple[Number, Number]:
+    """A range around numbers that begins and ends at multiples of a round number of at least its width."""
+    unit = _round_up(max(high - low, Fraction(1, 10**6)))
+    return low // unit * unit, -(-(high + (high == low)) // unit) * unit
+
+
+def _rounds(
+    low: Number, high: Number, least: Number, opens: tuple[bool, bool] = (True, True)
+) -> list[list[object]]:
+    """Cuts of a range at round numbers: at equal widths from fine to coarse, at powers of ten, and at 1.
+
+    `least` is the least number that may occur; `opens` says whether the outer bins are open.
+    """
+    cuts = []
+    step = _round_up(Fraction(high - low) / MOST_BINS)
+    while step < high - low:
+        cuts.append(_multiples(step, low, high))
+        step = _round_up(step * Fraction(3, 2))
+    if low >= 0 and high >= 1000:  # three powers of ten and more are seldom evenly spread
+        powers = [Fraction(10) ** power for power in range(len(str(int(high))))]
+        cuts.append([power for power in powers if low < power < high])
+    if 0 <= least < 1 < high:  # none or some
+        cuts.append([Fraction(1)])
+    ends = (None if opens[0] else _plain(low), None if opens[1] else _plain(high))
+    return [[ends[0], *map(_plain, cut), ends[1]] for cut in cuts if cut and len(cut) <= MOST_BINS]
+
+
+def _multiples(step: Number, low: Number, high: Number) -> list[Number]:
+    """The multiples of a step strictly inside a range."""
+    first = low // step + 1
+    last = -(-high // step) - 1
+    return [place * step for place in range(int(first), int(last) + 1)]
+
+
+def _plain(number: Number) -> int | float:
+    """A round number as JSON has it."""
+    return int(number) if Fraction(number).denominator == 1 else float(number)
+
+
+def _joined(values: list[Value], null: Entry) -> Entry:
+    """The bins that intervals are, and the gaps between them."""
+    ends: list[object] = []
+    intervals = sorted(value for value in values if isinstance(value, Interval))
+    for interval in intervals:
+        for end in (interval.low, interval.high):
+            plain = None if end is None else _plain(end)
+            if not ends or plain != ends[-1]:
+                ends.append(plain)
+    return {"edges": ends, **null} if intervals else OUT
+
+
+def _years(texts: list[str]) -> list[list[object]]:
+    """Cuts of dates at the years that are multiples of 1, 2, 5 and so on."""
+    found = sorted(int(text[:4]) for text in texts if text[:4].isdigit() and text[4] == "-")
+    if len(found) < len(texts) or found[0] < 1 or found[-1] > 9998:
+        return []
+    cuts = []
+    step = max(_round_up(Fraction(found[-1] + 1 - found[0]) / MOST_BINS), 1)
+    while True:
+        years = _multiples(step, found[0] - 1, found[-1] + 1)
+        if len(years) < 1 or step > 1000:
+            break
+        cuts.append([f"{int(year):04d}-01-01" for year in years])
+        step = _round_up(step * Fraction(3, 2))
+    return [[None, *cut, None] for cut in cuts]
