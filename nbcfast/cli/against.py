@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,9 @@ import nbcfast
 from nbcfast.cli.bars import progress
 from nbcfast.cli.printing import readable
 from nbcfast.cli.reading import Reading, expect_rows
+from nbcfast.domains import Declared
 from nbcfast.published.release import Release
+from nbcfast.publishing.inputs import texts_in
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.results import Verification
 
@@ -19,17 +22,31 @@ def private_table(
     against: Path,
     class_name: str,
     reading: Reading,
+    declared: Declared | None = None,
 ) -> nbcfast.Table:
-    """The private table: the attributes that the release has, in its bins, and the class."""
+    """The private table: the attributes that the release has, in its bins and sets, and the class.
+
+    Bins are those of the release; which values are in a set only what was `declared` says.
+    """
     names = list(release.views.attributes)
     for option, column in (("--class", class_name), ("--weights", reading.weights)):
         if column in names:
             raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
     domains = {name: release.views.domain(name) for name in names}
-    like = reading.like(against, {**domains, class_name: release.views.classes})
-    table = expect_rows(against, like.with_class(against, class_name, names))
+    texts = {name: [""] for name in texts_in(release.views, class_name, declared)}
+    table = expect_rows(against, reading.like(against, texts).with_class(against, class_name, names))
+    options = {} if declared is None else declared.options
+    used = {name: options[name] for name in [*names, class_name] if name in options}
+    if declared is not None:
+        for name, chosen in used.items():
+            if name in domains and set(chosen.domain_values) != set(domains[name]):
+                raise ValueError(
+                    f"{declared.place(name)}: column {name!r}: the release has other values: give what it was "
+                    "published with"
+                )
+        table = replace(declared, options=used, widths={}).applied(table)
     for name, values in domains.items():
-        if any(isinstance(value, nbcfast.Interval) for value in values):
+        if name not in used and any(isinstance(value, nbcfast.Interval) for value in values):
             table = table.bin(name, edges=values)
     return table
 
@@ -40,11 +57,14 @@ def read_otherwise(
     against: Path,
     table: nbcfast.Table,
     reading: Reading,
+    declared: Declared | None = None,
 ) -> str | None:
     """What may be the matter where a classifier is not that of the table: it may have been read otherwise."""
     if all(check.passed is not False for check in verification.checks if check.name == "equivalence"):
         return None
     left_out = reading.left_out(against)
+    if declared is None and has_sets(release):
+        left_out.append("--domain FILE or --group NAME=FILE")
     total = table.n_rows if table.weights is None else int(table.weights.sum())
     counted = f"{against}, as it was read, counts {total:,} in all"
     if release.certificate.identity:
@@ -58,6 +78,18 @@ def read_otherwise(
         return f"{counted}."
     several = f"{', '.join(left_out[:-1])} or {left_out[-1]}" if len(left_out) > 1 else left_out[0]
     return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
+
+
+def has_sets(release: Release) -> bool:
+    """Whether values of a release are texts that were declared, and so may be names of sets."""
+    canonical = release.certificate.canonical
+    undeclared = release.views.attributes if canonical is None else canonical.undeclared
+    return any(
+        isinstance(value, str)
+        for name in release.views.attributes
+        if name not in undeclared
+        for value in release.views.domain(name)
+    )
 
 
 class Provenance(NamedTuple):
@@ -74,12 +106,13 @@ def compared_with(
     against: Path,
     class_name: str,
     reading: Reading,
+    declared: Declared | None = None,
 ) -> Provenance:
     """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
     hint = None
     passed: bool | None = False
     try:
-        table = private_table(release, against, class_name, reading)
+        table = private_table(release, against, class_name, reading, declared)
     except ValueError as error:
         why = str(error)
     else:
@@ -88,7 +121,7 @@ def compared_with(
         checks = [check for check in verification.checks if check.name == "equivalence"]
         passed = checks[0].passed if checks else None
         why = checks[0].text if checks else verification.conclusion
-        hint = read_otherwise(verification, release, against, table, reading)
+        hint = read_otherwise(verification, release, against, table, reading, declared)
     if passed:
         text = f"its answers are those of the release: {why}"
     elif passed is None:

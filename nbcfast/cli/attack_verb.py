@@ -17,10 +17,12 @@ from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.against import Provenance, compared_with
 from nbcfast.cli.bars import progress
+from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.parsing import known_in, prior_in
 from nbcfast.cli.printing import listing, pairs, readable, show
 from nbcfast.cli.reading import Reading, counted, expect_file, expect_rows
+from nbcfast.domains import Declared
 from nbcfast.published.release import Release
 from nbcfast.publishing.findings import CONVENTIONS, Adversaries
 from nbcfast.publishing.inputs import others_of, read_like
@@ -42,6 +44,7 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
     help="The attributes of FILE to use; all others are left out.  [default: all]",
 )
 @reads_file
+@declares
 @click.option(
     "--given",
     metavar="NAME=VALUE",
@@ -78,6 +81,7 @@ def attack_verb(
     class_name: str | None,
     columns: str | None,
     reading: Reading,
+    declaring: Declaring,
     given: tuple[str, ...],
     breach: tuple[str, str] | None,
     prior: str | None,
@@ -101,10 +105,12 @@ def attack_verb(
         raise ValueError("--convention goes with --breach L1 L2")
     if holdout is not None and against is None:
         raise ValueError("--holdout goes with --against FILE, the table whose rows are looked for")
-    attacked = attacked_in(source, class_name, columns, reading)
+    attacked = attacked_in(source, class_name, columns, reading, declaring.declared)
     views = attacked.views
     known = known_in(given, views) if given else None
-    private = Private() if against is None else private_in(against, holdout, attacked, reading)
+    private = (
+        Private() if against is None else private_in(against, holdout, attacked, reading, declaring.declared)
+    )
     posteriors = {name: attack.posterior(views, known, name) for name in CONVENTIONS if known is not None}
     adversaries = Adversaries.of(
         attacked.published,
@@ -163,7 +169,9 @@ class Attacked:
         }
 
 
-def attacked_in(source: Path, class_name: str | None, columns: str | None, reading: Reading) -> Attacked:
+def attacked_in(
+    source: Path, class_name: str | None, columns: str | None, reading: Reading, declared: Declared | None
+) -> Attacked:
     """The release in a folder, or the counts of a file."""
     if source.is_dir() or source.name == "certificate.json":
         if columns is not None:
@@ -176,7 +184,7 @@ def attacked_in(source: Path, class_name: str | None, columns: str | None, readi
     expect_file(source)
     if class_name is None:
         raise ValueError("--class must name the class column of a table, got none")
-    _, views = counted(source, class_name, columns, reading, MOST_VALUES)
+    _, views = counted(source, class_name, columns, reading, MOST_VALUES, declared)
     return Attacked(source, views, class_name, "row")
 
 
@@ -190,18 +198,26 @@ class Private:
     provenance: Provenance | None = None
 
 
-def private_in(against: Path, holdout: Path | None, attacked: Attacked, reading: Reading) -> Private:
+def private_in(
+    against: Path,
+    holdout: Path | None,
+    attacked: Attacked,
+    reading: Reading,
+    declared: Declared | None,
+) -> Private:
     """The private table in a file, read as what is attacked was counted."""
     class_name, views = attacked.class_name, attacked.views
     if class_name is None:
         raise ValueError("the release does not name its class column: give --class NAME")
-    table = expect_rows(against, read_like(views, against, "table", class_name, reading.caller))
+    table = expect_rows(against, read_like(views, against, "table", class_name, reading.caller, declared))
     truth = nbcfast.count(table, class_name, list(views.attributes))
     provenance = others = None
     if isinstance(attacked.published, Release):
-        provenance = compared_with(attacked.published, attacked.source, against, class_name, reading)
+        provenance = compared_with(
+            attacked.published, attacked.source, against, class_name, reading, declared
+        )
     if holdout is not None:
-        others = others_of(holdout, against, table, views, class_name, reading.caller)
+        others = others_of(holdout, against, table, views, class_name, reading.caller, declared)
     return Private(table, truth, others, provenance)
 
 

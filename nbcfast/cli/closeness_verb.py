@@ -19,6 +19,7 @@ from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.bars import progress
+from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_table, verbs
 from nbcfast.cli.parsing import names_in, prior_in, rows_of
@@ -43,6 +44,7 @@ PRIVATE = (
 
 @verbs.command(name="closeness")
 @reads_table
+@declares
 @click.option("--prior", metavar="A=P,B=Q", required=True, help="What is believed of each class, 1 in all.")
 @click.option("--r", "demanded", metavar="R", help="Make the classifier r-close, if that can be.")
 @click.option(
@@ -75,6 +77,7 @@ def closeness_verb(
     columns: str | None,
     reading: Reading,
     max_values: int,
+    declaring: Declaring,
     prior: str,
     demanded: str | None,
     attacker: Attacker,
@@ -95,9 +98,9 @@ def closeness_verb(
     """
     if demanded is None and (out is not None or rows != "smallest"):
         raise ValueError("--out and --rows go with --r R")
-    check_targets([file], overwrite, folder=out)
+    check_targets([file, *declaring.files], overwrite, folder=out)
     wanted = rows_of(rows, False)
-    table, views = counted(file, class_name, columns, reading, max_values)
+    table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
     reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
     release = why = None
     if demanded is not None:

@@ -16,6 +16,7 @@ from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.bars import progress
+from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.leak_tables import NO_METER, leak_grids
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import Whole, reads_table, verbs
@@ -47,7 +48,7 @@ class Asked(TypedDict):
     attacker: Attacker
     method: Literal["canonical", "safetytransform"] | None
     preserve: Preserve | None
-    domain: Path | None
+    declaring: Declaring
     bits: int | None
     listed: Path | None
     intervals: bool
@@ -90,14 +91,7 @@ class Asked(TypedDict):
     help="What stays as it is at every tuple: the order of all classes, or the best class.  [default: label; "
     "order with safetytransform]",
 )
-@click.option(
-    "--domain",
-    "domain",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help='JSON: declared values and bins: {"sex": ["female", "male"], "age": {"edges": [0, 18, 65, null]}}. '
-    'With "null": true beside the edges null is a value.',
-)
+@declares
 @click.option(
     "--bits",
     type=Whole(1, 62),
@@ -160,14 +154,14 @@ def publish(out: Path, dataset: Path | None, overwrite: bool, as_json: bool, **a
     demand, reading = demand_of(asked), asked["reading"]
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
         raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
-    read = [asked["file"], asked["holdout"], asked["listed"], asked["domain"]]
+    read = [asked["file"], asked["holdout"], asked["listed"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
     prepared = prepare(
         asked["file"],
         asked["class_name"],
         demand,
         reading.caller,
-        domains=asked["domain"],
+        domains=asked["declaring"].declared,
         tuples=asked["listed"],
         holdout=asked["holdout"],
         columns=None if asked["columns"] is None else names_in(asked["columns"]),

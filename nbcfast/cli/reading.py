@@ -16,8 +16,9 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import OPTIONS, about
 from nbcfast.cli.parsing import names_in
+from nbcfast.domains import Declared
 from nbcfast.publishing.beginnings import uncounted
-from nbcfast.publishing.inputs import Caller, counts_of, place
+from nbcfast.publishing.inputs import Caller, counts_of, place, read_declared
 from nbcfast.table.arrow import load_pyarrow
 
 
@@ -193,9 +194,22 @@ def expect_file(file: Path) -> None:
 
 
 def counted(
-    file: Path, class_name: str, columns: str | None, reading: Reading, max_values: int
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    reading: Reading,
+    max_values: int,
+    declared: Declared | None = None,
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
     """The table in `file`, and its counts."""
     attributes = None if columns is None else names_in(columns)
-    table = reading.with_class(file, class_name, attributes)
+    table = read_declared(
+        file,
+        class_name,
+        attributes,
+        declared,
+        reading.caller,
+        weights=reading.weights,
+        delimiter=reading.delimiter,
+    )
     return table, counts_of(table, str(file), class_name, attributes, max_values, OPTIONS)

@@ -14,6 +14,7 @@ from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
 from nbcfast.cli.against import private_table, read_otherwise
 from nbcfast.cli.bars import progress
+from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.printing import limit_line, pairs, readable, show
 from nbcfast.cli.reading import Reading
@@ -63,12 +64,14 @@ class Named(click.Path):
     help="Pass over files in DIR that the certificate does not name: listed, and covered by nothing.",
 )
 @reads_file
+@declares
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
 def verify(
     folder: Path,
     against: Path | None,
     class_name: str | None,
     reading: Reading,
+    declaring: Declaring,
     listed: Path | None,
     ignore_extra: bool,
     as_json: bool,
@@ -91,6 +94,11 @@ def verify(
         raise ValueError("--class and --weights go with --against FILE")
     if against is None and listed is None and reading.is_of_csv:
         raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
+    if against is None and listed is None and declaring.declared is not None:
+        raise ValueError(
+            "--domain, --bin, --group and --leave-out go with --against FILE or --tuples FILE: a release is "
+            "checked from its own files"
+        )
     published = public = table = None
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
@@ -105,9 +113,9 @@ def verify(
                 "nothing of a list"
             )
         if listed is not None:
-            public = listed_of(listed, published.views, None, reading.caller)
+            public = listed_of(listed, published.views, declaring.declared, reading.caller)
         if against is not None and class_name is not None:
-            table = private_table(published, against, class_name, reading)
+            table = private_table(published, against, class_name, reading, declaring.declared)
         with progress("comparing") as report:
             verification = verified(
                 folder,
@@ -125,7 +133,7 @@ def verify(
                 raise ValueError(f"{option} is for releases: {kind} is checked from its own files alone")
     hint = None
     if isinstance(published, Release) and against is not None and table is not None:
-        hint = read_otherwise(verification, published, against, table, reading)
+        hint = read_otherwise(verification, published, against, table, reading, declaring.declared)
     if as_json:
         print(json.dumps({**verification.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:

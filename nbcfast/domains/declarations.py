@@ -118,7 +118,7 @@ class Declared:
         """
         missing = [name for name in self.names if name not in table.names and name not in besides]
         if missing and every:
-            raise ValueError(self._no_column(missing[0], table))
+            raise ValueError(self._no_column(missing[0], [*besides] or [*table.names]))
         wrong: dict[str, list[str]] = {}
         for name, option in self.options.items():
             if name in table.names:
@@ -136,19 +136,17 @@ class Declared:
             raise ValueError("; ".join(_some(place, texts) for place, texts in wrong.items()))
         return table
 
-    def _no_column(self, name: str, table: Table) -> str:
+    def _no_column(self, name: str, present: list[str]) -> str:
         place = self.place(name)
         where = f"{self.words.named('domains')} {place}" if place == self.file else place
-        more = f" and {len(table.names) - MOST_NAMED:,} more" if len(table.names) > MOST_NAMED else ""
-        has = ", ".join(map(repr, table.names[:MOST_NAMED]))
+        more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
+        has = ", ".join(map(repr, present[:MOST_NAMED]))
         return f"{where}: the table has no column {name!r}; it has {has}{more}"
 
     def _hint(self, table: Table, name: str, option: Option) -> str:
         """That a column of numbers was declared as one of texts."""
         kinds = {type(value) for value in table.domain(name) if value is not None}
-        if "values" not in option.entry or str in kinds:
-            return ""
-        if not any(isinstance(value, str) for value in option.domain_values):
+        if str in kinds or not option.is_of_texts:
             return ""
         return f"; the column was read as numbers: {self.words.as_text(name)} keeps it as text"
 
@@ -159,12 +157,12 @@ def _some(place: str, texts: list[str]) -> str:
     return f"{place}: {'; '.join(texts[:MOST_NAMED])}{more}"
 
 
-def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
+def declared(domains: Declarations | Declared, words: Arguments = ARGUMENTS) -> Declared:
     """The declarations that an argument is, or names the file of.
 
     Parameters
     ----------
-    domains : mapping, or path of a JSON file that holds one
+    domains : mapping, or path of a JSON file that holds one, or Declared
         Name of a column -> one of these:
 
         - a list, or ``{"values": [..]}``: the values as they are, with null where it is one
@@ -194,6 +192,8 @@ def declared(domains: Declarations, words: Arguments = ARGUMENTS) -> Declared:
     >>> found.options["age"].domain_values, found.out
     (([0, 18), [18, inf)), ('id',))
     """
+    if isinstance(domains, Declared):
+        return domains
     if isinstance(domains, Mapping):
         return _declared(domains, None, Path(), words)
     if not isinstance(domains, str | bytes | os.PathLike):

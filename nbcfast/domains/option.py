@@ -83,6 +83,15 @@ class Option:
         return self.entry.get("out") is True
 
     @property
+    def is_of_texts(self) -> bool:
+        """Whether raw values are texts that are named one by one, whatever they look like."""
+        groups = self.entry.get("groups")
+        listed = [*groups.values()] if isinstance(groups, Mapping) else [self.entry.get("values")]
+        return any(
+            isinstance(value, str) for values in listed if isinstance(values, list) for value in values
+        )
+
+    @property
     def domain_values(self) -> tuple[Value, ...]:
         """The finitely many values in their order; none where the column is left out."""
         return () if self.domain is None else self.domain.values
@@ -108,8 +117,18 @@ class Option:
             return self._grouped(raw)
         return raw.positions_in(self.domain)
 
-    def applied(self, table: Table, name: str) -> Table:
+    def applied(self, table: Table, name: str, strays: bool = False) -> Table:
         """The table with this column in the option's domain, or without it.
+
+        Parameters
+        ----------
+        table : Table
+            As it was read.
+        name : str
+            The column.
+        strays : bool
+            Whether values that the option has no place for are no error, but SUPPRESSED: of other rows than
+            those that it was declared for.
 
         Raises
         ------
@@ -122,11 +141,14 @@ class Option:
         names = [each for each in table.names if each != name or not self.out]
         if self.domain is None:
             return table.select(names)
-        codes = self.codes(column.domain)
+        codes, domain = self.codes(column.domain), self.domain
         if (why := self.uncovered(column, codes)) is not None:
-            raise ValueError(f"column {name!r}: {why}")
+            if not strays:
+                raise ValueError(f"column {name!r}: {why}")
+            domain = Domain.of([*domain.values, SUPPRESSED])
+            codes = np.where(codes < 0, domain.index[SUPPRESSED], codes)
         columns = {each: table.column(each) for each in names}
-        columns[name] = Column(recode(column.codes, codes, len(self.domain)), self.domain)
+        columns[name] = Column(recode(column.codes, codes, len(domain)), domain)
         return Table.from_columns(columns, table.weights, table.n_rows)
 
     def uncovered(self, column: Column, codes: Longs | None = None) -> str | None:

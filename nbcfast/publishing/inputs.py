@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Protocol
 
 from nbcfast._core.errors import NoColumnError
@@ -18,6 +19,7 @@ from nbcfast._reading.parquet import read_parquet
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.membership import SAME, expect_others, same_rows
 from nbcfast.domains import Declared
+from nbcfast.publishing.beginnings import header_of
 from nbcfast.publishing.findings import Stages, silent
 from nbcfast.table.table import Table
 from nbcfast.table.values import Interval
@@ -164,20 +166,81 @@ def counts_of(
     return count(table, class_name, columns, max_values=max_values)
 
 
-def texts_in(views: Viewset, class_name: str | None = None) -> list[str]:
-    """The columns whose values are texts, though they may look like numbers."""
+def texts_in(views: Viewset, class_name: str | None = None, declared: Declared | None = None) -> list[str]:
+    """The columns whose raw values are texts, though they may look like numbers."""
     domains = {name: views.domain(name) for name in views.attributes}
     if class_name is not None:
         domains[class_name] = views.classes
-    return [name for name, values in domains.items() if any(isinstance(value, str) for value in values)]
+    options = {} if declared is None else declared.options
+    return [
+        name
+        for name, values in domains.items()
+        if (options[name].is_of_texts if name in options else any(isinstance(value, str) for value in values))
+    ]
 
 
-def read_like(views: Viewset, given: AnyTable, argument: str, class_name: str, caller: Caller) -> Table:
-    """The columns that were counted, of other rows of the same kind; numbers in bins where they were."""
+def read_declared(
+    given: AnyTable,
+    class_name: str,
+    columns: Sequence[str] | None,
+    declared: Declared | None,
+    caller: Caller,
+    *,
+    weights: str | None = None,
+    delimiter: str | None = None,
+) -> Table:
+    """The private rows with the domains that were declared; what is left out is not even read of a file.
+
+    Raises
+    ------
+    ValueError
+        If the class, the weights or one of `columns` is left out, or something declared does not fit.
+    """
+    if declared is None:
+        return caller.reads(given, "table", class_name, columns)
+    asked: dict[str | None, str] = {class_name: "class_name", weights: "weights"}
+    for name in declared.out:
+        if name in asked or name in (columns or ()):
+            named = caller.words.named(asked.get(name, "columns"))
+            raise ValueError(f"{declared.place(name)}: column {name!r} is left out, and {named} names it")
+    present = _present(given, delimiter)
+    if columns is None and present is not None:
+        others = (*declared.out, class_name, weights)
+        columns = [name for name in present if name not in others] if declared.out else None
+    table = caller.reads(given, "table", class_name, columns)
+    return declared.applied(table, besides=declared.names if present is None else present)
+
+
+def _present(given: AnyTable, delimiter: str | None) -> list[str] | None:
+    """The columns of what was given; None where only reading it will tell."""
+    if isinstance(given, Table):
+        return list(given.names)
+    if isinstance(given, str | bytes | os.PathLike):
+        return header_of(Path(os.fsdecode(given)), delimiter)
+    return [str(name) for name in given] if isinstance(given, Mapping) else None
+
+
+def read_like(
+    views: Viewset,
+    given: AnyTable,
+    argument: str,
+    class_name: str,
+    caller: Caller,
+    declared: Declared | None = None,
+) -> Table:
+    """The columns that were counted, of other rows of the same kind, put into bins and sets as they were.
+
+    What has no place there is a value that no row of the release has: it is counted, and not an error. Bins
+    are those of `views`; what is in a set only `declared` says.
+    """
     names = list(views.attributes)
-    table = caller.reads(given, argument, class_name, names, texts=texts_in(views, class_name))
+    texts = texts_in(views, class_name, declared)
+    table = caller.reads(given, argument, class_name, names, texts=texts)
     for name in names:
         bins = [value for value in views.domain(name) if isinstance(value, Interval)]
+        option = None if declared is None else declared.options.get(name)
+        if option is not None and not bins and not option.out and "values" not in option.entry:
+            table = option.applied(table, name, strays=True)
         if bins and not _is_binned(table, name):
             try:
                 table = table.bin(name, edges=_and_between(bins))
@@ -206,13 +269,19 @@ def _and_between(bins: list[Interval]) -> list[Interval]:
 
 
 def others_of(
-    given: AnyTable, source: object, table: Table, views: Viewset, class_name: str, caller: Caller
+    given: AnyTable,
+    source: object,
+    table: Table,
+    views: Viewset,
+    class_name: str,
+    caller: Caller,
+    declared: Declared | None = None,
 ) -> Table:
     """Rows held out; of the table itself nothing could be told, and that would look like safety."""
     named = caller.words.named("holdout")
     if same_file(source, given):
         raise ValueError(f"{named}: {SAME}")
-    others = read_like(views, given, "holdout", class_name, caller)
+    others = read_like(views, given, "holdout", class_name, caller, declared)
     try:
         expect_others(table, others, [*views.attributes, class_name])
     except ValueError as error:
@@ -225,9 +294,10 @@ def others_of(
 def listed_of(given: AnyTable, views: Viewset, declared: Declared | None, caller: Caller) -> Table:
     """A public list of tuples, read as the table is."""
     names = list(views.attributes)
-    table = caller.reads(given, "tuples", names[-1], names[:-1], texts=texts_in(views), weighted=False)
+    texts = texts_in(views, declared=declared)
+    table = caller.reads(given, "tuples", names[-1], names[:-1], texts=texts, weighted=False)
     if declared is not None:
-        return declared.applied(table, every=False)
+        table = declared.applied(table, every=False)
     for name in names:
         binned = any(isinstance(value, Interval) for value in views.domain(name))
         if binned and not _is_binned(table, name):

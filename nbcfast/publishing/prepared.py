@@ -17,11 +17,11 @@ from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import undeclared
 from nbcfast.closeness import est
-from nbcfast.domains import Declarations, declared
+from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.findings import Adversaries
-from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list
+from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
 from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, singular, too_long
 from nbcfast.publishing.report import Publication, Written
@@ -41,7 +41,7 @@ def prepare(
     demand: Demand,
     caller: Caller,
     *,
-    domains: Declarations | None = None,
+    domains: Declarations | Declared | None = None,
     tuples: AnyTable | None = None,
     holdout: AnyTable | None = None,
     columns: Sequence[str] | None = None,
@@ -59,14 +59,14 @@ def prepare(
     names = None if columns is None else _names(columns, caller.words)
     whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
-    rows = caller.reads(table, "table", class_name, names)
-    if declarations is not None:
-        rows = declarations.applied(rows)
+    rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
     views = counts_of(rows, place(table, "table"), class_name, names, max_values, caller.words)
     choice = demand.chosen(views)
     # Read before anything is made: they may not be there, or be the private rows.
     public = None if tuples is None else public_list(tuples, rows, views, declarations, caller)
-    others = None if holdout is None else others_of(holdout, table, rows, views, class_name, caller)
+    others = (
+        None if holdout is None else others_of(holdout, table, rows, views, class_name, caller, declarations)
+    )
     source = place(table, "") or None
     said = []
     if source is not None:

@@ -10,7 +10,7 @@ from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
-from nbcfast.domains import Declarations
+from nbcfast.domains import Declarations, Declared
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare
@@ -33,7 +33,7 @@ def publish(
     method: ReleaseMethod | None = None,
     preserve: Preserve | None = None,
     prior: Mapping[Value, Numeral] | None = None,
-    domains: Declarations | None = None,
+    domains: Declarations | Declared | None = None,
     bits: int | None = None,
     tuples: AnyTable | None = None,
     intervals: bool = False,

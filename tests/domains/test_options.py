@@ -6,7 +6,6 @@ import nbcfast
 from nbcfast.domains import Option
 from nbcfast.table.values import SUPPRESSED, Interval
 
-
 BEFORE, SINCE = "(-inf, 2000-01-01)", "[2000-01-01, inf)"
 
 
