@@ -24,6 +24,7 @@ from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
+from nbcfast.published.advised import Advised
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset
@@ -56,6 +57,8 @@ class Parameters:
     undeclared : tuple
         The attributes whose values were taken from rows.
     class_name : str or None
+    advice : Advised or None
+        Which choice of a menu the domain is.
     """
 
     names: Viewset
@@ -68,6 +71,7 @@ class Parameters:
     list_digest: str | None = None
     undeclared: tuple[str | None, ...] = ()
     class_name: str | None = None
+    advice: Advised | None = None
 
 
 class PointClaims(NamedTuple):
@@ -187,6 +191,7 @@ def _certified(rounded: Rounded, points: PointClaims, asked: AnyBox, parameters:
         tuples=math.prod(asked.sizes),
         differing_tuples=differing,
         canonical=claims,
+        advice=parameters.advice,
     )
     return Release(rounded.views, certificate, parameters.class_name)
 

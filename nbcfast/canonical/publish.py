@@ -24,6 +24,7 @@ from nbcfast.canonical.boxes.ranked import MOST_ENUMERATED, MOST_SWEPT
 from nbcfast.canonical.boxes.types import AnyBox
 from nbcfast.canonical.from_answers import Parameters, release_of
 from nbcfast.canonical.weights.scorecard import MOST_BITS
+from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
 from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
@@ -46,6 +47,7 @@ def release(
     rows: RowsArgument = "smallest",
     attacker: Attacker = "row",
     class_name: str | None = None,
+    advice: Advised | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -85,6 +87,9 @@ def release(
         "worlds" asks for Lambda <= amplification / 2, which must be above 1.
     class_name : str, optional
         The name of the class column, for synthetic tables.
+    advice : Advised, optional
+        Where the domain was chosen from a menu: which choice it is, for the certificate. Values of all
+        attributes have to be declared.
     threads : int, optional
         By default all cores the process may use; the release does not depend on it.
     progress : callable, optional
@@ -132,6 +137,7 @@ def release(
         raise Infeasible(f"no canonical release: {reason}", {})
     codes = None if tuples is None else listed_codes(views, tuples)
     names = nameless_counts(views)
+    _expect_choice(advice, names)
     asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
     parameters = Parameters(
         names=names,
@@ -144,6 +150,7 @@ def release(
         list_digest=None if codes is None else listed_digest(names, codes),
         undeclared=undeclared(names),
         class_name=class_name,
+        advice=advice,
     )
 
     def boxed(published: Viewset) -> AnyBox:
@@ -151,6 +158,24 @@ def release(
 
     # From here on the private counts are out of reach: `names` has none, and `boxed` gets published ones.
     return release_of(asked, parameters, boxed, progress)
+
+
+def _expect_choice(advice: Advised | None, from_views: Viewset) -> None:
+    """Refuse advice with a domain that no menu has: which values occur would be told besides."""
+    if advice is None:
+        return
+    expect(advice, Advised, "advice")
+    names = [name for name in undeclared(from_views) if name is not None]
+    if names:
+        raise ValueError(
+            "advice goes with declared domains, as a menu has them, and values of "
+            f"{names[0]!r} come from the rows"
+        )
+    if len(from_views.attributes) > len(advice.chosen):
+        raise ValueError(
+            f"advice: expected an option for each of {len(from_views.attributes)} attributes, got "
+            f"{len(advice.chosen)}"
+        )
 
 
 def nameless_counts(views: Viewset) -> Viewset:

@@ -59,6 +59,12 @@ class Named(click.Path):
     help="The public list of tuples that a canonical release keeps its answers on.",
 )
 @click.option(
+    "--menu",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The menu that the domain of a release was chosen from: also check that it was.",
+)
+@click.option(
     "--ignore-extra",
     is_flag=True,
     help="Pass over files in DIR that the certificate does not name: listed, and covered by nothing.",
@@ -73,6 +79,7 @@ def verify(
     reading: Reading,
     declaring: Declaring,
     listed: Path | None,
+    menu: Path | None,
     ignore_extra: bool,
     as_json: bool,
 ) -> int:
@@ -84,6 +91,8 @@ def verify(
     demand, of a disclosure every template; of disguised answers that their scheme hides what the certificate
     says. Nothing else may be in the folder: what the certificate does not name, or is no regular file, is
     named and fails. The path of a certificate.json stands for its folder.
+
+    Where the domain of a release was chosen from a menu, --menu checks which choice of it that is.
 
     What the publisher claims and no file can show is printed as a claim, and is no check. Warnings of the
     certificate stand below the verdict. Leaves with 0 if
@@ -121,12 +130,13 @@ def verify(
                 folder,
                 table,
                 tuples=public,
+                menu=menu,
                 class_name=None if table is None else class_name,
                 ignore_extra=ignore_extra,
                 progress=report,
             )
     else:
-        verification = verified(folder, ignore_extra=ignore_extra)
+        verification = verified(folder, menu=menu, ignore_extra=ignore_extra)
         for option, given in (("--against", against), ("--tuples", listed)):
             if given is not None and verification.kind not in (None, "release"):
                 kind = f"kind {verification.kind!r}"

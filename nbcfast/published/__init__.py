@@ -2,18 +2,22 @@
 
 - any kind: `base` writes and judges it; `table_lines` are those of table.csv, `formulas` the texts in them
   that a spreadsheet would run; `typed` values as certificates have them
-- a release: `release` with its `certificate` and `points_table`; `limits` that it keeps; `wire` writes it,
+- a release: `release` with its `certificate`, and that of the choice of its domain in `advised`;
+  `points_table`; `limits` that it keeps; `wire` writes it,
   `document` is its file, `restored` makes it of that
 - made of a release: `dataset`, and `fitted` for scikit-learn
 """
 
+from nbcfast.published.advised import Advised, ChoiceLimits
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
 from nbcfast.views.quality import Quality, WorstPosterior, evaluate, worst_posterior, worst_posteriors
 
 __all__ = [
+    "Advised",
     "Canonical",
     "Certificate",
+    "ChoiceLimits",
     "PublicList",
     "Quality",
     "Release",

@@ -15,6 +15,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.release_form import MOST_BITS, contradiction
 from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
+from nbcfast.published.advised import Advised
 from nbcfast.published.typed import limit_text
 from nbcfast.views import Viewset
 
@@ -164,6 +165,8 @@ class Certificate:
         prior, given in the order of the classes. Both are public, and are kept as Fractions.
     canonical : Canonical
         With method "canonical", and only there.
+    advice : Advised, optional
+        Where the domain was chosen from a menu: which choice it is.
 
     Raises
     ------
@@ -193,6 +196,7 @@ class Certificate:
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
     canonical: Canonical | None = None
+    advice: Advised | None = None
 
     def __post_init__(self) -> None:
         factors = 3 if self.method == "est" else 1  # R, times a quotient of two priors
@@ -250,6 +254,7 @@ class Certificate:
                 f"{type(self.canonical).__name__} with method {self.method!r}"
             )
         self._check_closeness()
+        self._check_advice()
         if derived:
             object.__setattr__(self, "warnings", self.warned)
 
@@ -282,6 +287,19 @@ class Certificate:
         words = None  # those that go with the fields
         return replace(self, accepted=accepted, warnings=words)  # type: ignore[arg-type]
 
+    def _check_advice(self) -> None:
+        if self.advice is None:
+            return
+        if not isinstance(self.advice, Advised):
+            raise TypeError(f"advice must be Advised or None, got {type(self.advice).__name__}")
+        undeclared = () if self.canonical is None else self.canonical.undeclared
+        names = [name for name in undeclared if name is not None]
+        if names:
+            raise ValueError(
+                f"advice goes with domains that are declared, as a menu has them, and values of {names[0]!r} "
+                "come from the rows"
+            )
+
     @property
     def limit(self) -> Fraction:
         """What Lambda of the counts must not exceed: half the amplification for attacker "worlds".
@@ -303,10 +321,11 @@ class Certificate:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know about the numbers; written into the file."""
+        of_choice = () if self.advice is None else self.advice.notes
         if self.canonical is not None:
             found = self.canonical
-            return canonical_notes(found.listed is not None, self.equal, found.bits)
-        return release_notes(self.identity, self.gauge)
+            return (*canonical_notes(found.listed is not None, self.equal, found.bits), *of_choice)
+        return (*release_notes(self.identity, self.gauge), *of_choice)
 
     @property
     def warned(self) -> tuple[str, ...]:
@@ -332,4 +351,9 @@ class Certificate:
     def to_dict(self) -> Document:
         """The fields as they are."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**found, "canonical": None if self.canonical is None else self.canonical.to_dict()}
+        canonical = None if self.canonical is None else self.canonical.to_dict()
+        return {
+            **found,
+            "canonical": canonical,
+            "advice": None if self.advice is None else self.advice.to_json(),
+        }

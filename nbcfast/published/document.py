@@ -151,6 +151,8 @@ def fields_of(release: Release) -> Document:
         document["prior"] = [json_rational(number) for number in certificate.prior]
     if certificate.canonical is not None:
         document["canonical"] = _of_canonical(certificate.canonical)
+    if certificate.advice is not None:
+        document["advice"] = certificate.advice.to_json()
     return document
 
 

@@ -6,6 +6,7 @@ from nbcfast._core.dtypes import Counts
 from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast.published.advised import Advised
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
 from nbcfast.published.typed import domain_of_json
@@ -35,6 +36,7 @@ def release_of(document: ReleaseDocument, where: str) -> Release:
         r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),
         canonical=None if found is None else _canonical(found),
+        advice=None if document.advice is None else Advised.of_form(document.advice),
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")

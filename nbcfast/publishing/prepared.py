@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbcfast import canonical
@@ -18,6 +18,7 @@ from nbcfast.canonical import Leak
 from nbcfast.canonical.publish import undeclared
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, declared
+from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.findings import Adversaries
@@ -61,6 +62,7 @@ def prepare(
     declarations = None if domains is None else declared(domains, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
     views = counts_of(rows, place(table, "table"), class_name, names, max_values, caller.words)
+    advice = None if declarations is None else advice_of(declarations, views, class_name)
     choice = demand.chosen(views)
     # Read before anything is made: they may not be there, or be the private rows.
     public = None if tuples is None else public_list(tuples, rows, views, declarations, caller)
@@ -88,7 +90,33 @@ def prepare(
         others=others,
         remarks=tuple(said),
         caller=caller,
+        advice=advice,
     )
+
+
+def advice_of(declarations: Declared, views: Viewset, class_name: str) -> Advised | None:
+    """Which choice of a menu the declared domains are, if they were advised.
+
+    Raises
+    ------
+    ValueError
+        If that is not said as a certificate has it, or the counts have other columns than were advised.
+    """
+    if declarations.advice is None:
+        return None
+    try:
+        advice = Advised.of_json(declarations.advice)
+    except ValueError as error:
+        raise ValueError(f"{declarations.where}: {error}") from None
+    advised = {*declarations.names} - {*declarations.out, class_name}
+    other = sorted(advised ^ {*views.attributes})
+    if other:
+        how = "is one of the advised columns, and not used" if other[0] in advised else "was not advised"
+        raise ValueError(
+            f"{declarations.where}: its domain is used as it was advised or not at all: column "
+            f"{other[0]!r} {how}"
+        )
+    return advice
 
 
 def _names(columns: Sequence[str], words: Arguments) -> list[str]:
@@ -131,6 +159,8 @@ class Prepared:
     remarks : tuple of str
         What there is to say of the file.
     caller : Caller
+    advice : Advised or None
+        Which choice of a menu the domain is.
     """
 
     table: Table
@@ -143,6 +173,7 @@ class Prepared:
     others: Table | None
     remarks: tuple[str, ...]
     caller: Caller
+    advice: Advised | None
 
     @property
     def preserve(self) -> Preserve:
@@ -166,8 +197,14 @@ class Prepared:
                     rows=demand.rows,
                     attacker=demand.attacker,
                     class_name=self.class_name,
+                    advice=self.advice,
                     progress=progress,
                 )
+        made = self._of_powers(preserve)
+        return replace(made, certificate=replace(made.certificate, advice=self.advice))
+
+    def _of_powers(self, preserve: Preserve) -> Release:
+        demand = self.demand
         with self.caller.stages("transforming") as progress:
             if demand.prior is not None:
                 return est(

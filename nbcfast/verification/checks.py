@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ from nbcfast._wire.folder import judge_folder
 from nbcfast._wire.form import Form, judge_version, told
 from nbcfast._wire.json_entries import TooLong
 from nbcfast._wire.kinds import judge_any, parse_any
+from nbcfast._wire.menu_checks import judge_menu, menu_of_file, small_text
+from nbcfast._wire.menus import resolved
 from nbcfast._wire.messages import brief
 from nbcfast._wire.regular_files import content, location
 from nbcfast._wire.release_checks import NOT_COMPARED
@@ -38,6 +40,7 @@ from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+    from nbcfast._wire.menus import Resolved
     from nbcfast._wire.outcomes import Judged
 
 
@@ -50,6 +53,7 @@ def verify(
     against: Viewset | AnyTable | None = None,
     *,
     tuples: AnyTable | None = None,
+    menu: Mapping[str, object] | str | os.PathLike[str] | None = None,
     class_name: str | None = None,
     ignore_extra: bool = False,
     progress: Progress | None = None,
@@ -78,6 +82,10 @@ def verify(
         A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
         record batches, or the path of a file (.csv, .tsv, .parquet ..). The public list that a canonical
         release keeps its answers on, which is not in its file.
+    menu : mapping, or path of a JSON file, optional
+        The menu that the domain of a release was chosen from: also check that it is the menu that the
+        certificate names, and that the domain is that option of it for every attribute. Files of hierarchies
+        are looked for beside the file, of a mapping in the current folder.
     class_name : str, optional
         The class column of a table that is given as `against`; by default that of the release.
     ignore_extra : bool
@@ -99,7 +107,9 @@ def verify(
     OSError
         If there is no such file.
     TypeError
-        If `against` is something else.
+        If `against` or `menu` is something else.
+    ValueError
+        If `menu` is no menu.
 
     Examples
     --------
@@ -124,6 +134,7 @@ def verify(
         )
     if not isinstance(ignore_extra, bool):
         raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
+    offered = None if menu is None else _menu(menu)
     where = location(os.fsdecode(path))
     try:
         document = parse_any(content(where))
@@ -132,7 +143,7 @@ def verify(
         results += of_folder
         results += judge_version(document)
         if not isinstance(document, ReleaseDocument):
-            return _table(document, where, against, results, ignored)
+            return _table(document, where, against, results, ignored, offered)
         zero, off = unpositive(document), unrealistic(document)
         release = release_of(document, where)
     except ValueError as error:  # a Refused is one
@@ -144,7 +155,22 @@ def verify(
     if zero is None and off is None:  # what is beside the file changes nothing of it
         of_counts, classifier = _of_counts(document, release, against, tuples, class_name, progress)
         results += of_counts
+    if offered is not None:
+        results += judge_menu(document, offered)
     return _verification(document, where, results, release, ignored, classifier)
+
+
+def _menu(menu: Mapping[str, object] | str | os.PathLike[str]) -> Resolved:
+    """The menu that was given, resolved."""
+    if isinstance(menu, str | os.PathLike):
+        path = os.fsdecode(menu)
+        try:
+            return menu_of_file(path)
+        except ValueError as error:
+            raise ValueError(f"menu {path}: {error}") from None
+    if not isinstance(menu, Mapping):
+        raise TypeError(f"menu must be a mapping or the path of a JSON file, got {type(menu).__name__}")
+    return resolved(dict(menu), small_text)
 
 
 def _of_counts(
@@ -226,6 +252,7 @@ def _table(
     against: Viewset | Table | None,
     results: Judged,
     ignored: list[str],
+    offered: Resolved | None,
 ) -> Verification:
     """The checks of a thing that has a table in its folder."""
     kind = document.fields["kind"]
@@ -249,7 +276,8 @@ def _table(
             copy = [("parquet", *parquet_check(folder, document, restored.counted))]
         elif isinstance(restored, Disclosure):
             copy = [("parquet", *parquet_check(folder, document, restored.collapsed))]
-    return _verification(document, where, results + copy, restored, ignored)
+    of_menu = [] if offered is None else judge_menu(document, offered)
+    return _verification(document, where, results + copy + of_menu, restored, ignored)
 
 
 def _amplified(document: ReleaseDocument, release: Release) -> tuple[str, bool | None, str]:

@@ -233,6 +233,7 @@ class Answers:
                         rows=rows,
                         attacker=certificate.attacker,
                         class_name=self.release.class_name,
+                        advice=certificate.advice,
                     ),
                 )
             except Infeasible as error:
