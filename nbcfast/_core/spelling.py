@@ -28,5 +28,9 @@ class Arguments:
         """What reads a column as text, whatever it holds."""
         return f"nbcfast.read_csv(.., types={{{column!r}: 'text'}})"
 
+    def left_out(self, column: str) -> str:
+        """What leaves a column out."""
+        return f"{self.named('domains')}={{{column!r}: {{'out': True}}}}"
+
 
 ARGUMENTS = Arguments()

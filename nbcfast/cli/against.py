@@ -41,8 +41,8 @@ def private_table(
         for name, chosen in used.items():
             if name in domains and set(chosen.domain_values) != set(domains[name]):
                 raise ValueError(
-                    f"{declared.place(name)}: column {name!r}: the release has other values: give what it was "
-                    "published with"
+                    f"{declared.place(name)}: column {name!r}: the release has other values: give what it "
+                    "was published with"
                 )
         table = replace(declared, options=used, widths={}).applied(table)
     for name, values in domains.items():

@@ -100,7 +100,9 @@ def closeness_verb(
         raise ValueError("--out and --rows go with --r R")
     check_targets([file, *declaring.files], overwrite, folder=out)
     wanted = rows_of(rows, False)
-    table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
+    table, views = counted(
+        file, class_name, columns, reading, max_values, declaring.declared, publishing=True
+    )
     reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
     release = why = None
     if demanded is not None:

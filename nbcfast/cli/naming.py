@@ -52,6 +52,9 @@ class Options(Arguments):
     def as_text(self, column: str) -> str:
         return f"--text {label(column)}"
 
+    def left_out(self, column: str) -> str:
+        return f"--leave-out {label(column)}"
+
 
 OPTIONS = Options()
 

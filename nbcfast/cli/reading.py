@@ -200,6 +200,8 @@ def counted(
     reading: Reading,
     max_values: int,
     declared: Declared | None = None,
+    *,
+    publishing: bool = False,
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
     """The table in `file`, and its counts."""
     attributes = None if columns is None else names_in(columns)
@@ -212,4 +214,6 @@ def counted(
         weights=reading.weights,
         delimiter=reading.delimiter,
     )
-    return table, counts_of(table, str(file), class_name, attributes, max_values, OPTIONS)
+    return table, counts_of(
+        table, str(file), class_name, attributes, max_values, OPTIONS, publishing=publishing
+    )

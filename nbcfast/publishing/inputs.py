@@ -18,7 +18,7 @@ from nbcfast._reading.endings import table_ending
 from nbcfast._reading.parquet import read_parquet
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.membership import SAME, expect_others, same_rows
-from nbcfast.domains import Declared
+from nbcfast.domains import Declared, names_people
 from nbcfast.publishing.beginnings import header_of
 from nbcfast.publishing.findings import Stages, silent
 from nbcfast.table.table import Table
@@ -139,13 +139,16 @@ def counts_of(
     columns: Sequence[str] | None,
     max_values: int,
     words: Arguments = ARGUMENTS,
+    *,
+    publishing: bool = False,
 ) -> Viewset:
     """The counts of a table that people can look at: some rows, and not too many values.
 
     Raises
     ------
     ValueError
-        If there is no row, the class has more than 256 values, or an attribute more than `max_values`.
+        If there is no row, the class has more than 256 values, or an attribute more than `max_values`; with
+        `publishing` also if an attribute names people.
     """
     if table.n_rows == 0:
         raise ValueError(f"{where}: no rows")
@@ -156,14 +159,26 @@ def counts_of(
             f"{MOST_CLASSES} classes: bin it first"
         )
     for name in table.names:
-        size = len(table.domain(name))
-        if name != class_name and size > max_values:
+        size = len(table.column(name).domain)
+        if name == class_name:
+            continue
+        if named_people(size, table.n_rows, max_values, publishing):
+            raise ValueError(
+                f"column {name!r} has {size:,} values in {table.n_rows:,} rows and so names people: leave it "
+                f"out ({words.left_out(name)}), or put its values into bins or sets"
+            )
+        if size > max_values:
             raise ValueError(
                 f"column {name!r} has {size:,} values, more than "
-                f"{words.form('max_values', f'{max_values:,}')}: choose other {words.named('columns')}, or "
-                "raise the limit"
+                f"{words.form('max_values', f'{max_values:,}')}: put them into bins or sets, leave it out "
+                f"({words.left_out(name)}), or raise the limit"
             )
     return count(table, class_name, columns, max_values=max_values)
+
+
+def named_people(size: int, n_rows: int, max_values: int, publishing: bool) -> bool:
+    """Whether a column of so many values is refused because it names people, and not for its size alone."""
+    return names_people(size, n_rows) and (publishing or size > max_values)
 
 
 def texts_in(views: Viewset, class_name: str | None = None, declared: Declared | None = None) -> list[str]:

@@ -61,7 +61,9 @@ def prepare(
     whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
-    views = counts_of(rows, place(table, "table"), class_name, names, max_values, caller.words)
+    views = counts_of(
+        rows, place(table, "table"), class_name, names, max_values, caller.words, publishing=True
+    )
     advice = None if declarations is None else advice_of(declarations, views, class_name)
     choice = demand.chosen(views)
     # Read before anything is made: they may not be there, or be the private rows.

@@ -87,7 +87,7 @@ def test_help_and_version(run):
         (["inspect", "{file}", "--class", "label", "--text", "shape"], "shape"),
         (
             ["inspect", "{file}", "--class", "label", "--max-values", "2"],
-            "column 'colour' has 3 values, more than --max-values 2: choose other --columns",
+            "column 'colour' has 3 values, more than --max-values 2: put them into bins or sets, leave it",
         ),
         (
             ["inspect", "{file}", "--class", "label", "--delimiter", "ab"],

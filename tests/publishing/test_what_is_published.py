@@ -304,7 +304,7 @@ REFUSED = {
     "too many values": (
         {"amplification": 4, "max_values": 3},
         ValueError,
-        "column 'glucose' has 4 values, more than max_values=3: choose other columns, or raise the limit",
+        "column 'glucose' has 4 values, more than max_values=3: put them into bins or sets, leave it out",
     ),
     "too many classes": (
         {"amplification": 4, "table": {"x": [1, 2] * 150, "y": list(range(300))}, "class_name": "y"},
