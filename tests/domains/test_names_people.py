@@ -16,7 +16,9 @@ PEOPLE = {
 
 
 def test_publish_refuses_an_identifier_and_says_how_to_leave_it_out():
-    with pytest.raises(ValueError, match="column 'id' has 3,000 values in 3,000 rows and so names people") as error:
+    with pytest.raises(
+        ValueError, match="column 'id' has 3,000 values in 3,000 rows and so names people"
+    ) as error:
         nbcfast.publish(PEOPLE, "ill", 4)
     assert "leave it out (domains={'id': {'out': True}}), or put its values into bins" in str(error.value)
     made = nbcfast.publish(PEOPLE, "ill", 4, domains={"id": {"out": True}})
@@ -33,8 +35,7 @@ def test_nothing_is_made_of_it_first(monkeypatch):
 
 def test_bins_and_sets_name_nobody():
     made = nbcfast.publish(
-        {name: PEOPLE[name] for name in ("pair", "ill")}
-        | {"row": list(range(N)), "id": PEOPLE["id"]},
+        {name: PEOPLE[name] for name in ("pair", "ill")} | {"row": list(range(N)), "id": PEOPLE["id"]},
         "ill",
         4,
         domains={"row": {"edges": [None, 1000, None]}, "id": {"groups": {"P1": ["P00001"]}, "other": "rest"}},
