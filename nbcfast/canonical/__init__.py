@@ -9,7 +9,8 @@ there `from_answers` sees answers alone: `weights` makes points, `budget` keeps 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
-from nbcfast.canonical.leak import Leak, leak
+from nbcfast.canonical.leak import leak
+from nbcfast.canonical.leakage import Leak
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.canonical.publish import release
 from nbcfast.canonical.weights.results import Scorecard, Solution

@@ -33,7 +33,7 @@ AT_ONCE = 1 << 14  # changes in one call of the kernel
 UNMEASURED = 1 << 62  # work where each change is a box of its own: more than anybody's limit
 
 
-class Rows(NamedTuple):
+class PeopleRows(NamedTuple):
     """Distinct rows, as positions in the domains of the views, and how many people have each."""
 
     codes: Longs  # shape (rows, attributes)
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     weights: Longs
 
     @property
-    def people(self) -> int:
+    def n_people(self) -> int:
         return sum(self.weights.tolist())
 
 
@@ -81,7 +81,7 @@ class Change(NamedTuple):
 def flip_and_trace(
     asked: AnyBox,
     views: Viewset,
-    rows: Rows,
+    rows: PeopleRows,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -94,7 +94,7 @@ def flip_and_trace(
         All answers of the views, from `box`.
     views : Viewset
         Counts that have the rows among them. Who cannot be left out, as the only one of a class, shows.
-    rows : Rows
+    rows : PeopleRows
         Whom to change.
     threads, progress
         As for `box`.
@@ -154,7 +154,7 @@ def exchanged(views: Viewset, codes: Sequence[int], change: Change) -> Viewset |
 class _Changes:
     """Changes of many rows at once against one box."""
 
-    def __init__(self, asked: AnyBox, views: Viewset, rows: Rows, threads: int | None) -> None:
+    def __init__(self, asked: AnyBox, views: Viewset, rows: PeopleRows, threads: int | None) -> None:
         self._asked, self._views, self._rows, self._threads = asked, views, rows, threads
         self._of_class: list[int] = views.class_counts.tolist()
         arrays = list(views.counts.values())

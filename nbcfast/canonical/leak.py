@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import expect
-from nbcfast._core.pickling import HasReadOnlyMappings
-from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, positive
 from nbcfast._reading.source import AnyTable
-from nbcfast.attack.totals import totals_of_scores
+from nbcfast.attack.totals import TotalsAttack, totals_of_scores
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
-from nbcfast.canonical.leave_one_out import Person, drawn_people, people_of, without
+from nbcfast.canonical.exchanges import PeopleRows, flip_and_trace, work
+from nbcfast.canonical.leakage import Leak
+from nbcfast.canonical.leave_one_out import (
+    at_most,
+    drawn_rows,
+    of_one_class,
+    people_of_one_class,
+    rows_of,
+    sample_of,
+)
 from nbcfast.canonical.ratio_intervals import median_lengths, programmes
 from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Solution
@@ -32,146 +37,9 @@ from nbcfast.views.flat import usable
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-MUCH = 8.0  # bits a weight, above which the verdict is a warning: docs/mathematics/canonical.md, section 9
-SAMPLE, LARGE_SAMPLE, LARGE = 64, 12, 10_000_000  # rows left out, and the tuples from which they are fewer
-
-
-@dataclass(frozen=True, repr=False)
-class Leak(HasReadOnlyMappings):
-    """What the answers of a classifier on its domain say about the counts behind them.
-
-    The last three are measured on the private data: nothing of this is for publication.
-
-    Attributes
-    ----------
-    tuples : int
-    log2_range : float
-        Bits a weight: log2 of the range of the weights of least norm, whose margin is 1.
-    counting_bound : float
-        log2(e D / V) for D tuples and V free weights. Of all rules of this form with two classes there are no
-        more than 2 (e D / V)^V, which is the bits a weight that tell them apart on average. It bounds no rule
-        by itself: `log2_range`, the length of one rule's weights, may be above it.
-    total_bits : float
-        1 + V log2(e D / V), the logarithm of that number.
-    levels : mapping of name -> (int, int)
-        How many values of an attribute the answers tell apart, and how many there are.
-    intervals : mapping of name -> float, or None
-        Of a sample of values of each attribute, the median length of the interval in which all rules with
-        these answers have the log-ratio of their two counts, against that of the most frequent value, once
-        is known. Infinite where there is no end. None where it was not measured.
-    no_intervals : str or None
-        Why not, where they were asked for.
-    recovered, cells : int or None
-        Values whose counts the totals attack finds, and values with rows in every class: of all others it is
-        not measured. None where there is one class.
-    unchanged : float
-        The share of sampled people that can be left out without any answer changing; for all others somebody
-        who knows the rest of the table reads membership off the answers. A row with a weight stands for so
-        many people, who are left out one at a time.
-    sampled : int
-        People; 0 where there is one class, and nothing is measured.
-    alone : int
-        Values that a single person has: the answers say of each which class is its best.
-    """
-
-    tuples: int
-    log2_range: float
-    counting_bound: float
-    total_bits: float
-    levels: Mapping[str, tuple[int, int]]
-    intervals: Mapping[str, float] | None
-    recovered: int | None
-    cells: int | None
-    unchanged: float
-    sampled: int
-    no_intervals: str | None = None
-    alone: int = 0
-
-    @property
-    def values(self) -> int:
-        """Of all attributes."""
-        return sum(size for _, size in self.levels.values())
-
-    @property
-    def high(self) -> bool:
-        """Whether the answers carry so much that counts come back."""
-        return bool(self.log2_range > MUCH)
-
-    @property
-    def verdict(self) -> str:
-        """What that means, in plain words."""
-        # Few bits are no safety: whatever was found, or not measured, stands beside them.
-        if self.cells is None:
-            return "Not measured: there is one class, and so the answers say nothing of the values."
-        bits = f"{max(self.log2_range, 0.0):.1f} bits a weight"
-        recovered = f"public totals and the answers give back the counts of {self._recovered} values"
-        if not self.high:  # bits say how fine answers are, and not of how many people, or what others know
-            against = [recovered] if self.recovered else []
-            if self.alone:
-                against.append(
-                    f"{self.alone:,} of {self.values:,} values are those of a single person each, and the "
-                    "answers name the best class of every value"
-                )
-            traced = self.sampled - round(self.unchanged * self.sampled)
-            if traced:
-                against.append(
-                    f"of {self.sampled:,} people looked at {traced:,} leave a trace, and whoever knows all "
-                    "others reads off the answers whether such a one is among them"
-                )
-            unmeasured = self.values - self.cells
-            unmeasured_text = (
-                f" Not measured: what public totals give back of {unmeasured:,} of {self.values:,} values, "
-                "which have no rows in some class."
-            )
-            rest = unmeasured_text if unmeasured else ""
-            if against:
-                return f"The answers carry {bits}, which is few. It is no safety: {'; '.join(against)}.{rest}"
-            if rest:
-                return f"The answers carry {bits}, which is few.{rest}"
-            return f"The answers carry {bits}: little more than which value beats which."
-        given_back = f" {recovered.capitalize()}." if self.recovered else ""
-        return (
-            f"The answers alone carry {bits}, which is much.{given_back} Only a coarser domain changes that: "
-            "declare bins that are fixed in advance, leave attributes out, or keep the answers on a public "
-            "list of tuples."
-        )
-
-    @property
-    def _recovered(self) -> str:
-        return f"{self.recovered} of {self.cells}"
-
-    def to_dict(self) -> Document:
-        """Plain values; None for what is infinite."""
-        intervals = self.intervals
-        return {
-            "tuples": self.tuples,
-            "log2_range": None if math.isinf(self.log2_range) else self.log2_range,
-            "counting_bound": self.counting_bound,
-            "total_bits": self.total_bits,
-            "levels": {name: list(pair) for name, pair in self.levels.items()},
-            "intervals": None
-            if intervals is None
-            else {name: None if math.isinf(size) else size for name, size in intervals.items()},
-            "no_intervals": self.no_intervals,
-            "recovered": self.recovered,
-            "cells": self.cells,
-            "values": self.values,
-            "alone": self.alone,
-            "unchanged": self.unchanged if self.sampled else None,
-            "sampled": self.sampled,
-            "high": self.high,
-            "verdict": self.verdict,
-        }
-
-    def __repr__(self) -> str:
-        levels = " x ".join(f"{told_apart} of {size}" for told_apart, size in self.levels.values())
-        recovered = "" if self.recovered is None else f"; totals attack {self._recovered}"
-        if self.cells is None:
-            return "Leak(not measured: one class)"
-        return (
-            f"Leak({self.log2_range:.1f} bits a weight; levels {levels}"
-            f"{recovered}; {self.unchanged:.0%} of {self.sampled} people leave no trace)"
-        )
+MOST_WORK = 500_000_000  # sums looked at for all changes of rows together, some second
+MOST_SAMPLE, SAMPLE, LARGE_SAMPLE = 1000, 64, 12  # people of a sample: as the work allows
+LARGE = 4 * MOST_WORK  # work of SAMPLE people, above which they are LARGE_SAMPLE
 
 
 def leak(
@@ -202,10 +70,11 @@ def leak(
         record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table, which the views
         count, and
     class_name : str, optional
-        its class column: rows that are left out are taken from it. By default they are drawn as the
-        classifier sees them, values independent within a class; the same ones in every run.
+        its class column: people whose class is exchanged, and who are left out, are those of it. By default
+        they are drawn as the classifier sees them, values independent within a class.
     sample : int, optional
-        How many people are left out, one at a time.
+        How many people are looked at, one at a time: drawn at random, the same ones in every run. By default
+        everybody in the table, as far as some second of work goes, and beyond that a sample.
     intervals : bool
         Whether to measure intervals of log-ratios, for two classes. Needs SciPy. Beyond 5 * 10^6 numbers in
         all linear programmes together, some ten seconds, they are not measured; `no_intervals` says so.
@@ -230,7 +99,7 @@ def leak(
     >>> import nbcfast
     >>> views = nbcfast.Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
     >>> found = leak(views)
-    >>> found.levels["job"], found.high
+    >>> found.levels["job"], found.exact
     ((1, 2), False)
     """
     expect(views, Viewset, "views")
@@ -243,12 +112,10 @@ def leak(
         programmes()  # now, and not after everything else
     asked = box(views, mode=preserve, threads=threads, progress=progress)
     sizes = {name: len(views.domain(name)) for name in views.attributes}
-    tuples = math.prod(sizes.values())
-    weights = max(sum(sizes.values()) - len(sizes) + 1, 1)  # that are free: one-hot tuples span so many
-    bound = math.log2(math.e * tuples / weights)
+    counting = _Counting.of(sizes, asked.n_classes, preserve)
     if asked.n_classes == 1:
         levels = {name: (1, size) for name, size in sizes.items()}
-        return Leak(tuples, -math.inf, bound, 0.0, MappingProxyType(levels), None, None, None, 1.0, 0)
+        return _of_one_class(views, levels, counting)
     solution = solve(asked, progress=progress)
     levels = {
         name: (max(of_attribute) + 1, size)
@@ -259,50 +126,110 @@ def leak(
         medians, why_not = median_lengths(asked, solution, views, progress)
     elif intervals:
         why_not = "they are of two classes"
-    recovered, cells = _totals(asked, solution, views, progress)
-    count = sample or (SAMPLE if tuples < LARGE else LARGE_SAMPLE)
-    people = drawn_people(views, count) if table is None else people_of(table, class_name, views, count)
+    totals = _totals(asked, solution, views, progress)
+    everybody = None if table is None else rows_of(table, class_name, views)
+    people, exact = _looked_at(asked, views, everybody, sample)
+    shown = flip_and_trace(asked, views, people, threads=threads, progress=progress)
+    looked_at = people.n_people
+    values = of_one_class(views)
     return Leak(
-        tuples=tuples,
-        log2_range=float(solution.log2_range),
-        counting_bound=bound,
-        total_bits=1 + weights * bound,
+        tuples=counting.tuples,
+        bits=float(solution.log2_range),
+        counting_bound=counting.bound,
+        total_bits=counting.total,
         levels=MappingProxyType(levels),
         intervals=None if medians is None else MappingProxyType(medians),
-        recovered=recovered,
-        cells=cells,
-        unchanged=_unchanged(asked, views, people, preserve, threads, progress),
-        sampled=len(people),
+        found=totals.found,
+        found_near=totals.near,
+        cells=totals.cells,
+        null_found=totals.null_found,
+        null_near=totals.null_near,
+        flip=shown.flipped / looked_at,
+        trace=shown.traceless / looked_at,
+        flip_shows_at_most=None if exact else at_most(looked_at - shown.flipped, looked_at),
+        trace_shows_at_most=None if exact else at_most(looked_at - shown.traceless, looked_at),
+        exact=exact,
+        sampled=looked_at,
+        of_table=everybody is not None,
+        one_class_values=sum(int(flags.sum()) for flags in values),
+        one_class_people=people_of_one_class(views, values, everybody),
+        alone=_alone(views),
         no_intervals=why_not,
-        alone=sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values()),
     )
 
 
-def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> tuple[int, int]:
-    """What the totals attack recovers from the points of these answers, and of how many values."""
+class _Counting(NamedTuple):
+    """How many rules of this form there can be: docs/mathematics/canonical.md, section 9."""
+
+    tuples: int
+    bound: float  # bits a free weight
+    total: float
+
+    @classmethod
+    def of(cls, sizes: dict[str, int], n_classes: int, preserve: Preserve) -> _Counting:
+        tuples = math.prod(sizes.values())
+        if n_classes == 1:
+            return cls(tuples, 0.0, 0.0)
+        weights = (n_classes - 1) * (sum(sizes.values()) - len(sizes) + 1)  # one-hot tuples span so many
+        comparisons = tuples * n_classes * (n_classes - 1) // 2
+        bound = math.log2(math.e * comparisons / weights)
+        answers = math.factorial(n_classes) if preserve == "order" else n_classes
+        return cls(tuples, bound, min(1 + weights * bound, tuples * math.log2(answers)))
+
+
+def _of_one_class(views: Viewset, levels: dict[str, tuple[int, int]], counting: _Counting) -> Leak:
+    """Of one class nothing is told apart, and nothing measured."""
+    return Leak(
+        tuples=counting.tuples,
+        bits=-math.inf,
+        counting_bound=counting.bound,
+        total_bits=counting.total,
+        levels=MappingProxyType(levels),
+        intervals=None,
+        found=None,
+        found_near=None,
+        cells=None,
+        null_found=None,
+        null_near=None,
+        flip=1.0,
+        trace=1.0,
+        flip_shows_at_most=None,
+        trace_shows_at_most=None,
+        exact=False,
+        sampled=0,
+        of_table=False,
+        one_class_values=0,
+        one_class_people=0,
+        alone=_alone(views),
+    )
+
+
+def _alone(views: Viewset) -> int:
+    """Values that a single person has."""
+    return sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values())
+
+
+def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> TotalsAttack:
+    """What public totals and the points of these answers give back of the counts."""
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
     result = totals_of_scores(points, np.array(scores.base, np.float64), views)
     return result.found - result.zeros_found, result.cells - result.zeros
 
 
-def _unchanged(
-    asked: AnyBox,
-    views: Viewset,
-    people: list[Person],
-    preserve: Preserve,
-    threads: int | None,
-    progress: Progress | None,
-) -> float:
-    """The share of these people without whom, one at a time, every answer is as it was."""
-    unchanged = 0
-    traceless: dict[Person, bool] = {}  # people with the same values share their answer
-    for done, person in enumerate(people):
-        if person not in traceless:
-            others = without(views, person)
-            # Who cannot be left out leaves a trace: the meter may not err towards safety.
-            traceless[person] = others is not None and box(others, mode=preserve, threads=threads) == asked
-        unchanged += traceless[person]
-        if progress is not None:
-            progress(done + 1, len(people))
-    return unchanged / len(people)
+def _looked_at(
+    asked: AnyBox, views: Viewset, everybody: PeopleRows | None, sample: int | None
+) -> tuple[PeopleRows, bool]:
+    """Whose class and presence is looked at, and whether these are all in the table.
+
+    By counted work, so that on every machine the same people are looked at.
+    """
+    if everybody is not None:
+        few = work(asked, len(everybody.weights)) <= MOST_WORK
+        if few if sample is None else sample >= everybody.n_people:
+            return everybody, True
+    if sample is None:
+        one = work(asked, 1)
+        least = SAMPLE if SAMPLE * one <= LARGE else LARGE_SAMPLE
+        sample = max(least, min(MOST_WORK // one, MOST_SAMPLE))
+    return (drawn_rows(views, sample) if everybody is None else sample_of(everybody, sample)), False

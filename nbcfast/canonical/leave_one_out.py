@@ -1,28 +1,28 @@
-"""People who are left out one at a time: whose absence the answers show. For the leak meter alone."""
+"""People whose class is exchanged, or who are left out, one at a time. For the leak meter alone.
+
+Shares of a sample stand beside a bound of the share of everybody: `at_most`.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Floats, Longs
+from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical.arguments import table_of
+from nbcfast.canonical.exchanges import PeopleRows
 from nbcfast.views import Viewset
 from nbcfast.views.loss import uniform_log_loss
 
-
-class Person(NamedTuple):
-    """A row, as positions in the domains of the views."""
-
-    codes: tuple[int, ...]
-    of_class: int
+CONFIDENCE = 0.95
+STEPS = 60  # of a bisection: beyond, a float64 cannot tell its ends apart
 
 
-def people_of(table: AnyTable, class_name: str | None, views: Viewset, count: int) -> list[Person]:
-    """So many people of the table, evenly apart: of a row with a weight there are as many."""
+def rows_of(table: AnyTable, class_name: str | None, views: Viewset) -> PeopleRows:
+    """The distinct rows of the table that the views count, in an order that is theirs and not the table's."""
     table = table_of(table, "table")
     if class_name is None:
         raise ValueError("class_name must name the class column of the table")
@@ -39,17 +39,10 @@ def people_of(table: AnyTable, class_name: str | None, views: Viewset, count: in
             raise ValueError(f"table: value {value!r} of {name!r} is not in the views")
         codes.append(places)
     _expect_counts(views, codes, distinct.weights)
-    # In the order of the views: neither that of rows nor that of a declared domain says who it is.
+    # Neither the order of rows nor that of a declared domain says who is drawn.
     order = np.lexsort(codes[::-1])
-    ends = np.cumsum(distinct.weights[order])
-    people = int(ends[-1])
-    count = min(count, people)
-    apart = max(count - 1, 1)
-    # Python's integers: a place times the people may be beyond 2^63.
-    chosen = np.array(sorted({place * (people - 1) // apart for place in range(count)}), np.int64)
-    rows = order[np.searchsorted(ends, chosen, side="right")]
-    taken = [places[rows].tolist() for places in codes]
-    return [Person(row[:-1], row[-1]) for row in zip(*taken, strict=True)]
+    of_attributes = np.stack(codes[:-1], axis=1)[order].astype(np.int64)
+    return PeopleRows(of_attributes, codes[-1][order].astype(np.int64), distinct.weights[order])
 
 
 def _expect_counts(views: Viewset, codes: list[Longs], weights: Longs) -> None:
@@ -67,8 +60,21 @@ def _expect_counts(views: Viewset, codes: list[Longs], weights: Longs) -> None:
             )
 
 
-def drawn_people(views: Viewset, count: int) -> list[Person]:
-    """So many rows, drawn as the classifier sees them: values independent within a class.
+def sample_of(rows: PeopleRows, count: int) -> PeopleRows:
+    """So many people of these rows, drawn with repetition: a row with a weight is so many people.
+
+    By SplitMix64 with a fixed seed, so that they are the same ones in every run and with every NumPy.
+    """
+    ends, people = np.cumsum(rows.weights), rows.n_people
+    # Python's integers: a place times the people may be beyond 2^63.
+    drawn = np.array(
+        [int(math.ldexp(u, 53)) * people >> 53 for u in uniform_log_loss(count, 0, 2).tolist()], np.int64
+    )
+    return _collapsed(rows, np.searchsorted(ends, drawn, side="right"))
+
+
+def drawn_rows(views: Viewset, count: int) -> PeopleRows:
+    """So many people, drawn as the classifier sees them: values independent within a class.
 
     By SplitMix64 with fixed seeds, so that they are the same ones in every run and with every NumPy.
     """
@@ -78,31 +84,63 @@ def drawn_people(views: Viewset, count: int) -> list[Person]:
         reached: Longs = np.searchsorted(ends, uniform * ends[-1], side="right")
         return np.minimum(reached, len(ends) - 1)
 
-    classes = places(views.class_counts, uniform_log_loss(count, 0, 0))
-    draws = [uniform_log_loss(count, i + 1, 1) for i in range(len(views.attributes))]
-    return [
-        Person(
-            tuple(
-                int(places(views.counts[name][:, c], draw[row : row + 1])[0])
-                for name, draw in zip(views.attributes, draws, strict=True)
-            ),
-            c,
-        )
-        for row, c in enumerate(classes.tolist())
-    ]
+    of_class = places(views.class_counts, uniform_log_loss(count, 0, 0)).astype(np.int64)
+    codes = np.empty((count, len(views.attributes)), np.int64)
+    for i, array in enumerate(views.counts.values()):
+        uniform = uniform_log_loss(count, i + 1, 1)
+        for c in range(len(views.classes)):
+            here = of_class == c
+            codes[here, i] = places(array[:, c], uniform[here])
+    return _collapsed(PeopleRows(codes, of_class, np.ones(count, np.int64)), np.arange(count))
 
 
-def without(views: Viewset, person: Person) -> Viewset | None:
-    """The views of all others; None where these have nobody of the class, or the person cannot be counted."""
-    c = person.of_class
-    class_counts = views.class_counts.copy()
-    class_counts[c] -= 1
-    counts = {}
-    for name, code in zip(views.attributes, person.codes, strict=True):
-        counts[name] = views.counts[name].copy()
-        counts[name][code, c] -= 1
-        if counts[name][code, c] < 0:
-            return None
-    if class_counts[c] <= 0:
-        return None
-    return Viewset.from_parts(class_counts, counts, views.class_domain, views.domains)
+def _collapsed(rows: PeopleRows, taken: Longs) -> PeopleRows:
+    """Each of the rows at these places once, with as many people as there are places."""
+    joint = np.column_stack([rows.codes[taken], rows.of_class[taken]])
+    distinct, weights = np.unique(joint, axis=0, return_counts=True)
+    return PeopleRows(distinct[:, :-1], distinct[:, -1], weights.astype(np.int64))
+
+
+def at_most(shown: int, looked_at: int) -> float:
+    """The share of all of whom so many of a sample show: the exact 95 % upper bound of Clopper and Pearson.
+
+    Examples
+    --------
+    >>> round(at_most(0, 64), 4)
+    0.0457
+    """
+    if shown >= looked_at:
+        return 1.0
+    k = np.arange(shown + 1)
+    logs = np.array([math.lgamma(j + 1) + math.lgamma(looked_at - j + 1) for j in range(shown + 1)])
+    ways = math.lgamma(looked_at + 1) - logs
+    low, high = shown / looked_at, 1.0
+    for _ in range(STEPS):
+        share = (low + high) / 2
+        chance = np.exp(ways + k * math.log(share) + (looked_at - k) * math.log1p(-share)).sum()
+        if chance > 1 - CONFIDENCE:
+            low = share
+        else:
+            high = share
+    return high
+
+
+def of_one_class(views: Viewset) -> list[Bools]:
+    """Of each attribute the values that people of one class only have."""
+    return [np.asarray((array > 0).sum(axis=1) == 1, bool) for array in views.counts.values()]
+
+
+def people_of_one_class(views: Viewset, values: list[Bools], rows: PeopleRows | None) -> int:
+    """How many have such a value: exactly by all rows, and without these as many as there can be."""
+    if rows is not None:
+        have = np.zeros(len(rows.weights), bool)
+        for i, flags in enumerate(values):
+            have |= flags[rows.codes[:, i]]
+        return sum(rows.weights[have].tolist())
+    of_class = views.class_counts.tolist()
+    most = [0] * len(of_class)
+    for array, flags in zip(views.counts.values(), values, strict=True):
+        for row in array[flags].tolist():
+            for c, count in enumerate(row):
+                most[c] += count
+    return sum(map(min, most, of_class))

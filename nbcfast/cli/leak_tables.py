@@ -1,11 +1,13 @@
 """How `publish` prints the leak meter."""
 
 import math
+from collections.abc import Iterator
 
 from rich.table import Table as Grid
 from rich.text import Text
 
 from nbcfast.canonical import Leak
+from nbcfast.canonical.leakage import percent
 from nbcfast.cli.printing import listing
 from nbcfast.publishing.words import label
 
@@ -20,20 +22,13 @@ def leak_grids(found: Leak, rounded: bool) -> list[Grid]:
     `rounded` says that not what is published is measured.
     """
     whole = listing("what the answers give away (for you alone)", "")
-    if found.cells is None:
+    if not found.measured:
         whole.add_row("", "not measured: there is one class, and nothing is told apart")
         return [whole]
-    bits = "none" if math.isinf(found.log2_range) else f"{found.log2_range:.1f}"
     if rounded:
         whole.add_row("measured on", "the answers before --bits rounded them")
-    whole.add_row("bits a weight (warning above 8)", bits)
-    if found.recovered is not None:
-        text = f"{found.recovered:,} of {found.cells:,}"
-        if found.cells < found.values:
-            left = found.values - found.cells
-            text += f"; not measured of {left:,} of all {found.values:,}, without rows in some class"
-        whole.add_row("values whose counts public totals and answers give", text)
-    whole.add_row("people who leave no trace", f"{found.unchanged:.0%} of a sample of {found.sampled}")
+    for line in _lines(found):
+        whole.add_row(*line)
     if found.no_intervals is not None:
         whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
     each = listing(
@@ -47,6 +42,39 @@ def leak_grids(found: Leak, rounded: bool) -> list[Grid]:
     if len(found.levels) > SHOWN:
         each.add_row(f"and {len(found.levels) - SHOWN:,} more")
     return [whole, each]
+
+
+def _lines(found: Leak) -> Iterator[tuple[str, str]]:
+    """What a steward does something about: who is shown, by what, and how much there is in all."""
+    whom = "" if found.of_table else " drawn as the classifier sees them"
+    for name, shown, most in (
+        ("class", found.shows_class, found.flip_shows_at_most),
+        ("presence", found.shows_presence, found.trace_shows_at_most),
+    ):
+        text = f"{shown:,} of {found.sampled:,}{whom}"
+        if most is not None:
+            text += f" looked at; at most {percent(most)} can show, 95 % sure"
+        yield f"people whose {name} shows to who knows all others", text
+    people = f"{found.one_class_people:,} {'person' if found.one_class_people == 1 else 'people'}"
+    if not found.of_table and found.one_class_people:
+        people = f"at most {people}"
+    yield "values of one class only", f"{found.one_class_values:,} of {found.values:,} ({people})"
+    yield from _totals(found)
+    bits = "none" if math.isinf(found.bits) else f"{found.bits:.1f}"
+    yield "bits a weight (warning above 8; few are no safety)", bits
+    yield "bits that all answers together can carry, at most", f"{found.total_bits:,.0f}"
+
+
+def _totals(found: Leak) -> Iterator[tuple[str, str]]:
+    """What the totals attack finds, and beside it what totals find alone."""
+    for how, count, alone in (
+        ("exactly", found.found, found.null_found),
+        ("within 5 %", found.found_near, found.null_near),
+    ):
+        if count is not None:
+            text = f"{count:,} of {found.cells:,}"
+            text += "" if alone is None else f" (totals alone: {alone:,})"
+            yield f"values whose counts totals and answers give {how}", text
 
 
 def _width(interval: float | None) -> str:

@@ -1,35 +1,46 @@
 """The leak meter: what it measures, what it leaves unmeasured, and what it may not say."""
 
+import dataclasses
 import importlib
 import json
 import math
 import sys
-from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from canonical_cases import ILL_OR_WELL, adult, labels
+from canonical_cases import ADULT, ILL_OR_WELL, adult, labels
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical
+from nbcfast.canonical.leave_one_out import at_most
 
 
 class TestLeak:
-    def test_leave_one_out_is_that_of_brute_force(self):
+    def test_everybody_is_looked_at(self):
+        """Rows of a table: with one left out, or of the other class, labels are counted anew."""
         rng = np.random.default_rng(2)
         codes = rng.integers(0, 3, (24, 2))
-        classes = rng.integers(0, 2, 24)
+        classes = np.arange(24) // 12
         table = Table({"a": codes[:, 0], "b": codes[:, 1], "c": classes})
         views = nbcfast.count(table, "c")
-        found = canonical.leak(views, table=table, class_name="c", sample=24, intervals=False)
-        unchanged = 0
+        found = canonical.leak(views, table=table, class_name="c")
+        trace = flip = 0
         for row in range(24):
             fewer = nbcfast.count(table.take([i for i in range(24) if i != row], keep_domains=True), "c")
-            unchanged += labels(fewer) == labels(views)
-        assert (found.unchanged, found.sampled) == (unchanged / 24, 24)
+            trace += labels(fewer) == labels(views)
+            other = np.where(np.arange(24) == row, 1 - classes, classes)
+            flip += labels(nbcfast.count({"a": codes[:, 0], "b": codes[:, 1], "c": other}, "c")) == labels(
+                views
+            )
+        assert (found.trace, found.flip) == (trace / 24, flip / 24)
+        assert 0 < found.flip < found.trace < 1
+        assert (found.sampled, found.exact, found.of_table) == (24, True, True)
+        assert (found.flip_shows_at_most, found.trace_shows_at_most) == (None, None)
+        assert (found.shows_class, found.shows_presence) == (24 - flip, 24 - trace)
 
-    @pytest.mark.parametrize("sample", [40, 64, 1000])
-    def test_leave_one_out_counts_people(self, sample):
+    @pytest.mark.parametrize("sample", [None, 40, 64, 1000])
+    def test_people_are_counted(self, sample):
         """Rows with weights give what the same people give, a row each."""
         codes = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (1, 1, 1), (0, 0, 1)]
         weights = [30, 1, 25, 2, 1]
@@ -41,19 +52,54 @@ class TestLeak:
         views = nbcfast.count(people, "c")
         assert nbcfast.count(weighted, "c") == views
         found = [
-            canonical.leak(views, table=table, class_name="c", sample=sample, intervals=False)
-            for table in (people, weighted)
+            canonical.leak(views, table=table, class_name="c", sample=sample) for table in (people, weighted)
         ]
         assert found[0] == found[1]
-        assert found[0].sampled == min(sample, 59)
-        if sample >= 59:
-            unchanged = 0
+        assert found[0].sampled == (40 if sample == 40 else 59)
+        assert found[0].exact == (sample != 40)
+        if found[0].exact:
+            trace = 0
             for person in range(59):
                 fewer = people.take([i for i in range(59) if i != person], keep_domains=True)
-                unchanged += labels(nbcfast.count(fewer, "c")) == labels(views)
-            assert found[0].unchanged == unchanged / 59 not in (0, 1)
+                trace += labels(nbcfast.count(fewer, "c")) == labels(views)
+            assert found[0].trace == trace / 59 not in (0, 1)
 
-    def test_who_is_left_out_does_not_depend_on_the_order_of_rows(self):
+    def test_a_sample_has_its_bound(self):
+        """None of 64 proves no more than that less than 4.6 % show."""
+        assert at_most(0, 64) == pytest.approx(1 - 0.05 ** (1 / 64), abs=1e-12)
+        assert at_most(64, 64) == 1
+        for shown, looked_at in ((1, 5), (3, 64), (63, 64), (12, 1500)):
+            share, n = Fraction(at_most(shown, looked_at)), looked_at
+            chance = sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(shown + 1))
+            assert float(chance) == pytest.approx(0.05, abs=1e-9)
+        views = Viewset([5000, 5000], {"a": [[2000, 3000], [3000, 2000]]})
+        found = canonical.leak(views, sample=64)
+        assert (found.flip, found.exact, found.of_table) == (1, False, False)
+        assert found.flip_shows_at_most == found.trace_shows_at_most == at_most(0, 64)
+        assert "at most 4.6 % of all can show, 95 % sure" in found.verdict
+
+    def test_more_work_than_a_second_is_sampled(self, monkeypatch):
+        rng = np.random.default_rng(5)
+        table = Table({"a": rng.integers(0, 4, 300), "b": rng.integers(0, 4, 300), "c": np.arange(300) % 2})
+        views = nbcfast.count(table, "c")
+        assert canonical.leak(views, table=table, class_name="c").exact
+        module = importlib.import_module("nbcfast.canonical.leak")
+        one = 2 * (4 + 4)  # changes of a row, sums of both halves
+        for most, sampled in ((31 * one, 31), (10 * one, 12), (one - 1, 12)):
+            monkeypatch.setattr(module, "MOST_WORK", most)
+            monkeypatch.setattr(module, "LARGE", 63 * one)
+            found = canonical.leak(views, table=table, class_name="c")
+            assert (found.exact, found.sampled) == (False, sampled)
+            assert found.flip_shows_at_most > 1 - found.flip
+            assert found.trace_shows_at_most > 1 - found.trace
+        monkeypatch.setattr(module, "LARGE", 64 * one)
+        assert canonical.leak(views, table=table, class_name="c").sampled == 64
+        monkeypatch.setattr(module, "LARGE", 63 * one)
+        monkeypatch.setattr(module, "MOST_WORK", 31 * one)
+        monkeypatch.setattr(module, "MOST_SAMPLE", 20)
+        assert canonical.leak(views, table=table, class_name="c").sampled == 20
+
+    def test_who_is_sampled_does_not_depend_on_the_order_of_rows(self):
         rng = np.random.default_rng(5)
         codes = rng.integers(0, 4, (60, 2))
         table = Table({"a": codes[:, 0], "b": codes[:, 1], "c": codes.sum(axis=1) // 4})
@@ -90,8 +136,11 @@ class TestLeak:
 
     def test_people_beyond_every_float_are_sampled(self):
         table = Table({"a": [0, 1, 1], "c": [0, 0, 1]}, weights=[2**61, 1, 2**62])
-        found = canonical.leak(nbcfast.count(table, "c"), table=table, class_name="c", intervals=False)
-        assert (found.unchanged, found.sampled) == (1, 64)
+        views = nbcfast.count(table, "c")
+        found = canonical.leak(views, table=table, class_name="c", sample=64)
+        assert (found.trace, found.sampled, found.exact) == (1, 64, False)
+        found = canonical.leak(views, table=table, class_name="c")
+        assert (found.sampled, found.exact) == (2**61 + 1 + 2**62, True)
 
     def test_intervals(self, monkeypatch):
         pytest.importorskip("scipy")
@@ -146,55 +195,14 @@ class TestLeak:
         assert "bound" not in repr(found)
 
     def test_results_read_well(self):
-        found = canonical.leak(ILL_OR_WELL, intervals=False)
+        found = canonical.leak(ILL_OR_WELL)
         assert not found.high
-        assert "bits a weight" in found.verdict
+        assert "bits a weight" in repr(found)
         assert "levels" in repr(found)
-        assert json.loads(json.dumps(found.to_dict()))["sampled"] == found.sampled
-
-    def test_values_of_single_people_and_values_that_are_not_measured_are_named(self):
-        rows = {"patient": [f"p{i}" for i in range(40)], "ward": ["a", "b"] * 20, "dx": [*"yynn"] * 10}
-        table = nbcfast.Table(rows)
-        found = canonical.leak(nbcfast.count(table, "dx"), table=table, class_name="dx")
-        assert (found.alone, found.cells, found.values) == (40, 2, 42)
-        assert "40 of 42 values are those of a single person each" in found.verdict
-        assert found.verdict.endswith(
-            "Not measured: what public totals give back of 40 of 42 values, which have no rows in some class."
-        )
-        assert (found.to_dict()["alone"], found.to_dict()["values"]) == (40, 42)
-
-    def test_of_one_class_nothing_is_measured(self):
-        found = canonical.leak(Viewset([40], {"job": [[20], [20]]}))
-        assert (
-            found.verdict == "Not measured: there is one class, and so the answers say nothing of the values."
-        )
-        assert repr(found) == "Leak(not measured: one class)"
-        assert (found.to_dict()["unchanged"], found.to_dict()["recovered"]) == (None, None)
-
-    def test_few_bits_do_not_calm_where_counts_come_back(self):
-        views = Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
-        found = replace(canonical.leak(views), recovered=1)
-        assert not found.high
-        assert "which is few. It is no safety: public totals and the answers give back the counts of" in (
-            found.verdict
-        )
-        assert f"1 of {found.cells} values" in found.verdict
-        none = replace(found, recovered=0, unchanged=1.0)
-        assert none.verdict.endswith("bits a weight: little more than which value beats which.")
-        for one in (
-            replace(none, unchanged=0.5),
-            replace(none, alone=1),
-            replace(none, cells=found.cells - 1),
-            replace(none, cells=None, recovered=None),
-        ):
-            assert "little more" not in one.verdict
-        assert replace(none, sampled=64, unchanged=61 / 64).verdict.endswith(
-            "of 64 people looked at 3 leave a trace, and whoever knows all others reads off the answers "
-            "whether such a one is among them."
-        )
-        assert "which is much. Public totals and the answers give back the counts of" in (
-            replace(found, log2_range=9.0).verdict
-        )
+        fields = json.loads(json.dumps(found.to_dict()))
+        assert {field.name for field in dataclasses.fields(found)} <= fields.keys()
+        assert fields["sampled"] == found.sampled
+        assert fields["findings"] == list(found.findings)
 
     def test_bad_arguments(self):
         with pytest.raises(TypeError, match="views must be a Viewset"):
@@ -218,12 +226,31 @@ class TestAdult:
     def test_the_meter(self, data):
         pytest.importorskip("scipy")
         found = canonical.leak(adult(data, ["age", "education_num"]))
-        assert (found.recovered, found.cells) == (0, 80)
         assert found.levels == {"age": (5, 73), "education_num": (5, 16)}
         assert not found.high
         found = canonical.leak(adult(data), intervals=True)
         assert found.high
-        assert "declare bins that are fixed in advance" in found.verdict
         assert found.counting_bound == pytest.approx(10.7, abs=0.05)
         assert found.intervals["age"] < 0.5
-        assert 0.35 <= found.unchanged <= 0.7
+
+    @pytest.mark.parametrize("classes", [(">50K", "<=50K"), ("<=50K", ">50K")])
+    def test_presence_is_not_the_class(self, data, classes):
+        """Of every second person nobody sees whether he is in, and of nearly all the class shows."""
+        table = nbcfast.read_csv(data / "adult-train.csv", columns=[*ADULT, "income"])
+        views = nbcfast.count(table, "income", classes=classes)
+        found = canonical.leak(views, table=table, class_name="income")
+        assert (found.exact, found.sampled) == (True, 32_561)
+        assert found.trace == pytest.approx(0.5257, abs=2e-4)
+        assert found.flip == pytest.approx(0.0027, abs=1e-4)
+
+    def test_tens(self, data):
+        """Age and hours in tens: nearly nobody's presence shows, and the class of one in twenty."""
+        table = nbcfast.read_csv(data / "adult-train.csv", columns=[*ADULT, "income"])
+        for name, edges in (("age", [*range(10, 90, 10), 100]), ("hours_per_week", [*range(0, 80, 10), 100])):
+            table = table.bin(name, edges)
+        views = nbcfast.count(table, "income", classes=(">50K", "<=50K"))
+        found = canonical.leak(views, table=table, class_name="income")
+        assert found.trace == pytest.approx(0.9948, abs=1e-4)
+        assert found.flip == pytest.approx(0.9436, abs=1e-4)
+        assert not found.high
+        assert "the class of 1,8" in found.verdict

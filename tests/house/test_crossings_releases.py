@@ -64,35 +64,52 @@ def canonical_crosses(case, rng, folder):
     if sum(case.of_rows()) <= 60:
         leak = canonical.leak(views, preserve=preserve, table=table, class_name="y", sample=10**6)
         assert leak.sampled == views.n_rows
-        assert leak.unchanged == pytest.approx(traceless(views, case, preserve), abs=1e-12)
+        assert leak.exact
+        flip, trace = unseen(views, case, preserve)
+        assert leak.trace == pytest.approx(trace, abs=1e-12)
+        assert leak.flip == pytest.approx(flip, abs=1e-12)
         sampled = [
-            canonical.leak(views, preserve=preserve, table=other, class_name="y", sample=5).unchanged
+            canonical.leak(views, preserve=preserve, table=other, class_name="y", sample=5)
             for other in (table, read(case.permuted(rng), rng, folder))
         ]
         assert sampled[0] == sampled[1]
         TRIED["canonical"] += 1
 
 
-def traceless(views, case, preserve):
-    """The share of people without whom every tuple is decided as with them."""
+def unseen(views, case, preserve):
+    """The shares of people whose class can be exchanged, and who can be left out, all decided as before."""
     of_class, counts = plain_counts(views)
     answers = [ranked_or_best(of_class, counts, codes, preserve) for codes in oracle.tuples(counts)]
     names = list(views.attributes)
     rows = Counter()
     for row, weight in case.rows([*names, "y"]):
         rows[row] += weight
-    unchanged = 0
+
+    def add(row, c, by):
+        for name, table, value in zip(names, counts, row, strict=False):
+            table[views.domain(name).index(value)][c] += by
+        of_class[c] += by
+
+    def same():
+        return [
+            ranked_or_best(of_class, counts, codes, preserve) for codes in oracle.tuples(counts)
+        ] == answers
+
+    flip = trace = 0
     for row, weight in rows.items():
         c = views.classes.index(row[-1])
-        for name, table, value in zip(names, counts, row, strict=False):
-            table[views.domain(name).index(value)][c] -= 1
-        of_class[c] -= 1
-        now = [ranked_or_best(of_class, counts, codes, preserve) for codes in oracle.tuples(counts)]
-        unchanged += weight * (now == answers and of_class[c] > 0)  # a class that is gone is a trace
-        for name, table, value in zip(names, counts, row, strict=False):
-            table[views.domain(name).index(value)][c] += 1
-        of_class[c] += 1
-    return unchanged / sum(rows.values())
+        add(row, c, -1)
+        alone = of_class[c] == 0  # a class that is gone is a trace
+        trace += weight * (not alone and same())
+        exchanged = not alone
+        for d in range(len(of_class)):
+            if d != c and exchanged:
+                add(row, d, 1)
+                exchanged = same()
+                add(row, d, -1)
+        flip += weight * exchanged
+        add(row, c, 1)
+    return flip / sum(rows.values()), trace / sum(rows.values())
 
 
 def ranked_or_best(of_class, counts, codes, preserve):

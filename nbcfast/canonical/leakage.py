@@ -1,0 +1,255 @@
+"""`Leak`: what the meter has found, as numbers and in words that say what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nbcfast._core.pickling import HasReadOnlyMappings
+from nbcfast._core.untyped import Document
+
+MUCH = 8.0  # bits a weight, above which they are a warning too: docs/mathematics/canonical.md, section 9
+REMEDY = "What helps is a coarser domain (`nbcfast advise`), or noise."
+
+
+@dataclass(frozen=True, repr=False)
+class Leak(HasReadOnlyMappings):
+    """What the answers of a classifier on its domain say about the counts and the people behind them.
+
+    Most of it is measured on the private data: nothing of this is for publication.
+
+    Attributes
+    ----------
+    tuples : int
+    bits : float
+        Bits a weight: log2 of the range of the weights of least norm, whose margin is 1. Those of two models
+        do not compare: `total_bits` do.
+    counting_bound : float
+        log2(e m / d) for D tuples, C classes, m = D C (C - 1) / 2 and d = (C - 1) (V - n + 1) free weights:
+        the bits a weight that tell all rules of this form apart on average. It bounds no rule by itself:
+        `bits`, the length of one rule's weights, may be above it.
+    total_bits : float
+        What all answers together can say at most: the least of 1 + d log2(e m / d) and D log2 C (D log2 C!
+        for whole orders), the logarithm of how many rules there are at most.
+    levels : mapping of name -> (int, int)
+        How many values of an attribute the answers tell apart, and how many there are.
+    intervals : mapping of name -> float, or None
+        Of a sample of values of each attribute, the median length of the interval in which all rules with
+        these answers have the log-ratio of their two counts, against that of the most frequent value, once
+        is known. Infinite where there is no end. None where it was not measured.
+    no_intervals : str or None
+        Why not, where they were asked for.
+    found, found_near, cells : int or None
+        Values all of whose counts the totals attack finds exactly, and within 5 %, of how many. None where
+        there is one class.
+    null_found, null_near : int or None
+        What public totals give without the answers.
+    flip : float
+        The share of people whose class can be exchanged for every other class without any answer changing. Of
+        all others somebody who knows the rest of the table reads the class off the answers.
+    trace : float
+        The share of people who can be left out without any answer changing. Of all others somebody who knows
+        the rest of the table reads off the answers whether they are in it.
+    flip_shows_at_most, trace_shows_at_most : float or None
+        Of a sample, the exact upper 95 % bound of the share of people whose class, or whose presence, shows.
+        None where everybody was looked at.
+    exact : bool
+        Whether everybody in the table was looked at.
+    sampled : int
+        How many people were looked at; 0 where there is one class, and nothing is measured.
+    of_table : bool
+        Whether these are people of the table; else they were drawn as the classifier sees them.
+    one_class_values, one_class_people : int
+        Values that people of one class only have, and how many people have one of them: the answers give
+        them their class, whatever else is known of them. Without the table the people are an upper bound: who
+        has two such values may be counted twice.
+    alone : int
+        Values that a single person has.
+    """
+
+    tuples: int
+    bits: float
+    counting_bound: float
+    total_bits: float
+    levels: Mapping[str, tuple[int, int]]
+    intervals: Mapping[str, float] | None
+    found: int | None
+    found_near: int | None
+    cells: int | None
+    null_found: int | None
+    null_near: int | None
+    flip: float
+    trace: float
+    flip_shows_at_most: float | None
+    trace_shows_at_most: float | None
+    exact: bool
+    sampled: int
+    of_table: bool
+    one_class_values: int
+    one_class_people: int
+    alone: int
+    no_intervals: str | None = None
+
+    @property
+    def values(self) -> int:
+        """Of all attributes."""
+        return sum(size for _, size in self.levels.values())
+
+    @property
+    def measured(self) -> bool:
+        """Whether there was anything to measure: answers of one class tell nothing apart."""
+        return self.cells is not None
+
+    @property
+    def high(self) -> bool:
+        """Whether bits a weight alone are a warning; that they are few is no safety."""
+        return bool(self.bits > MUCH)
+
+    @property
+    def shows_class(self) -> int:
+        """Of the people looked at, how many have a class that shows."""
+        return self.sampled - round(self.flip * self.sampled)
+
+    @property
+    def shows_presence(self) -> int:
+        """Of the people looked at, how many cannot be left out unseen."""
+        return self.sampled - round(self.trace * self.sampled)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """All that was found against these answers, a clause each, the worst first; none of it is calming."""
+        return tuple(self._findings())
+
+    def _findings(self) -> Iterator[str]:
+        if self.one_class_values:
+            yield (
+                f"{self.one_class_values:,} of {self.values:,} values are had by people of one class only "
+                f"({_at_most(self)}{_people(self.one_class_people)}): the answers give that class to whoever "
+                "has such a value, and it is his"
+            )
+        if self.shows_class:
+            yield (
+                f"of {self._whom} the class of {self.shows_class:,} shows to whoever knows all others: with "
+                f"another class of theirs some answer would be another{_bound(self.flip_shows_at_most)}"
+            )
+        if self.shows_presence:
+            yield (
+                f"of {self._whom} {self.shows_presence:,} cannot be left out without an answer changing, so "
+                f"that whoever knows all others sees that they are in{_bound(self.trace_shows_at_most)}"
+            )
+        if self.found:
+            yield (
+                f"public totals and the answers give back the counts of {self.found:,} of {self.cells:,} "
+                f"values exactly{self._null(self.null_found)}"
+            )
+        if self.found_near and self.found_near > (self.found or 0):
+            yield (
+                f"they give back those of {self.found_near:,} of {self.cells:,} values within 5 %"
+                f"{self._null(self.null_near)}"
+            )
+        if self.alone:
+            yield (
+                f"{self.alone:,} of {self.values:,} values are those of a single person each, whose class "
+                "the answers give to whoever has it"
+            )
+        if self.high:
+            yield f"{self.bits:.1f} bits a weight are much: counts come back from so many with little else"
+
+    @property
+    def verdict(self) -> str:
+        """What that means, in plain words."""
+        if not self.measured:
+            return "Not measured: there is one class, and so the answers say nothing of the values."
+        found = self.findings
+        if found:
+            text = "; ".join(found)
+            return f"The answers give people away: {text}. {REMEDY}"
+        # Few bits are no reason to be calm, and so they are not among the reasons.
+        unseen = f"of {self._whom} nobody's class and nobody's presence shows"
+        if self.flip_shows_at_most is not None:
+            unseen += f" (at most {percent(self.flip_shows_at_most)} of all can show, 95 % sure)"
+        return (
+            f"Nothing was found: {unseen}, every value is had by people of several classes, and public "
+            f"totals and the answers give back the counts of none of {self.cells:,} values exactly. Not "
+            "tried: somebody who knows all but several people, or has answers from other data too."
+        )
+
+    @property
+    def _whom(self) -> str:
+        if self.exact:
+            return f"all {self.sampled:,} people"
+        if self.of_table:
+            return f"{self.sampled:,} people, a sample,"
+        return f"{self.sampled:,} people drawn as the classifier sees them"
+
+    def _null(self, by_totals: int | None) -> str:
+        return "" if by_totals is None else f" (totals alone: {by_totals:,})"
+
+    def to_dict(self) -> Document:
+        """Plain values; None for what is infinite or was not measured."""
+        intervals = self.intervals
+        measured = self.sampled > 0
+        return {
+            "tuples": self.tuples,
+            "bits": None if math.isinf(self.bits) else self.bits,
+            "counting_bound": self.counting_bound,
+            "total_bits": self.total_bits,
+            "levels": {name: list(pair) for name, pair in self.levels.items()},
+            "intervals": None
+            if intervals is None
+            else {name: None if math.isinf(size) else size for name, size in intervals.items()},
+            "no_intervals": self.no_intervals,
+            "found": self.found,
+            "found_near": self.found_near,
+            "cells": self.cells,
+            "null_found": self.null_found,
+            "null_near": self.null_near,
+            "values": self.values,
+            "one_class_values": self.one_class_values if measured else None,
+            "one_class_people": self.one_class_people if measured else None,
+            "alone": self.alone,
+            "flip": self.flip if measured else None,
+            "trace": self.trace if measured else None,
+            "flip_shows_at_most": self.flip_shows_at_most,
+            "trace_shows_at_most": self.trace_shows_at_most,
+            "exact": self.exact,
+            "sampled": self.sampled,
+            "of_table": self.of_table,
+            "high": self.high,
+            "findings": list(self.findings),
+            "verdict": self.verdict,
+        }
+
+    def __repr__(self) -> str:
+        if not self.measured:
+            return "Leak(not measured: one class)"
+        levels = " x ".join(f"{told_apart} of {size}" for told_apart, size in self.levels.values())
+        return (
+            f"Leak(class shows of {self.shows_class:,}, presence of {self.shows_presence:,} of {self._whom}; "
+            f"{self.one_class_values:,} values of one class; totals attack {self.found:,} of {self.cells:,}; "
+            f"{self.bits:.1f} bits a weight, {self.total_bits:.0f} in all; levels {levels})"
+        )
+
+
+def percent(share: float) -> str:
+    """A share as a per cent that is not below it: what is an upper bound stays one.
+
+    Examples
+    --------
+    >>> percent(0.0457), percent(0.00012)
+    ('4.6 %', '0.1 %')
+    """
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f} %"
+
+
+def _people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def _at_most(found: Leak) -> str:
+    return "" if found.of_table else "at most "
+
+
+def _bound(share: float | None) -> str:
+    return "" if share is None else f" (at most {percent(share)} of all, 95 % sure)"
