@@ -213,8 +213,7 @@ def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progres
     """What public totals and the points of these answers give back of the counts."""
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
-    result = totals_of_scores(points, np.array(scores.base, np.float64), views)
-    return result.found - result.zeros_found, result.cells - result.zeros
+    return totals_of_scores(points, np.array(scores.base, np.float64), views)
 
 
 def _looked_at(

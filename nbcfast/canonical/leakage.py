@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
+from nbcfast.canonical.limits_of_answers import MUCH
 
-MUCH = 8.0  # bits a weight, above which they are a warning too: docs/mathematics/canonical.md, section 9
 REMEDY = "What helps is a coarser domain (`nbcfast advise`), or noise."
 
 
@@ -145,8 +145,8 @@ class Leak(HasReadOnlyMappings):
             )
         if self.found_near and self.found_near > (self.found or 0):
             yield (
-                f"they give back those of {self.found_near:,} of {self.cells:,} values within 5 %"
-                f"{self._null(self.null_near)}"
+                f"public totals and the answers give back the counts of {self.found_near:,} of "
+                f"{self.cells:,} values within 5 %{self._null(self.null_near)}"
             )
         if self.alone:
             yield (

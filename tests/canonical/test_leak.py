@@ -76,7 +76,12 @@ class TestLeak:
         found = canonical.leak(views, sample=64)
         assert (found.flip, found.exact, found.of_table) == (1, False, False)
         assert found.flip_shows_at_most == found.trace_shows_at_most == at_most(0, 64)
-        assert "at most 4.6 % of all can show, 95 % sure" in found.verdict
+        nothing = dataclasses.replace(found, found=0, found_near=0)
+        assert nothing.findings == ()
+        assert "at most 4.6 % of all can show, 95 % sure" in nothing.verdict
+        one = dataclasses.replace(nothing, flip=63 / 64, flip_shows_at_most=at_most(1, 64))
+        assert "the class of 1 shows" in one.verdict
+        assert "(at most 7.2 % of all, 95 % sure)" in one.verdict
 
     def test_more_work_than_a_second_is_sampled(self, monkeypatch):
         rng = np.random.default_rng(5)
