@@ -42,6 +42,7 @@ def run(arguments: list[str]) -> int:
         "disguise_verb",
         "estimate_verb",
         "plan_verb",
+        "domain_verb",
         "risk_verbs",
     ):
         import_module(f"nbcfast.cli.{more}")  # whose verbs register themselves

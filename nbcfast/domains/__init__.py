@@ -3,7 +3,7 @@
 An `option` is a map from raw values to finitely many; `declarations` has one a column, from a mapping, a
 JSON file (`json_files`) or a few words (`bin_words`). A `menu` has several a column, of which `ready_made`
 makes one from public facts where nobody has written any. `identifying` says which columns name people and can
-only be left out.
+only be left out; `skeleton` is a domain to begin with.
 """
 
 from nbcfast.domains.declarations import Declarations, Declared, declared
@@ -11,5 +11,6 @@ from nbcfast.domains.identifying import names_people
 from nbcfast.domains.menu import Menu
 from nbcfast.domains.option import Option
 from nbcfast.domains.ready_made import ready_made
+from nbcfast.domains.skeleton import skeleton
 
-__all__ = ["Declarations", "Declared", "Menu", "Option", "declared", "names_people", "ready_made"]
+__all__ = ["Declarations", "Declared", "Menu", "Option", "declared", "names_people", "ready_made", "skeleton"]

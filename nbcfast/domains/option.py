@@ -193,7 +193,7 @@ class Option:
         no_bins = [value for value in others if not self._could_lie_between(value)]
         if no_bins:
             # Of texts the one that made a column of numbers one of texts.
-            strange = [value for value in no_bins if not _is_number(value)] or no_bins
+            strange = [value for value in no_bins if not is_number(value)] or no_bins
             return f"expected {expected} to bin, got {raw.kind}, such as {', '.join(map(repr, strange[:2]))}"
         edges = self._edges
         low, high = (_end(edges[0], "-inf"), _end(edges[-1], "inf"))
@@ -295,7 +295,7 @@ def _named(values: Sequence[Value], n: int) -> str:
     return f"values {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _is_number(value: Value) -> bool:
+def is_number(value: Value) -> bool:
     """Whether a text could pass for a number."""
     with suppress(ValueError, OverflowError):
         return isinstance(value, str) and math.isfinite(float(value))

@@ -67,7 +67,7 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
             entries = _of_declared(known[name])
         else:
             binned = table.bin(name, width=widths[name]) if name in widths else table
-            entries = _of_rows(binned.column(name), table.n_rows)
+            entries = options_of_rows(binned.column(name), table.n_rows)
             if len(entries) > 1:
                 undeclared.append(name)
         options[name] = tuple(map(Option, entries))
@@ -97,7 +97,7 @@ def _of_declared(option: Option) -> list[Entry]:
     return _distinct([entry, *coarser, OUT])
 
 
-def _of_rows(column: Column, n_rows: int) -> list[Entry]:
+def options_of_rows(column: Column, n_rows: int) -> list[Entry]:
     """The options of a column that is not declared, from the finest to none."""
     domain = column.domain
     used = np.flatnonzero(used_values(column.codes, len(domain)))
