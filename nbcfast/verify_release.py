@@ -1704,6 +1704,7 @@ class ReleaseDocument(Form):
     }
     flags = ("gauge", "identity")
     optional = ("class_name",)
+    sharing = 1  # what limits of work are divided by: in a file of many releases they share these
 
     def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")
@@ -3599,7 +3600,7 @@ def excess(
     each = 8 + sum(len(values) + 6 for _, values, _ in document.attributes)
     if limits is not None and document.prior is not None:
         each += 8 + (max(number.denominator.bit_length() for number in document.prior) ** 2 >> 14)
-    if size * (size - 1) * each > MOST_RATIOS:
+    if size * (size - 1) * each > MOST_RATIOS // document.sharing:
         return None, None
     if limits is None:
         limits = lambda pair: document.limit  # noqa: E731
@@ -3620,7 +3621,8 @@ def excess(
                 return (c, d), False
             if found >= mantissa * (1 - room):
                 left.append((odds, limit))
-    logs, bits, open_ones, multiplied = Logs(document, DIGITS), MOST_MULTIPLIED, False, False
+    logs, bits = Logs(document, DIGITS), MOST_MULTIPLIED // document.sharing
+    open_ones, multiplied = False, False
     above: bool | None
     for odds, limit in left:
         size_of_it = odds.bits + limit.numerator.bit_length() + limit.denominator.bit_length()
@@ -3728,11 +3730,12 @@ class _Odds:
         """The same by bounds of logarithms, as many as are left; None where these do not tell."""
         up, down = ([(int(text, 16), times) for text, times in factors.items()] for factors in self.factors)
         found = room = 0
+        most = MOST_LOGARITHMS // logs.document.sharing
         for sign, factors in ((1, up), (-1, down), (1, [(self.base[0], self.power)]),
                               (-1, [(self.base[1], self.power)]), (-1, [(limit.numerator, 1)]),
                               (1, [(limit.denominator, 1)])):  # fmt: skip
             for factor, times in factors:
-                if len(logs.of_number) >= MOST_LOGARITHMS and f"{factor:x}" not in logs.of_number:
+                if len(logs.of_number) >= most and f"{factor:x}" not in logs.of_number:
                     return None
                 found += sign * times * logs.below(factor)
                 room += 2 * times
@@ -3787,11 +3790,12 @@ def scorecard(document: ReleaseDocument) -> Judged:
     if made["listed"] is not None:
         text = "not checked here: answers are kept on a list of tuples, which is not in the file"
         return [(name, None, text)]
-    product = document.tuples
+    product, sharing = document.tuples, document.sharing
+    most_half = MOST_HALF // sharing
     too_large = f"not checked here: {short(product)} tuples would take too long; nbcfast verify does it"
     if n_classes > 2:
         bits = sum(number.bit_length() for number in document.class_counts) * len(document.attributes)
-        if product * n_classes * (1 + bits // 1000) > MOST_LISTED or bits > MOST_MULTIPLIED:
+        if product * n_classes * (1 + bits // 1000) > MOST_LISTED // sharing or bits > MOST_MULTIPLIED:
             return [(name, None, too_large)]
         wrong = _listed_wrong(document)
         text = (
@@ -3802,13 +3806,14 @@ def scorecard(document: ReleaseDocument) -> Judged:
     half, least, first = 0, product, 1
     for place in several:
         first *= len(document.attributes[place][1])
-        if first > MOST_HALF:  # before numbers as long as `product` are divided once for each attribute
+        if first > most_half:  # before numbers as long as `product` are divided once for each attribute
             break
         if max(first, product // first) < least:
             half, least = place + 1, max(first, product // first)
         if first > least:
             break
-    if least > MOST_HALF or sum(len(values) for _, values, _ in document.attributes) > MOST_VALUES:
+    n_values = sum(len(values) for _, values, _ in document.attributes)
+    if least > most_half or n_values > MOST_VALUES // sharing:
         return [(name, None, too_large)]
     n = len(document.attributes)
     logs = Logs(document, 64)
@@ -3839,7 +3844,7 @@ class _Exactly:
 
     def __init__(self, document: ReleaseDocument, half: int) -> None:
         self.document, self.half = document, half
-        self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS
+        self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS // document.sharing
         p, q = document.class_counts
         others = len(document.attributes) - 1
         self.each = others * (p.bit_length() + q.bit_length() if p != q else 0)
@@ -3999,6 +4004,211 @@ def judge(document: ReleaseDocument) -> Judged:
     return results
 
 
+# nbcfast/_wire/strata_form.py
+# The certificate of strata: a release for each value of a column, which selects the one that decides.
+
+
+MOST_STRATA = 1_000
+SOME_STRATA = 8  # that may take as much work each as a release alone; more share what these may take
+# What each stratum has for itself. Of everything else, and of what later versions add, all have the same.
+OWN_FIELDS = {
+    "attributes",  # of which names and values are the same
+    "canonical",
+    "class_counts",
+    "differing_rows",
+    "differing_tuples",
+    "equivalence",
+    "notes",
+    "sha256",
+    "warnings",
+}
+OWN_OF_CANONICAL = {"constants", "points", "reproducible"}
+INCOMPARABLE = (
+    "Scores, counts and posteriors of different strata are not comparable: each stratum has a scale of its "
+    "own, and how many people of the data it has is in none of them."
+)
+
+
+class StrataDocument(Form):
+    """A list of canonical releases with the value of a column each.
+
+    `by` is the column, `values` are typed, and `releases` the ReleaseDocument of each, in their order.
+    """
+
+    names: ClassVar[set[str]] = {
+        "by",
+        "format",
+        "kind",
+        "method",
+        "notes",
+        "sha256",
+        "strata",
+        "undeclared",
+        "version",
+        "warnings",
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"kind": ("strata",), "method": ("canonical",)}
+    flags = ("undeclared",)
+
+    def read(self, fields: Fields) -> None:
+        if type(fields["by"]) is not str:
+            raise Refused(f"field 'by': expected a text, got {shown(fields['by'])}")
+        self.by: str = fields["by"]
+        entries = fields["strata"]
+        if type(entries) is not list or not entries:
+            raise Refused(f"field 'strata': expected a list of strata, got {shown(entries)}")
+        if len(entries) > MOST_STRATA:
+            raise TooLong(
+                f"field 'strata': not checked here: {len(entries):,} strata, and up to {MOST_STRATA:,} are"
+            )
+        for entry in entries:
+            if type(entry) is not dict or set(entry) != {"release", "value"}:
+                raise Refused(f"field 'strata': expected release and value, got {shown(entry)}")
+        self.values = domain([entry["value"] for entry in entries], "field 'strata'")
+        self.labels = [label(value) for value in self.values]
+        self.releases: list[ReleaseDocument] = []
+        for of, entry in zip(self.labels, entries):  # noqa: B905
+            try:
+                self.releases.append(_release(entry["release"]))
+            except TooLong as error:
+                raise TooLong(f"stratum {of}: {error}") from None
+            except Refused as error:
+                raise Refused(f"stratum {of}: {error}") from None
+            self.releases[-1].sharing = -(-len(entries) // SOME_STRATA)
+        first = self.releases[0]
+        if self.by == first.fields["class_name"] or any(self.by == name for name, _, _ in first.attributes):
+            raise Refused(f"field 'by': expected neither the class nor an attribute, got {shown(self.by)}")
+        for of, document in zip(self.labels, self.releases):  # noqa: B905
+            other = _other(first, document)
+            if other is not None:
+                raise Refused(f"stratum {of}: expected the {other} of stratum {self.labels[0]}")
+        if fields["version"] != first.fields["version"]:
+            raise Refused(f"field 'version': expected that of the strata, got {shown(fields['version'])}")
+        self.expect_words(
+            strata_notes(self.by, len(entries)), strata_warnings(self.by, undeclared=fields["undeclared"])
+        )
+
+    def claims(self, decided: Decided) -> list[str]:
+        found = of_strata(self.labels, [document.claims(decided) for document in self.releases])
+        found.append(
+            f"That strata are those of {named(self.by)}, and its values in this order, were chosen by the "
+            f"publisher, and are no answers of the classifier: {in_words(self.values)}."
+        )
+        if not self.fields["undeclared"]:
+            found.append(f"The values of {named(self.by)} were declared, and do not come from the rows.")
+        return found
+
+    def words(self, decided: Decided) -> tuple[list[str], list[str]]:
+        # Of each stratum those that it would be told with alone: it knows which of its words are claims.
+        each = [document.words(decided) for document in self.releases]
+        warnings = [*self.fields["warnings"], *of_strata(self.labels, [pair[0] for pair in each])]
+        own = [] if outcome(decided.values()) is False else self.fields["notes"]
+        return warnings, [*own, *of_strata(self.labels, [pair[1] for pair in each])]
+
+
+def strata_notes(by: str, number: int) -> tuple[str, ...]:
+    """What a recipient of a list of so many releases has to know about it."""
+    many = "1 release" if number == 1 else f"{number:,} releases"
+    return (
+        f"The value that somebody has of {named(by)} selects which of {many} decides, and no other is asked: "
+        "whoever holds them all learns what he would learn by asking each of them about every tuple.",
+        INCOMPARABLE,
+    )
+
+
+def strata_warnings(by: str, *, undeclared: bool) -> Iterator[str]:
+    """The warnings of the list, beside those of each release in it."""
+    if undeclared:
+        yield undeclared_text([by])
+
+
+def _release(entry: object) -> ReleaseDocument:
+    """A stratum: what would be the certificate of its release alone."""
+    if type(entry) is not dict or entry.get("kind") != "release" or entry.get("method") != "canonical":
+        raise Refused(f"expected the certificate of a canonical release, got {shown(entry)}")
+    document = ReleaseDocument(entry)
+    if digest(entry) != entry["sha256"]:
+        raise Refused("its sha256 does not match, the file was changed")
+    if document.canonical is not None and document.canonical["listed"] is not None:
+        raise Refused("expected answers on the whole domain, got some on a list of tuples")
+    return document
+
+
+def _other(first: ReleaseDocument, document: ReleaseDocument) -> str | None:
+    """What of a stratum is not that of the first, and has to be; None where there is nothing."""
+    one, other = first.fields, document.fields
+    name: str
+    if set(one) != set(other):
+        return "fields"
+    for name in sorted(set(one) - OWN_FIELDS):
+        if one[name] != other[name]:
+            return name
+    for name in sorted(set(one["canonical"]) - OWN_OF_CANONICAL):
+        if one["canonical"][name] != other["canonical"][name]:
+            return name
+    if [name for name, _, _ in first.attributes] != [name for name, _, _ in document.attributes]:
+        return "names of attributes"
+    for entry, same in zip(one["attributes"], other["attributes"]):  # noqa: B905
+        if entry["values"] != same["values"]:
+            return f"values of {named(entry['name'])}"
+    return None
+
+
+def of_strata(labels: Sequence[str], each: Sequence[Sequence[str]]) -> list[str]:
+    """Sentences of strata, each once: one that is not of all says of which it is."""
+    places: dict[str, list[str]] = {}
+    for of, texts in zip(labels, each):  # noqa: B905
+        for text in dict.fromkeys(texts):
+            places.setdefault(text, []).append(of)
+    return [text if len(some) == len(labels) else f"{_strata(some)}: {text}" for text, some in places.items()]
+
+
+def _strata(labels: Sequence[str]) -> str:
+    """The strata in words."""
+    if len(labels) == 1:
+        return f"Stratum {labels[0]}"
+    more = len(labels) - SOME_NAMES
+    return f"Strata {', '.join(labels[:SOME_NAMES])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def checks_of_strata(labels: Sequence[str], each: Sequence[Judged]) -> Judged:
+    """The checks of each stratum as those of them all: what does not hold in one of them does not hold."""
+    found: dict[str, list[tuple[str, bool | None, str]]] = {}
+    for of, results in zip(labels, each):  # noqa: B905
+        for name, holds, text in results:
+            found.setdefault(name, []).append((of, holds, text))
+    together: Judged = []
+    for name, entries in found.items():
+        holds = outcome(one for _, one, _ in entries)
+        told = [(of, text) for of, one, text in entries if one is holds]
+        texts = {text for _, text in told}
+        if len(texts) == 1 and len(told) == len(labels):
+            said = told[0][1] if len(labels) == 1 else f"in all {len(labels):,} strata: {told[0][1]}"
+        else:
+            more = len(told) - SOME_NAMES
+            said = "; ".join(f"stratum {of}: {text}" for of, text in told[:SOME_NAMES])
+            said += f"; and {more:,} more" if more > 0 else ""
+        together.append((name, holds, said))
+    return together
+
+
+# nbcfast/_wire/strata_checks.py
+# The checks of strata: each as the release that it is, and the list as a whole.
+
+
+def judge_strata(document: StrataDocument, rows: RowCounts | None = None) -> Judged:
+    """(name, holds, sentence) of each check of a StrataDocument; `rows` are those of no table."""
+    return judge_list(document) + checks_of_strata(document.labels, list(map(judge, document.releases)))
+
+
+def judge_list(document: StrataDocument) -> Judged:
+    """The check of the list, of which a document of another form is refused."""
+    many = len(document.releases)
+    what = "1 release" if many == 1 else f"{many:,} releases"
+    alike = "the same attributes, values, classes and parameters"
+    return [("strata", True, f"{what}, one for each value of {named(document.by)}, with {alike}")]
+
+
 # nbcfast/_wire/kinds.py
 # The kinds of published things: how the certificate of each is read, and how it is judged.
 
@@ -4113,6 +4323,7 @@ KINDS = {
     "partition": CertificateKind(PartitionDocument, judge_partition),
     "disclosure": CertificateKind(DisclosureDocument, judge_disclosure),
     "disguised": CertificateKind(DisguisedDocument, judge_disguised),
+    "strata": CertificateKind(StrataDocument, judge_strata),
 }
 
 
@@ -4147,16 +4358,21 @@ def small_text(path: str) -> str:
 
 def judge_menu(document: Form, menu: Resolved) -> Judged:
     """The check of a menu that was given."""
-    advice = document.advice if isinstance(document, ReleaseDocument) else None
-    if not isinstance(document, ReleaseDocument) or advice is None:
+    # Of strata all have one domain, and the menu one more column.
+    selecting = {document.by: document.values} if isinstance(document, StrataDocument) else {}
+    of_all = document.releases[0] if isinstance(document, StrataDocument) else document
+    advice = of_all.advice if isinstance(of_all, ReleaseDocument) else None
+    if not isinstance(of_all, ReleaseDocument) or advice is None:
         return [("menu", False, "the certificate names no menu")]
-    fault = _other_menu(document, advice, menu)
+    fault = _other_menu(of_all, advice, menu, selecting)
     text = f"the domain is the named one of the {choices_text(advice.options)} choices of this menu"
     return [("menu", fault is None, fault or text)]
 
 
-def _other_menu(document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved) -> str | None:
-    """What of a release is otherwise than in the menu, or None."""
+def _other_menu(
+    document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved, selecting: dict[str, list[Typed]]
+) -> str | None:
+    """What of a release, or of a column that selects it, is otherwise than in the menu, or None."""
     if menu_digest(menu) != advice.menu:
         return "this is not the menu of the certificate: its sha256 is another"
     class_name = document.fields["class_name"]
@@ -4171,6 +4387,7 @@ def _other_menu(document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved
             f"the menu has {len(columns):,} columns, the certificate names options of {len(advice.chosen):,}"
         )
     published = {name: values for name, values, _ in document.attributes}
+    published.update(selecting)
     for name, place in zip(columns, advice.chosen):  # noqa: B905  # also for Python before 3.10
         if place >= len(menu[name]):
             return f"the menu has {len(menu[name]):,} options of {named(name)}, and no option {short(place)}"

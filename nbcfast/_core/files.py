@@ -27,6 +27,7 @@ ASK = "overwrite=True"  # how Python is asked to replace what is there
 # What a folder of ours may hold, by the kind of its certificate.
 OURS = {
     "release": (NAME,),
+    "strata": (NAME,),
     "partition": (NAME, TABLE, PARQUET),
     "disclosure": (NAME, TABLE, PARQUET),
     "disguised": (NAME, TABLE, SCHEME, CUTS),

@@ -9,11 +9,11 @@ judge:
 
 - reading: `regular_files`, `folder`, `table_csv`; `json_entries` and `typed_values` in them
 - certificates: `form` is what all have in common, `release_form` with `release_words` and `advice_form`,
-  which says how a domain was chosen from one of the `menus`; `table_form` what those of tables have,
-  `partition_form`, `disclosure` and `disguised` (`scheme` in words)
-- judging: `release_checks` with `excess`, `count_faults` and `points_and_counts`; `menu_checks`;
-  `partition_checks` with `skyline_points` and `falling_products`; `coins`. They compute with `long_products`
-  and `logarithms`
+  which says how a domain was chosen from one of the `menus`, and `strata_form` with a list of releases;
+  `table_form` what those of tables have, `partition_form`, `disclosure` and `disguised` (`scheme` in words)
+- judging: `release_checks` with `excess`, `count_faults` and `points_and_counts`, which `strata_checks` asks
+  of each release; `menu_checks`; `partition_checks` with `skyline_points` and `falling_products`; `coins`.
+  They compute with `long_products` and `logarithms`
 - saying: `outcomes` make a verdict; `messages` escape and shorten, `chosen_numbers` limits digits,
   `standard_streams` prints
 - `respondent`: the answer of one respondent, on a device

@@ -41,7 +41,7 @@ def excess(
     each = 8 + sum(len(values) + 6 for _, values, _ in document.attributes)
     if limits is not None and document.prior is not None:
         each += 8 + (max(number.denominator.bit_length() for number in document.prior) ** 2 >> 14)
-    if size * (size - 1) * each > MOST_RATIOS:
+    if size * (size - 1) * each > MOST_RATIOS // document.sharing:
         return None, None
     if limits is None:
         limits = lambda pair: document.limit  # noqa: E731
@@ -62,7 +62,8 @@ def excess(
                 return (c, d), False
             if found >= mantissa * (1 - room):
                 left.append((odds, limit))
-    logs, bits, open_ones, multiplied = Logs(document, DIGITS), MOST_MULTIPLIED, False, False
+    logs, bits = Logs(document, DIGITS), MOST_MULTIPLIED // document.sharing
+    open_ones, multiplied = False, False
     above: bool | None
     for odds, limit in left:
         size_of_it = odds.bits + limit.numerator.bit_length() + limit.denominator.bit_length()
@@ -170,11 +171,12 @@ class _Odds:
         """The same by bounds of logarithms, as many as are left; None where these do not tell."""
         up, down = ([(int(text, 16), times) for text, times in factors.items()] for factors in self.factors)
         found = room = 0
+        most = MOST_LOGARITHMS // logs.document.sharing
         for sign, factors in ((1, up), (-1, down), (1, [(self.base[0], self.power)]),
                               (-1, [(self.base[1], self.power)]), (-1, [(limit.numerator, 1)]),
                               (1, [(limit.denominator, 1)])):  # fmt: skip
             for factor, times in factors:
-                if len(logs.of_number) >= MOST_LOGARITHMS and f"{factor:x}" not in logs.of_number:
+                if len(logs.of_number) >= most and f"{factor:x}" not in logs.of_number:
                     return None
                 found += sign * times * logs.below(factor)
                 room += 2 * times

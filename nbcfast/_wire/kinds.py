@@ -17,6 +17,8 @@ from nbcfast._wire.partition_form import PartitionDocument
 from nbcfast._wire.regular_files import TABLE
 from nbcfast._wire.release_checks import judge
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast._wire.strata_checks import judge_strata
+from nbcfast._wire.strata_form import StrataDocument
 from nbcfast._wire.table_csv import read_table
 from nbcfast._wire.table_form import TableForm
 
@@ -138,4 +140,5 @@ KINDS = {
     "partition": CertificateKind(PartitionDocument, judge_partition),
     "disclosure": CertificateKind(DisclosureDocument, judge_disclosure),
     "disguised": CertificateKind(DisguisedDocument, judge_disguised),
+    "strata": CertificateKind(StrataDocument, judge_strata),
 }

@@ -11,6 +11,7 @@ from nbcfast._wire.menus import domain_of, menu_digest, menu_of_text, n_choices,
 from nbcfast._wire.messages import named, quoted, short
 from nbcfast._wire.regular_files import read_whole, special
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast._wire.strata_form import StrataDocument
 from nbcfast._wire.typed_values import domain
 
 if TYPE_CHECKING:
@@ -48,16 +49,21 @@ def small_text(path: str) -> str:
 
 def judge_menu(document: Form, menu: Resolved) -> Judged:
     """The check of a menu that was given."""
-    advice = document.advice if isinstance(document, ReleaseDocument) else None
-    if not isinstance(document, ReleaseDocument) or advice is None:
+    # Of strata all have one domain, and the menu one more column.
+    selecting = {document.by: document.values} if isinstance(document, StrataDocument) else {}
+    of_all = document.releases[0] if isinstance(document, StrataDocument) else document
+    advice = of_all.advice if isinstance(of_all, ReleaseDocument) else None
+    if not isinstance(of_all, ReleaseDocument) or advice is None:
         return [("menu", False, "the certificate names no menu")]
-    fault = _other_menu(document, advice, menu)
+    fault = _other_menu(of_all, advice, menu, selecting)
     text = f"the domain is the named one of the {choices_text(advice.options)} choices of this menu"
     return [("menu", fault is None, fault or text)]
 
 
-def _other_menu(document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved) -> str | None:
-    """What of a release is otherwise than in the menu, or None."""
+def _other_menu(
+    document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved, selecting: dict[str, list[Typed]]
+) -> str | None:
+    """What of a release, or of a column that selects it, is otherwise than in the menu, or None."""
     if menu_digest(menu) != advice.menu:
         return "this is not the menu of the certificate: its sha256 is another"
     class_name = document.fields["class_name"]
@@ -72,6 +78,7 @@ def _other_menu(document: ReleaseDocument, advice: AdvisedChoice, menu: Resolved
             f"the menu has {len(columns):,} columns, the certificate names options of {len(advice.chosen):,}"
         )
     published = {name: values for name, values, _ in document.attributes}
+    published.update(selecting)
     for name, place in zip(columns, advice.chosen):  # noqa: B905  # also for Python before 3.10
         if place >= len(menu[name]):
             return f"the menu has {len(menu[name]):,} options of {named(name)}, and no option {short(place)}"

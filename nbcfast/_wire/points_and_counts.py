@@ -36,11 +36,12 @@ def scorecard(document: ReleaseDocument) -> Judged:
     if made["listed"] is not None:
         text = "not checked here: answers are kept on a list of tuples, which is not in the file"
         return [(name, None, text)]
-    product = document.tuples
+    product, sharing = document.tuples, document.sharing
+    most_half = MOST_HALF // sharing
     too_large = f"not checked here: {short(product)} tuples would take too long; nbcfast verify does it"
     if n_classes > 2:
         bits = sum(number.bit_length() for number in document.class_counts) * len(document.attributes)
-        if product * n_classes * (1 + bits // 1000) > MOST_LISTED or bits > MOST_MULTIPLIED:
+        if product * n_classes * (1 + bits // 1000) > MOST_LISTED // sharing or bits > MOST_MULTIPLIED:
             return [(name, None, too_large)]
         wrong = _listed_wrong(document)
         text = (
@@ -51,13 +52,14 @@ def scorecard(document: ReleaseDocument) -> Judged:
     half, least, first = 0, product, 1
     for place in several:
         first *= len(document.attributes[place][1])
-        if first > MOST_HALF:  # before numbers as long as `product` are divided once for each attribute
+        if first > most_half:  # before numbers as long as `product` are divided once for each attribute
             break
         if max(first, product // first) < least:
             half, least = place + 1, max(first, product // first)
         if first > least:
             break
-    if least > MOST_HALF or sum(len(values) for _, values, _ in document.attributes) > MOST_VALUES:
+    n_values = sum(len(values) for _, values, _ in document.attributes)
+    if least > most_half or n_values > MOST_VALUES // sharing:
         return [(name, None, too_large)]
     n = len(document.attributes)
     logs = Logs(document, 64)
@@ -88,7 +90,7 @@ class _Exactly:
 
     def __init__(self, document: ReleaseDocument, half: int) -> None:
         self.document, self.half = document, half
-        self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS
+        self.left, self.bits = MOST_EXACT, MOST_EXACT_BITS // document.sharing
         p, q = document.class_counts
         others = len(document.attributes) - 1
         self.each = others * (p.bit_length() + q.bit_length() if p != q else 0)

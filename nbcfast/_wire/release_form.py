@@ -81,6 +81,7 @@ class ReleaseDocument(Form):
     }
     flags = ("gauge", "identity")
     optional = ("class_name",)
+    sharing = 1  # what limits of work are divided by: in a file of many releases they share these
 
     def expected(self, fields: Fields) -> set[str]:
         method = fields.get("method")

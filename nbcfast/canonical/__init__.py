@@ -3,12 +3,14 @@
 `publish` has `release`, in this order: `arguments` are checked, `boxes` make answers of counts, and from
 there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` (with
 `even_values`) and `rounding` make rows of them. `leak` is the meter of what answers give away, by
-`ratio_intervals` and `leave_one_out`; `limits_of_answers` says how much that may be.
+`ratio_intervals` and `leave_one_out`; `limits_of_answers` says how much that may be. `by_strata` has both for
+each value of a column.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
+from nbcfast.canonical.by_strata import leak_by, release_by
 from nbcfast.canonical.leak import leak
 from nbcfast.canonical.leakage import Leak
 from nbcfast.canonical.limits_of_answers import Limits
@@ -31,6 +33,8 @@ __all__ = [
     "box",
     "integers",
     "leak",
+    "leak_by",
     "release",
+    "release_by",
     "solve",
 ]

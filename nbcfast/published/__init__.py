@@ -5,12 +5,14 @@
 - a release: `release` with its `certificate`, and that of the choice of its domain in `advised`;
   `points_table`; `limits` that it keeps; `wire` writes it,
   `document` is its file, `restored` makes it of that
+- one for each value of a column: `strata`
 - made of a release: `dataset`, and `fitted` for scikit-learn
 """
 
 from nbcfast.published.advised import Advised, ChoiceLimits
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StrataCertificate, StratifiedRelease
 from nbcfast.views.quality import Quality, WorstPosterior, evaluate, worst_posterior, worst_posteriors
 
 __all__ = [
@@ -21,6 +23,8 @@ __all__ = [
     "PublicList",
     "Quality",
     "Release",
+    "StrataCertificate",
+    "StratifiedRelease",
     "WorstPosterior",
     "evaluate",
     "worst_posterior",

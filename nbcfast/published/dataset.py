@@ -7,8 +7,9 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from nbcfast._core.files import written
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import generator_or_none
-from nbcfast._reading.endings import WRITTEN, ending_of
+from nbcfast._reading.endings import WRITTEN, Ending, ending_of
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.document import text_of
 from nbcfast.table import SUPPRESSED, Table, arrow
@@ -46,7 +47,7 @@ SUPPRESSED_TEXT = "*"
 def dataset(release: Release, rng: np.random.Generator | None, progress: Progress | None) -> Table:
     """A synthetic table; see `Release.dataset`."""
     views = release.views
-    class_name = _checked(release, MOST_ROWS)
+    class_name = class_column(release, MOST_ROWS)
     generator = generator_of(rng)
     n_rows = views.n_rows
     sizes = [int(size) for size in views.class_counts]
@@ -92,26 +93,50 @@ def stream(
     where: str = "path",
 ) -> None:
     """Write a synthetic table of the kind that the ending of `name` says; `where` is its argument."""
+    ending = streamed_ending(name, where)
+    class_name = class_column(release, MOST_STREAMED_ROWS)
+    generator = generator_of(rng)
+    blocks = blocks_of(release, class_name, generator, progress)
+    domains = {**release.views.domains, class_name: release.views.class_domain}
+    certificate = partial(_sha256, release)
+    write_blocks(blocks, domains, ending, file, certificate, seeded=rng is not None)
+
+
+def _sha256(release: Release) -> str:
+    return str(json.loads(text_of(release))["sha256"])
+
+
+def streamed_ending(name: str, where: str) -> Ending:
+    """The ending of a file that a synthetic table is written to; `where` is its argument."""
     arrow.load_pyarrow()
     ending = ending_of(name)
     if ending is None or not name.lower().endswith(WRITTEN):
         raise ValueError(f"{where} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
-    class_name = _checked(release, MOST_STREAMED_ROWS)
-    generator = generator_of(rng)
-    blocks = _blocks(release, class_name, generator, progress)
+    return ending
+
+
+def write_blocks(
+    blocks: Iterator[Table],
+    domains: Mapping[str, Domain],
+    ending: Ending,
+    file: IO[bytes],
+    certificate: Callable[[], str],
+    *,
+    seeded: bool,
+) -> None:
+    """Write blocks of a synthetic table with these columns; `certificate` gives the sha256 of its origin."""
     if ending.kind == "parquet":
-        _write_parquet(release, blocks, file, seeded=rng is not None)
+        _write_parquet(certificate(), blocks, file, seeded=seeded)
+        return
+    texts = {column: csv_texts(domain, column) for column, domain in domains.items()}
+    if ending.compression is None:
+        _write_csv(texts, blocks, file)
     else:
-        domains = {**release.views.domains, class_name: release.views.class_domain}
-        texts = {column: csv_texts(domain, column) for column, domain in domains.items()}
-        if ending.compression is None:
-            _write_csv(texts, blocks, file)
-        else:
-            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                _write_csv(texts, blocks, packed)
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+            _write_csv(texts, blocks, packed)
 
 
-def _checked(release: Release, most: int) -> str:
+def class_column(release: Release, most: int) -> str:
     """The name of the class column of a table that can be made."""
     views = release.views
     if not views.is_realistic():
@@ -164,7 +189,7 @@ class _Stock:
         return codes
 
 
-def _blocks(
+def blocks_of(
     release: Release, class_name: str, rng: np.random.Generator, progress: Progress | None
 ) -> Iterator[Table]:
     """The synthetic table in blocks; at least one, if an empty one."""
@@ -187,7 +212,7 @@ def _blocks(
                 progress(done, total)
 
 
-def _write_parquet(release: Release, blocks: Iterator[Table], file: IO[bytes], *, seeded: bool) -> None:
+def _write_parquet(certificate: str, blocks: Iterator[Table], file: IO[bytes], *, seeded: bool) -> None:
     from pyarrow import parquet
 
     writer = None
@@ -195,7 +220,6 @@ def _write_parquet(release: Release, blocks: Iterator[Table], file: IO[bytes], *
         for block in blocks:
             arrow_table = block.to_arrow(suppressed=SUPPRESSED_TEXT)
             if writer is None:
-                certificate = json.loads(text_of(release))["sha256"]
                 made = {"certificate_sha256": certificate, "seeded": seeded, "synthetic": True}
                 schema = arrow_table.schema.with_metadata({"nbcfast": json.dumps(made, sort_keys=True)})
                 writer = parquet.ParquetWriter(file, schema)

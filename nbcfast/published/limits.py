@@ -44,9 +44,12 @@ def _kept(
         return found[0] is None
     pairs = len(document.classes) ** 2
     values = sum(len(values) for _, values, _ in document.attributes)
-    if pairs * values > MOST_QUOTIENTS or pairs * len(document.attributes) > MOST_FACTORS:
+    quotients, factors, multiplied = (
+        most // document.sharing for most in (MOST_QUOTIENTS, MOST_FACTORS, MOST_MULTIPLIED)
+    )
+    if pairs * values > quotients or pairs * len(document.attributes) > factors:
         return None
-    return exactly() if bits(document) <= MOST_MULTIPLIED else None
+    return exactly() if bits(document) <= multiplied else None
 
 
 def bits(document: ReleaseDocument) -> int:

@@ -1,4 +1,4 @@
-"""`release_of`: a release from its certificate, once the form of that is checked."""
+"""`release_of` and `strata_of`: releases from their certificates, once the form of these is checked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from nbcfast._core.dtypes import Counts
 from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast._wire.strata_form import StrataDocument
 from nbcfast.published.advised import Advised
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.typed import domain_of_json
 from nbcfast.table.domain import Domain
 from nbcfast.views import Viewset
@@ -46,6 +48,17 @@ def release_of(document: ReleaseDocument, where: str) -> Release:
         as_counts(document.class_counts, f"{where}: class_counts"), counts, classes, domains
     )
     return Release(views, certificate, fields["class_name"])
+
+
+def strata_of(document: StrataDocument, where: str) -> StratifiedRelease:
+    """The releases that a document of checked form describes."""
+    undeclared: bool = document.fields["undeclared"]
+    values = domain_of_json(document.values, f"{where}: strata", not undeclared).values
+    releases = [
+        release_of(own, f"{where}: stratum {of}")
+        for of, own in zip(document.labels, document.releases, strict=True)
+    ]
+    return StratifiedRelease(document.by, dict(zip(values, releases, strict=True)), undeclared)
 
 
 def _canonical(found: Document) -> Canonical:

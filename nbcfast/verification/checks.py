@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.count_faults import unpositive, unrealistic
@@ -19,6 +20,8 @@ from nbcfast._wire.messages import brief
 from nbcfast._wire.regular_files import content, location
 from nbcfast._wire.release_checks import NOT_COMPARED
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast._wire.strata_checks import judge_list
+from nbcfast._wire.strata_form import StrataDocument, checks_of_strata, of_strata
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
@@ -26,13 +29,15 @@ from nbcfast.mondrian.partition import Partition
 from nbcfast.published.base import Published
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
 from nbcfast.published.release import Release
-from nbcfast.published.restored import release_of
+from nbcfast.published.restored import release_of, strata_of
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.table_lines import parquet_check
 from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Table
+from nbcfast.table.values import Value
 from nbcfast.templates.results import Disclosure
-from nbcfast.verification.compared import aligned, compared, counted
+from nbcfast.verification.compared import aligned, compared, counted, stratified
 from nbcfast.verification.load import published
 from nbcfast.verification.remade import Answers, codes_of
 from nbcfast.verification.results import Check, Verification
@@ -60,6 +65,7 @@ def verify(
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
 
+    Of strata each is checked as the release that it is, and a check holds where it holds in every stratum.
     A partition or a disclosure is checked from its certificate and its table: every demand or template,
     exactly. So are disguised answers, with their scheme.json and cuts.json; whether their coins were thrown
     nobody can see from them. A table.parquet that the certificate names must be what is written for the
@@ -142,17 +148,29 @@ def verify(
         of_folder, ignored = judge_folder(document, where, ignore_extra)
         results += of_folder
         results += judge_version(document)
-        if not isinstance(document, ReleaseDocument):
+        if isinstance(document, StrataDocument):
+            strata = strata_of(document, where)
+        elif not isinstance(document, ReleaseDocument):
             return _table(document, where, against, results, ignored, offered)
-        zero, off = unpositive(document), unrealistic(document)
-        release = release_of(document, where)
+        else:
+            sound, release = _sound(document), release_of(document, where)
     except ValueError as error:  # a Refused is one
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
-    results.append(("positive", zero is None, zero or "no count is 0"))
-    results.append(("realistic", off is None, off or "for every attribute they add up to the class counts"))
+    if isinstance(document, StrataDocument):
+        if tuples is not None:
+            raise ValueError("tuples must be None: strata keep their answers on the whole domain")
+        if isinstance(against, Viewset):
+            raise TypeError("against must be a table where there are strata: views do not know their rows")
+        found = _strata(document, strata, against, class_name, progress)
+        results += found.results
+        if offered is not None:
+            results += judge_menu(document, offered)
+        checked = _verification(document, where, results, strata, ignored, found.classifier)
+        return replace(checked, each=found.each)
+    results += sound
     classifier = None
-    if zero is None and off is None:  # what is beside the file changes nothing of it
+    if all(holds for _, holds, _ in sound):  # what is beside the file changes nothing of it
         of_counts, classifier = _of_counts(document, release, against, tuples, class_name, progress)
         results += of_counts
     if offered is not None:
@@ -171,6 +189,59 @@ def _menu(menu: Mapping[str, object] | str | os.PathLike[str]) -> Resolved:
     if not isinstance(menu, Mapping):
         raise TypeError(f"menu must be a mapping or the path of a JSON file, got {type(menu).__name__}")
     return resolved(dict(menu), small_text)
+
+
+def _sound(document: ReleaseDocument) -> Judged:
+    """The checks that counts are those of some table; without, others make no sense."""
+    zero, off = unpositive(document), unrealistic(document)
+    return [
+        ("positive", zero is None, zero or "no count is 0"),
+        ("realistic", off is None, off or "for every attribute they add up to the class counts"),
+    ]
+
+
+class OfStrata(NamedTuple):
+    """The checks of strata together, and of each; and what was found of the private classifiers."""
+
+    results: Judged
+    each: tuple[tuple[Value, tuple[Check, ...]], ...]
+    classifier: str | None
+
+
+def _strata(
+    document: StrataDocument,
+    made: StratifiedRelease,
+    against: Table | None,
+    class_name: str | None,
+    progress: Progress | None,
+) -> OfStrata:
+    """The checks of a list of releases: each alone, and the list as a whole."""
+    each = [_sound(own) for own in document.releases]
+    classifiers: list[str] = []
+    fault = None
+    if all(holds for results in each for _, holds, _ in results):
+        strata: dict[Value, Table] = {}
+        if against is not None:
+            try:
+                strata = stratified(made, against)
+            except ValueError as error:
+                fault = f"these are not the rows of the release: {error}"
+        for results, own, (value, release) in zip(each, document.releases, made.strata.items(), strict=True):
+            rows = strata.get(value)
+            of_counts, classifier = _of_counts(own, release, rows, None, class_name, progress)
+            results += of_counts
+            classifiers += [] if classifier is None else [classifier]
+    together = judge_list(document) + checks_of_strata(document.labels, each)
+    if fault is not None:
+        together.append(("equivalence", False, fault))
+    said = None
+    if len(classifiers) == len(each):
+        said = "; ".join(of_strata(document.labels, [[text] for text in classifiers]))
+    of_each = tuple(
+        (value, tuple(Check(*result) for result in results))
+        for value, results in zip(made.strata, each, strict=True)
+    )
+    return OfStrata(together, of_each, said)
 
 
 def _of_counts(
@@ -307,4 +378,5 @@ def _close(
 def _shown(document: ReleaseDocument) -> bool:
     """Whether Lambda itself is worked out: that it is compared with the limit takes less."""
     pairs = len(document.classes) ** 2
-    return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= MOST_SHOWN
+    most = MOST_SHOWN // document.sharing
+    return pairs * len(document.attributes) <= MOST_PAIRS and bits(document) <= most

@@ -12,13 +12,16 @@ from nbcfast._core.numbers import amount_text
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import difference
+from nbcfast.canonical.by_strata import split
 from nbcfast.closeness import est
 from nbcfast.equivalence import compare
 from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.certificate import Certificate, same_text
 from nbcfast.published.release import Release
-from nbcfast.table import Interval, Table
+from nbcfast.published.strata import StratifiedRelease, in_bins
+from nbcfast.table import Table
 from nbcfast.table.domain import Domain
+from nbcfast.table.values import Value
 from nbcfast.transform import safety_transform
 from nbcfast.verification.remade import codes_of
 from nbcfast.views import Viewset, count
@@ -148,13 +151,26 @@ def counted(
         raise ValueError("the release does not name its class column: give class_name, or a Viewset")
     if against.n_rows == 0:
         raise ValueError("no rows")
-    for name in release.views.attributes:  # bins of the release are made here too
-        bins = release.views.domain(name)
-        if name in against.names and any(isinstance(value, Interval) for value in bins):
-            own = against.column(name).domain
-            if own.kind in ("int", "float"):
-                against = against.bin(name, edges=bins)
+    against = in_bins(against, release.views.domains)
     return count(against, class_name, release.views.attributes), against
+
+
+def stratified(made: StratifiedRelease, against: Table) -> dict[Value, Table]:
+    """The private rows of each stratum, if none; ValueError where rows have a value that has no release."""
+    if made.by not in against.names:
+        raise ValueError(f"there is no column {made.by!r}")
+    against = in_bins(against, {made.by: made.domain})
+    strata = list(split(against, made.by).values())
+    own = against.column(made.by).domain
+    known = own.positions_in(made.domain) >= 0
+    for value, is_known, rows in zip(own.values, known.tolist(), strata, strict=True):
+        if rows.n_rows and not is_known:
+            raise ValueError(f"value {value!r} of {made.by!r} has no release")
+    none = against.take([], keep_domains=True)
+    places = made.domain.positions_in(own).tolist()
+    return {
+        value: strata[place] if place >= 0 else none for value, place in zip(made.strata, places, strict=True)
+    }
 
 
 def _made_again(private: Viewset, made: Certificate) -> Release | None:

@@ -10,10 +10,12 @@ from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
 from nbcfast._wire.kinds import judge_any
 from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast._wire.strata_form import StrataDocument
 from nbcfast.published.base import Published
 from nbcfast.published.document import beyond, read, unfit
 from nbcfast.published.release import Release
-from nbcfast.published.restored import release_of
+from nbcfast.published.restored import release_of, strata_of
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.verification.disclosures import disclosure_of
 from nbcfast.verification.disguises import disguised_of
 from nbcfast.verification.partitions import partition_of
@@ -23,7 +25,19 @@ if TYPE_CHECKING:
     from nbcfast._wire.table_form import RowCounts
 
 
+def strata_from(document: StrataDocument, rows: RowCounts, where: str) -> StratifiedRelease:
+    """Strata, each with the checks of a release alone; `rows` are those of no table."""
+    made = strata_of(document, where)
+    pairs = zip(document.releases, made.strata.values(), strict=True)
+    for of, (own, release) in zip(document.labels, pairs, strict=True):
+        fault = _fault(own, release)
+        if fault:
+            raise ValueError(f"{where}: stratum {of}: {fault}")
+    return made
+
+
 READERS: dict[str, Callable[..., Published]] = {
+    "strata": strata_from,
     "partition": partition_of,
     "disclosure": disclosure_of,
     "disguised": disguised_of,
@@ -36,8 +50,9 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
     Of a release that is its form, its sha256, that all counts are positive and those of some table, that
     Lambda keeps the limit of the certificate, and that the points of a canonical one decide as its counts do
     (unless answers are kept on a public list only, which is not in the file: `nbcfast.verify` takes it).
-    Of a partition it is every demand of the certificate, of a disclosure every template. Disguised answers
-    must hide what the certificate says; a simulation is loaded as well, and says that it is one.
+    Of strata it is all of this for each. Of a partition it is every demand of the certificate, of a
+    disclosure every template. Disguised answers must hide what the certificate says; a simulation is loaded
+    as well, and says that it is one.
 
     Parameters
     ----------
@@ -46,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
 
     Returns
     -------
-    Release, Partition, Disclosure or Disguised
+    Release, StratifiedRelease, Partition, Disclosure or Disguised
 
     Raises
     ------
@@ -76,6 +91,8 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
     sha256 does not match, the file was changed: attribute 'job', class 'yes': the counts add up to 3, but ...
     """
     where, document = read(path)
+    if isinstance(document, StrataDocument):
+        return published(document, {}, where)
     if not isinstance(document, ReleaseDocument):
         rows, results = judge_any(document, os.path.dirname(where))
         for name, holds, text in results:
@@ -83,11 +100,16 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
                 raise ValueError(f"{where}: {name}: {text}")
         return published(document, rows, where)
     release = release_of(document, where)
-    fault = unpositive(document) or unrealistic(document) or unfit(release)
-    fault = fault or beyond(release, document) or _at_odds(document, release)
+    fault = _fault(document, release)
     if fault:
         raise ValueError(f"{where}: {fault}")
     return release
+
+
+def _fault(document: ReleaseDocument, release: Release) -> str | None:
+    """What is wrong with the counts of a release, or None."""
+    fault = unpositive(document) or unrealistic(document) or unfit(release)
+    return fault or beyond(release, document) or _at_odds(document, release)
 
 
 def published(document: Form, rows: RowCounts, where: str) -> Published:

@@ -20,6 +20,8 @@ from nbcfast._wire.points_and_counts import scorecard as judged_by_script
 from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
+from nbcfast.canonical.boxes.halving import MOST_TUPLES
+from nbcfast.canonical.boxes.ranked import MOST_SWEPT
 from nbcfast.canonical.publish import listed_codes, listed_digest
 from nbcfast.canonical.publish import release as publish
 from nbcfast.canonical.weights.results import Scorecard
@@ -129,12 +131,21 @@ class Answers:
         return NO_LIST if self.made.listed is not None and self.codes is None else None
 
     def _too_many(self) -> str | None:
-        """Why nothing is looked at in a domain of so many attributes, which may all be of one value."""
-        if self.codes is not None or self.n_attributes <= MOST_ATTRIBUTES:
+        """Why nothing is looked at in a domain of so many attributes, which may all be of one value.
+
+        Or in one of so many strata, each of which has all of these tuples.
+        """
+        if self.codes is not None:
             return None
-        return (
-            f"not checked here: {self.n_attributes:,} attributes, and up to {MOST_ATTRIBUTES:,} are looked at"
-        )
+        if self.n_attributes > MOST_ATTRIBUTES:
+            most = f"up to {MOST_ATTRIBUTES:,} are looked at"
+            return f"not checked here: {self.n_attributes:,} attributes, and {most}"
+        sharing = self.document.sharing
+        limit = (MOST_TUPLES if self.n_classes == 2 else MOST_SWEPT) // sharing
+        if sharing > 1 and self.document.tuples > limit:
+            tuples = short(self.document.tuples)
+            return f"not checked here: so many strata of {tuples} tuples each would take too long"
+        return None
 
     def again(self, private: Viewset | None = None) -> Iterator[tuple[str, *Judgement]]:
         """Whether the release is what answers give, as checks by name; None where that is not known.
@@ -171,8 +182,9 @@ class Answers:
         reason = self._unlisted() or self._too_many()
         if reason is not None:
             return reason
-        if self.n_classes > 2 and self.codes is None and self.document.tuples > MOST_AGAIN:
-            return f"not checked here: that is done up to {MOST_AGAIN:,} tuples for more than two classes"
+        most = MOST_AGAIN // self.document.sharing
+        if self.n_classes > 2 and self.codes is None and self.document.tuples > most:
+            return f"not checked here: that is done up to {most:,} tuples for more than two classes"
         if private is None and self.n_classes > 1:
             # A file may demand more than its publisher could solve. Who has the private views can wait.
             asked = self._box
@@ -180,6 +192,7 @@ class Answers:
                 return f"not checked here: {asked.why}"
             n_unknowns = unknowns(asked)
             most = MOST_SOLVED if self.n_classes == 2 else MOST_SOLVED_OF_MANY
+            most //= self.document.sharing
             if n_unknowns > most:
                 return (
                     f"not checked here: {n_unknowns:,} numbers would have to be found, and without the "

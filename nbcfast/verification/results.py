@@ -11,7 +11,9 @@ from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, ve
 from nbcfast.mondrian.partition import Partition
 from nbcfast.published.base import Published
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.response.disguising import Disguised
+from nbcfast.table.values import Value, plain
 from nbcfast.templates.results import Disclosure
 
 
@@ -46,9 +48,9 @@ class Verification:
         The file.
     checks : tuple of Check
     kind : str or None
-        What its certificate is of: "release", "partition", "disclosure", "disguised"; None where that cannot
-        be read.
-    published : Release, Partition, Disclosure, Disguised or None
+        What its certificate is of: "release", "strata", "partition", "disclosure", "disguised"; None where
+        that cannot be read.
+    published : Release, StratifiedRelease, Partition, Disclosure, Disguised or None
         What was read; None where it could not be.
     claims : tuple of str
         What the certificate says and nothing has checked.
@@ -61,6 +63,8 @@ class Verification:
     classifier : str or None
         What was found of the classifier of a release beside the private one; None where that was not
         compared, or is not what the certificate says.
+    each : tuple of (value, tuple of Check)
+        Of strata the checks of each, which `checks` has of them all together; empty for other kinds.
     """
 
     path: str
@@ -72,11 +76,17 @@ class Verification:
     notes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     classifier: str | None = None
+    each: tuple[tuple[Value, tuple[Check, ...]], ...] = ()
 
     @property
     def release(self) -> Release | None:
         """What was read, if that is a release."""
         return self.published if isinstance(self.published, Release) else None
+
+    @property
+    def strata(self) -> StratifiedRelease | None:
+        """What was read, if that are releases of strata."""
+        return self.published if isinstance(self.published, StratifiedRelease) else None
 
     @property
     def partition(self) -> Partition | None:
@@ -130,6 +140,10 @@ class Verification:
         return self.ok
 
     def to_dict(self) -> Document:
+        strata = [
+            {"value": plain(value), "checks": [check.to_dict() for check in checks]}
+            for value, checks in self.each
+        ]
         return {
             "path": self.path,
             "ok": self.ok,
@@ -139,6 +153,7 @@ class Verification:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "ignored": list(self.ignored),
+            **({"strata": strata} if strata else {}),
         }
 
     def __repr__(self) -> str:

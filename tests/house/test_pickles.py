@@ -29,6 +29,7 @@ RESULTS = {
     "posterior": lambda: attack.posterior(VIEWS, {"age": "old"}),
     "probabilities": lambda: canonical.release(VIEWS, 4).to_probabilities(),
     "publication": lambda: nbcfast.publish(TABLE, "ill", 4),
+    "strata": lambda: canonical.release_by({**COLUMNS, "sex": list("fffmm") * 4}, "ill", "sex", 4),
     "worst": lambda: attack.worst(VIEWS),
 }
 

@@ -73,6 +73,24 @@ PEOPLE = {
 }
 
 
+STRATA = {
+    "town": ["a", "a", "a", "b", "b", "b", "b", None, None, None, "a", "b"],
+    "job": ["p", "q", "q", "p", "p", "q", "q", "p", "q", "p", "p", "q"],
+    "age": [1, 1, 2, 2, 1, 2, 1, 2, 1, 1, 2, 2],
+    "ill": ["n", "y", "y", "n", "y", "n", "y", "y", "n", "n", "n", "y"],
+}
+
+
+LEVELS = Table(
+    {
+        "sex": [True, False] * 9,
+        "job": ["p", "q", "q"] * 6,
+        "ill": [0, 0, 1, 1, 2, 2] * 3,
+    },
+    domains={"sex": [False, True], "job": ["p", "q"], "ill": [2, 1, 0]},
+)
+
+
 ODD = {
     "job, or none": ["a b", "a,b", 'a"b', None, "a b", "", "a,b", "a b"],
     HOSTILE.replace("\ud800", ""): [1.5, 1.5, -0.5, 1.5, -0.5, -0.5, None, 1.5],
@@ -146,6 +164,9 @@ MAKERS = {
     "canonical three": lambda folder: canonical.release(THREE, 4).save(folder),
     "canonical bits": lambda folder: canonical.release(TWO, 4, bits=1).save(folder),
     "canonical listed": lambda folder: canonical.release(TWO, 4, tuples=LIST).save(folder),
+    "strata": lambda folder: canonical.release_by(STRATA, "ill", "town", 4).save(folder),
+    "strata few": lambda folder: canonical.release_by(STRATA, "ill", "town", 4, bits=1).save(folder),
+    "strata three": lambda folder: canonical.release_by(LEVELS, "ill", "sex", "5/2").save(folder),
     "partition points": _anonymized(
         PEOPLE, ["job", "age"], "ill", [(0, 1, 1, "99/100"), (0, 2, 0, 1)], parquet=True
     ),

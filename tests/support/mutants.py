@@ -22,9 +22,12 @@ from unittest import mock
 
 from mutant_corpus import CERTIFICATE, CUTS, PARQUET, PIPE, SCHEME, TABLE, signed
 from mutant_entries import STRUCTURAL, Mutant, nest, ratio_of, text_of
+from mutant_strata import STRATA, follow_strata, sign_strata
 from mutant_tables import SEMANTIC, groups_of
 
 from nbcfast import verify_release as form
+
+MEANT = {**SEMANTIC, "strata": STRATA}
 
 
 def damage(data, random):
@@ -111,6 +114,9 @@ def _follow(mutant):
         fields["groups"] = len(groups_of(mutant))
     if fields["kind"] == "disclosure":
         _confide(mutant)
+    if fields["kind"] == "strata":
+        follow_strata(mutant, _read)
+        return
     document = _read(fields)
     if fields["kind"] == "partition":
         alike = [sum(group.values()) for group in groups_of(mutant) if len(group) == 1]
@@ -160,6 +166,9 @@ def _sign(mutant):
     for name, of in (("table_sha256", TABLE), ("parquet_sha256", PARQUET)):
         if type(mutant.fields.get(name)) is str and mutant.files.get(of) is not None:
             mutant.fields[name] = hashlib.sha256(mutant.files[of]).hexdigest()
+    if mutant.fields.get("kind") == "strata":
+        with suppress(*STRANGE):
+            sign_strata(mutant.fields)
     mutant.files[CERTIFICATE] = signed(mutant.fields).encode("ascii")
 
 
@@ -170,10 +179,10 @@ STRANGE = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeErro
 def _changed(mutant):
     """One mutation of the certificate or the table; what it was."""
     kind = mutant.fields.get("kind")
-    if type(kind) is str and kind in SEMANTIC and mutant.random.random() < 0.75:
+    if type(kind) is str and kind in MEANT and mutant.random.random() < 0.75:
         if kind == "release" and mutant.fields.get("method") == "canonical":
             kind = "canonical"
-        return mutant.random.choice(SEMANTIC[kind])(mutant)
+        return mutant.random.choice(MEANT[kind])(mutant)
     if mutant.random.random() < 0.02:
         return nest(mutant)
     return mutant.random.choice(STRUCTURAL)(mutant)

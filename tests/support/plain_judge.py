@@ -41,6 +41,9 @@ def faults(files, checks):
     if fields["kind"] == "release":
         yield from _release(fields, dict(checks))
         return
+    if fields["kind"] == "strata":
+        yield from _strata(fields, dict(checks))
+        return
     if hashlib.sha256(files["table.csv"]).hexdigest() != fields["table_sha256"]:
         yield "the sha256 of the table is another"
     rows = list(_rows(fields, files["table.csv"]))
@@ -96,6 +99,37 @@ def _release(fields, checks):
             ranked = [sorted(classes, key=lambda c: (given[c], c)) for given in (scores, [*points, 0])]
             if ranked[0][-1] != ranked[1][-1] or (fields["preserve"] == "order" and ranked[0] != ranked[1]):
                 yield f"points and counts decide differently at {places}"
+
+
+def _strata(fields, checks):
+    values = [json.dumps(entry["value"]) for entry in fields["strata"]]
+    if len(set(values)) != len(values):
+        yield "a value twice"
+    releases = [entry["release"] for entry in fields["strata"]]
+    for release in releases:
+        rest = {name: entry for name, entry in release.items() if name != "sha256"}
+        text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+        if hashlib.sha256(text.encode()).hexdigest() != release["sha256"]:
+            yield "the sha256 of a stratum is another"
+        if release["method"] != "canonical" or release["canonical"]["listed"] is not None:
+            yield "a stratum of another method"
+        yield from _release(release, checks)
+    if len({json.dumps(_common(release)) for release in releases}) != 1:
+        yield "strata of different domains or parameters"
+    named = {releases[0]["class_name"], *(one["name"] for one in releases[0]["attributes"])}
+    if fields["by"] in named:
+        yield "the column of the strata is another one too"
+
+
+def _common(release):
+    """What all strata have to have in common."""
+    names = ["amplification", "attacker", "class_name", "classes", "preserve", "tuples", "version"]
+    canonical = release["canonical"]
+    return [
+        *(release[name] for name in names),
+        [[one["name"], one["values"]] for one in release["attributes"]],
+        [canonical["bits"], canonical["undeclared"]],
+    ]
 
 
 def _rows(fields, data):

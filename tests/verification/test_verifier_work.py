@@ -273,6 +273,7 @@ def test_a_domain_beyond_what_is_listed_is_not_divided_attribute_by_attribute(as
         canonical={"listed": None},
         tuples=Counted(3**500),
         attributes=attributes,
+        sharing=1,
     )
     ((name, holds, _),) = form.scorecard(document)
     assert (name, holds) == ("scorecard", None)

@@ -24,9 +24,11 @@ from both_verifiers import in_both
 
 import nbcfast
 from nbcfast import verify_release
+from nbcfast._wire.json_entries import canonical_json
 from nbcfast._wire.kinds import KINDS
 from nbcfast.published import limits
 from nbcfast.published.document import text_of
+from nbcfast.published.wire import strata_document
 
 FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
@@ -175,6 +177,11 @@ def raw(text):
 def own(made, found, folder):
     """What of a folder that verify does not refuse is another way than the library would write it."""
     fields = json.loads(made.files[mutants.CERTIFICATE])
+    if found.strata is not None:
+        text = canonical_json(strata_document(found.strata)) + "\n"
+        if text.encode() != made.files[mutants.CERTIFICATE]:
+            yield "the library would write another certificate"
+        return
     if found.release is not None:
         if text_of(found.release).encode() != made.files[mutants.CERTIFICATE]:
             yield "the library would write another certificate"
@@ -307,8 +314,9 @@ def test_they_agree_on_thousands(folders, tmp_path):
     for name in CHECKS:
         assert checks[name, True], (name, checks)
         assert checks[name, False], (name, checks)
-    # Two are there where something is wrong, or open, and only there.
-    assert {name for name, _ in checks} - set(LIBRARY_ALONE) == {*CHECKS, "coins", "version"}
+    # Two are there where something is wrong, or open, and only there; a list of other strata has no form.
+    assert {name for name, _ in checks} - set(LIBRARY_ALONE) == {*CHECKS, "coins", "strata", "version"}
+    assert not checks["strata", False]
     assert checks["coins", False]
     assert checks["version", None]
     assert not checks["version", True] + checks["version", False]
@@ -349,6 +357,7 @@ LIES = {
     "odds": ("est", [_of_the_library(limits, "within", lambda *_: True)]),
     "sums": ("release", [_lie("unrealistic", lambda *_: None)]),
     "scorecard": ("canonical", [_lie("_places_in_halves", lambda *_: ([], []))]),
+    "strata": ("strata", [_lie("_other", lambda *_: None)]),
     "diversity": ("partition", [_lie("_diverse", lambda *_: ALWAYS)]),
     "closeness": ("partition", [_lie("_close", lambda *_: ALWAYS)]),
     "points": ("partition", [_lie("GroupExtremes.judge", lambda *_: ALWAYS)]),
