@@ -2,37 +2,36 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 import click
-from rich.text import Text
 
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
-from nbcfast.cli.adversaries import adversaries_grid
+from nbcfast.canonical import Limits
+from nbcfast.cli.asked_again import accepting, advised, leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
-from nbcfast.cli.leak_tables import NO_METER, leak_grids
+from nbcfast.cli.limits_asked import with_limits
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import Whole, reads_table, verbs
 from nbcfast.cli.parsing import names_in, rows_of
-from nbcfast.cli.printing import limit_line, listing, pairs, readable, same_line, show
+from nbcfast.cli.printing import readable, same_line
+from nbcfast.cli.publish_screens import Refusal, show_publication
 from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release
+from nbcfast.publishing.gate import Finding, naming
 from nbcfast.publishing.policy import Demand, demanded
-from nbcfast.publishing.prepared import prepare
-from nbcfast.publishing.report import Publication, saved
-from nbcfast.publishing.standing import posterior_text
-from nbcfast.publishing.words import amount, label
-
-MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
+from nbcfast.publishing.prepared import Prepared, prepare
+from nbcfast.publishing.report import saved
+from nbcfast.publishing.words import amount
 
 
 class Asked(TypedDict):
@@ -138,9 +137,23 @@ class Asked(TypedDict):
     type=click.Path(path_type=Path),
     help="Other rows of the same population: measure whether those of the input can be told from them.",
 )
+@with_limits
+@click.option(
+    "--accept-answers",
+    is_flag=True,
+    help="Publish whatever the answers give away, kept to limits or not; the certificate says so.",
+)
 @REPLACES
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
-def publish(out: Path, dataset: Path | None, overwrite: bool, as_json: bool, **asked: Unpack[Asked]) -> int:
+def publish(
+    out: Path,
+    dataset: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    limits: Limits,
+    accept_answers: bool,
+    **asked: Unpack[Asked],
+) -> int:
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
 
     Writes DIR/certificate.json, and prints what it takes to decide whether it may leave: how far anybody's
@@ -149,7 +162,8 @@ def publish(out: Path, dataset: Path | None, overwrite: bool, as_json: bool, **a
     "before", and what is said of leaks, of counts recovered and of members, comes from the private table and
     is not meant for publication.
 
-    Leaves with 0 if the release is written, and with 1 if the demands cannot be met.
+    Leaves with 0 if the release is written, and with 1 if the demands cannot be met, or the answers give away
+    more than the limits allow: then nothing is written, and what shows is said, and what mends it.
     """
     demand, reading = demand_of(asked), asked["reading"]
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
@@ -169,21 +183,29 @@ def publish(out: Path, dataset: Path | None, overwrite: bool, as_json: bool, **a
         delimiter=reading.delimiter,
         texts=reading.texts,
         max_values=asked["max_values"],
+        limits=limits,
+        accept_answers=accept_answers,
     )
+    named = prepared.named_people()
+    if named and not accept_answers:  # before any work: all else is to be made again without them
+        return refuse(prepared, named, out, as_json)
     try:
         release = prepared.release()
     except Infeasible as error:
         tell(error, not demand.allow_differences and isinstance(demand.rows, int))
         return 1
+    gate = prepared.gate(release)
+    if gate.shows and not accept_answers:
+        return refuse(prepared, gate.findings, out, as_json)
     with progress("writing") as report:
         files = saved(release, out, dataset=dataset, overwrite=overwrite, progress=report, done=note)
     with already_written([file.path for file in files]):
-        publication = prepared.judged(release, files)
+        publication = prepared.judged(release, gate, files)
     if as_json:
         print(json.dumps(publication.to_dict(), indent=2))
     else:
         unit = "rows" if reading.weights is None else "total weight"
-        show_publication(publication, unit, demand.intervals)
+        show_publication(publication, out, unit, demand.intervals)
     return 0
 
 
@@ -204,6 +226,32 @@ def demand_of(asked: Asked) -> Demand:
     )
 
 
+def refuse(prepared: Prepared, findings: Sequence[Finding], out: Path, as_json: bool) -> int:
+    """Say what shows, what mends it, and how it is published all the same; the exit code."""
+    context, views = click.get_current_context(), prepared.views
+    named = naming(views)
+    if named:
+        mend = leaving_out(context, named, views.attributes)
+    else:  # of one class alone no domain hides anything
+        mend = advised(context) if len(views.classes) > 1 else []
+    refusal = Refusal(
+        file=Path(str(prepared.source)),
+        class_name=prepared.class_name,
+        out=out,
+        findings=findings,
+        whole=not named,
+        mend=mend,
+        accept=accepting(context),
+        limits=prepared.limits,
+        remarks=prepared.remarks,
+    )
+    if as_json:
+        print(json.dumps(refusal.to_dict(), indent=2))
+    else:
+        refusal.show()
+    return 1
+
+
 def tell(error: Infeasible, exactly: bool) -> None:
     """Why demands cannot be met, and what can be had; `exactly` so many rows were asked for."""
     print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
@@ -215,47 +263,6 @@ def tell(error: Infeasible, exactly: bool) -> None:
             "--allow-differences publishes some, by --method safetytransform, and says how many",
             file=sys.stderr,
         )
-
-
-def show_publication(publication: Publication, unit: str, intervals: bool) -> None:
-    """The tables, for people; `unit` is what the private counts are of."""
-    before, after, made = publication.before, publication.after, publication.release.certificate
-    numbers = listing("", "before", "after")
-    numbers.add_row("Lambda, the largest ratio of two scores", before.lambda_text, after.lambda_text)
-    if len(before.worst) <= MOST_POSTERIORS:
-        for old, new in zip(before.worst, after.worst, strict=True):
-            numbers.add_row(
-                f"worst posterior of {label(old.label)}", posterior_text(old), posterior_text(new)
-            )
-    else:
-        worst = [posterior_text(standing.worst_of_all, True) for standing in (before, after)]
-        numbers.add_row("worst posterior", *worst)
-    numbers.add_row(unit, readable(before.rows), readable(after.rows))
-    numbers.add_row("log-loss on the input", before.loss_text, after.loss_text)
-    numbers.add_row("accuracy on the input", before.accuracy_text, after.accuracy_text)
-    decisions = [
-        ("method", publication.choice.text),
-        ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
-        ("classifier", same_line(publication.release)),
-    ]
-    if made.canonical is not None and made.canonical.listed is not None:
-        decisions.append(("leak meter", NO_METER))
-    if intervals and publication.leak is None:
-        decisions.append(("intervals of log-ratios", "not measured: the leak meter is of canonical releases"))
-    written = listing("files written", "bytes")
-    for file in publication.files:
-        written.add_row(Text(printable(file.path)), f"{file.bytes:,}")
-    rounded = made.canonical is not None and made.canonical.bits is not None
-    leaking = [] if publication.leak is None else leak_grids(publication.leak, rounded)
-    show(
-        Text(f"{printable(str(publication.source))}, {label(publication.class_name)}", style="bold"),
-        numbers,
-        pairs(decisions),
-        *leaking,
-        adversaries_grid(publication.adversaries),
-        Text("\n".join(f"- {printable(text)}" for text in publication.warnings)),
-        written,
-    )
 
 
 @contextmanager

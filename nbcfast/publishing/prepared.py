@@ -6,25 +6,27 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from nbcfast import canonical
+from nbcfast import attack, canonical
 from nbcfast._core.choices import Preserve
-from nbcfast._core.errors import Infeasible
+from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.spelling import Arguments
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable
-from nbcfast._wire.release_words import undeclared_text
-from nbcfast.canonical import Leak
-from nbcfast.canonical.publish import undeclared
+from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.findings import Adversaries
+from nbcfast.publishing.gate import Finding, GivenBack, Measured, judged, named_people
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
 from nbcfast.publishing.policy import Choice, Demand
-from nbcfast.publishing.remarks import all_once, more, singular, too_long
+from nbcfast.publishing.remarks import all_once, more, too_long
+from nbcfast.publishing.remembered import remembered
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing
 from nbcfast.table.table import Table
@@ -34,6 +36,8 @@ from nbcfast.views.quality import evaluate
 from nbcfast.views.tallying import MAX_VALUES
 
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
+MOST_ATTACKED = 1 << 16  # counts of which totals give others back, some ten seconds of work
+LISTED = "with a public list of tuples only answers on it are published, and the meter takes all"
 
 
 def prepare(
@@ -50,6 +54,8 @@ def prepare(
     delimiter: str | None = None,
     texts: Sequence[str] = (),
     max_values: int = MAX_VALUES,
+    limits: Limits | None = None,
+    accept_answers: bool = False,
 ) -> Prepared:
     """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
 
@@ -57,6 +63,10 @@ def prepare(
     """
     if not isinstance(class_name, str):
         raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
+    if limits is None:
+        limits = Limits()
+    expect(limits, Limits, "limits")
+    expect(accept_answers, bool, caller.words.named("accept_answers"))
     names = None if columns is None else _names(columns, caller.words)
     whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
@@ -91,6 +101,8 @@ def prepare(
         public=public,
         others=others,
         remarks=tuple(said),
+        limits=limits,
+        accepted=accept_answers,
         caller=caller,
         advice=advice,
     )
@@ -139,6 +151,24 @@ def _names(columns: Sequence[str], words: Arguments) -> list[str]:
     return names
 
 
+class Gate(NamedTuple):
+    """What was measured of a release before it leaves.
+
+    Attributes
+    ----------
+    leak : Leak or None
+    findings : tuple of Finding
+    """
+
+    leak: Leak | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def shows(self) -> tuple[Finding, ...]:
+        """The findings that keep it from leaving, unless they are accepted."""
+        return tuple(finding for finding in self.findings if finding.refuses)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Prepared:
     """A private table and what is to be made of it.
@@ -160,6 +190,10 @@ class Prepared:
         Rows held out.
     remarks : tuple of str
         What there is to say of the file.
+    limits : Limits
+        How much the answers may give away.
+    accepted : bool
+        Whether it is published whatever that is.
     caller : Caller
     advice : Advised or None
         Which choice of a menu the domain is.
@@ -174,6 +208,8 @@ class Prepared:
     public: Table | None
     others: Table | None
     remarks: tuple[str, ...]
+    limits: Limits
+    accepted: bool
     caller: Caller
     advice: Advised | None
 
@@ -184,7 +220,39 @@ class Prepared:
 
     def release(self) -> Release:
         """What leaves; Infeasible where the demands cannot be met."""
-        return self._made(self.preserve)
+        made = self._made(self.preserve)
+        # By what was asked alone: a file that depended on what is measured would say more than the answers.
+        return replace(made, certificate=made.certificate.accepting(self.accepted))
+
+    def named_people(self) -> list[Finding]:
+        """The attributes that name people, which counts alone tell before any work is done."""
+        return named_people(self.views)
+
+    def gate(self, release: Release) -> Gate:
+        """What the release would give away beyond its limits, before it is written."""
+        leak, why_not = self._leak()
+        with self.caller.stages("measuring leaks"):
+            several = len(self.views.classes) > 1 and bool(self.views.attributes)
+            own = remembered(self.views, self.table, self.class_name) if several else None
+            back = self._given_back(release, leak) if several else None
+        measured = Measured(leak, why_not, back, own)
+        return Gate(leak, judged(self.views, self.class_name, measured, self.limits))
+
+    def _given_back(self, release: Release, leak: Leak | None) -> GivenBack | None:
+        """What totals give back of the counts; None where that is too much work.
+
+        From all answers, and from what is published where that says more, or where answers were not measured.
+        """
+        answers = None
+        if leak is not None and leak.found is not None:
+            answers = GivenBack(leak.found, leak.cells, leak.null_found)
+            if self.choice.method == "canonical":
+                return answers
+        if sum(array.size for array in self.views.counts.values()) > MOST_ATTACKED:
+            return None
+        found = attack.totals(release, self.views)
+        published = GivenBack(found.found, found.cells, found.null_found)
+        return published if answers is None else max(published, answers)
 
     def _made(self, preserve: Preserve) -> Release:
         demand = self.demand
@@ -235,13 +303,12 @@ class Prepared:
                 progress=progress,
             )
 
-    def judged(self, release: Release, files: tuple[Written, ...] = ()) -> Publication:
+    def judged(self, release: Release, gate: Gate, files: tuple[Written, ...] = ()) -> Publication:
         """What there is to say of a release of these counts, which may be written already."""
         with self.caller.stages("judging") as progress:
             before = Standing.of(self.views, self.table, self.class_name, progress)
         with self.caller.stages("judging") as progress:
             after = Standing.of(release.views, self.table, self.class_name, progress)
-        leak = self._leak()
         adversaries = Adversaries.of(
             release, self.views, self.table, self.others, self.class_name, stages=self.caller.stages
         )
@@ -253,26 +320,40 @@ class Prepared:
             choice=self.choice,
             before=before,
             after=after,
-            leak=leak,
+            limits=self.limits,
+            findings=gate.findings,
+            accepted=self.accepted,
+            leak=gate.leak,
             adversaries=adversaries,
             log_loss_with_label=with_label,
-            warnings=tuple(self._warnings(release, after, leak, adversaries, with_label)),
+            warnings=tuple(self._warnings(release, after, gate, adversaries, with_label)),
             files=files,
         )
 
-    def _leak(self) -> Leak | None:
-        """The leak meter, of all answers: it is no measure of those on a list."""
-        if self.choice.method != "canonical" or self.public is not None:
-            return None
+    def _leak(self) -> tuple[Leak | None, str | None]:
+        """The leak meter, of all answers, or why there is none: it is no measure of those on a list.
+
+        Powers of the counts give the same answers, and more: whatever method publishes them, they are
+        measured.
+        """
+        if self.public is not None:
+            return None, LISTED
+        too_many = not_here(self.views, preserve=self.preserve)
+        if too_many is not None:
+            return None, f"the meter cannot: {too_many}"
         with self.caller.stages("measuring leaks") as progress:
-            return canonical.leak(
-                self.views,
-                preserve=self.preserve,
-                table=self.table,
-                class_name=self.class_name,
-                intervals=self.demand.intervals,
-                progress=progress,
-            )
+            try:
+                leak = canonical.leak(
+                    self.views,
+                    preserve=self.preserve,
+                    table=self.table,
+                    class_name=self.class_name,
+                    intervals=self.demand.intervals,
+                    progress=progress,
+                )
+            except Infeasible as error:
+                return None, f"the meter cannot: {error.why}"
+        return leak, None
 
     def _with_label(self, after: Standing) -> float | None:
         """The log-loss with fewer demands, where these leave nothing: it is then near ln C."""
@@ -291,15 +372,13 @@ class Prepared:
         self,
         release: Release,
         after: Standing,
-        leak: Leak | None,
+        gate: Gate,
         adversaries: Adversaries,
         with_label: float | None,
     ) -> list[str]:
+        """What is measured comes first, and what every release says last; nothing is said twice."""
         words, made, n_classes = self.caller.words, release.certificate, len(self.views.classes)
-        said = [*made.warnings, *made.notes, *release.remarks]
-        from_rows = undeclared(self.views)
-        if self.choice.method != "canonical" and from_rows:  # no other certificate says it
-            said.append(undeclared_text(from_rows))
+        said: list[str] = []
         if with_label is not None and n_classes == 2:
             said.append(f"With two classes {words.given('preserve', 'label')} would give the same.")
         elif with_label is not None:
@@ -308,10 +387,9 @@ class Prepared:
                 f"{after.quality.log_loss:.4f} (ln {n_classes} = {math.log(n_classes):.4f} is that of a "
                 "classifier that knows nothing)."
             )
-        if leak is not None:
-            said.append(leak.verdict)
         said += adversaries.untried
         said += self.remarks
-        said += singular(self.views, words)
         said += more(self.views, release, after.quality.log_loss, words)
-        return said
+        said += [*release.remarks, *made.warnings, *made.notes]
+        findings = {finding.text for finding in gate.findings}
+        return [text for text in said if text not in findings]

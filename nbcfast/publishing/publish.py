@@ -10,6 +10,7 @@ from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
+from nbcfast.canonical import Limits
 from nbcfast.domains import Declarations, Declared
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
@@ -44,6 +45,8 @@ def publish(
     columns: Sequence[str] | None = None,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
+    limits: Limits | None = None,
+    accept_answers: bool = False,
     progress: Progress | None = None,
 ) -> Publication:
     """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
@@ -102,6 +105,11 @@ def publish(
         The column that says how often each row counts; a Table has its own.
     max_values : int
         Attributes with more values are refused.
+    limits : Limits, optional
+        How much the answers may give away, by default `nbcfast.canonical.Limits()`. Where a limit is not
+        kept, or was not measured, the result says in `refused` what shows, and `save` raises.
+    accept_answers : bool
+        Publish whatever the answers give away. The certificate says that limits need not have been kept.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 
@@ -166,5 +174,8 @@ Lambda infinite before, 2 after; 5 warnings)
         columns=columns,
         weights=weights,
         max_values=max_values,
+        limits=limits,
+        accept_answers=accept_answers,
     )
-    return prepared.judged(prepared.release())
+    release = prepared.release()
+    return prepared.judged(release, prepared.gate(release))

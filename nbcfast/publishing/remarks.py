@@ -61,11 +61,16 @@ def names_people(values: int, rows: int, alone: int) -> bool:
     return (values > MOST_SINGULAR * rows and values > 20) or (rows >= FEWEST and 2 * alone > rows)
 
 
+def alone_in(views: Viewset, name: str) -> int:
+    """How many values of an attribute a single person has."""
+    return int((views.counts[name].sum(axis=1) == 1).sum())
+
+
 def singular(views: Viewset, words: Arguments = ARGUMENTS) -> Iterator[str]:
     """A warning for each attribute whose values are nearly those of single rows: all are published."""
     for name in views.attributes:
         count = len(views.domain(name))
-        alone = int((views.counts[name].sum(axis=1) == 1).sum())
+        alone = alone_in(views, name)
         if names_people(count, int(views.n_rows), alone):
             yield (
                 f"{label(name)} has {amount_text(count)} values in {amount_text(views.n_rows)} rows, and all "

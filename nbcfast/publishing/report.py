@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
-from nbcfast.canonical import Leak
+from nbcfast.canonical import Leak, Limits
 from nbcfast.published.release import Release
 from nbcfast.publishing.findings import Adversaries
+from nbcfast.publishing.gate import Finding
 from nbcfast.publishing.policy import Choice
 from nbcfast.publishing.standing import Standing
 from nbcfast.publishing.words import json_integer
@@ -54,15 +56,22 @@ class Publication:
         The method, and why it is this one.
     before, after : Standing
         Lambda, worst posteriors, rows, log-loss and accuracy of the private counts and of those published.
+    limits : Limits
+        How much the answers may give away.
+    findings : tuple of Finding
+        What was looked at by these limits, and besides: what shows, or was not measured, first.
+    accepted : bool
+        Whether the publisher accepts whatever that is; the certificate says so, and nothing of what it is.
     leak : Leak or None
-        What the answers give away, of a canonical release; None where only answers on a list are published,
-        which the leak meter does not measure. Of one with rounded points it is that of the answers before.
+        What the answers give away, whatever publishes them; None where only answers on a list are published,
+        or where there are more tuples than can be measured. Of rounded points it is that of the answers
+        before.
     adversaries : Adversaries
         What they make of the release.
     log_loss_with_label : float or None
         What preserve="label" would give in place of an order that leaves nothing.
     warnings : tuple of str
-        What the publisher should know: those of the certificate, its notes, and what is said to him alone.
+        What else the publisher should know: what is said to him alone, then the words of the certificate.
     files : tuple of Written
         Where it was saved; empty until then.
     """
@@ -73,11 +82,24 @@ class Publication:
     choice: Choice
     before: Standing
     after: Standing
+    limits: Limits
+    findings: tuple[Finding, ...]
+    accepted: bool
     leak: Leak | None
     adversaries: Adversaries
     log_loss_with_label: float | None
     warnings: tuple[str, ...]
     files: tuple[Written, ...] = ()
+
+    @property
+    def shows(self) -> tuple[Finding, ...]:
+        """The findings that keep it from leaving, unless they are accepted."""
+        return tuple(finding for finding in self.findings if finding.refuses)
+
+    @property
+    def refused(self) -> tuple[Finding, ...]:
+        """The findings that keep it from leaving: `shows`, and none where they are accepted."""
+        return () if self.accepted else self.shows
 
     def save(
         self,
@@ -89,7 +111,8 @@ class Publication:
     ) -> Publication:
         """Write the release to a folder, and read and check what was written.
 
-        Nothing but the release is written: what is said of private counts stays here.
+        Nothing but the release is written: what is said of private counts stays here. Nothing is written
+        where something is `refused`.
 
         Parameters
         ----------
@@ -105,11 +128,20 @@ class Publication:
         ------
         FileExistsError
             If something is there, and `overwrite` does not say that it may be replaced.
+        Infeasible
+            If something is `refused`: it says what shows, and what can be done.
         ValueError
             If the counts do not have what the certificate claims.
         OSError
             If the folder or file cannot be written.
         """
+        if self.refused:
+            shows = "; ".join(f"{finding.about}: {finding.text}" for finding in self.refused)
+            raise Infeasible(
+                f"nothing is written, as the limits are not kept: {shows}. Declare coarser domains, or leave "
+                "attributes out; accept_answers=True publishes all the same, and the certificate says so",
+                {},
+            )
         files = saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
         return replace(self, files=files)
 
@@ -145,6 +177,11 @@ class Publication:
             "differing_tuples": None if differing is None else json_integer(differing),
             "differing_rows": made.differing_rows,
             "log_loss_with_label": self.log_loss_with_label,
+            "limits": self.limits.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "accepted": self.accepted,
+            "refused": bool(self.refused),
+            "shows": [finding.text for finding in self.shows],
             "leak": None if self.leak is None else self.leak.to_dict(),
             "adversaries": self.adversaries.to_dict(),
             "warnings": list(self.warnings),
@@ -152,9 +189,13 @@ class Publication:
         }
 
     def __repr__(self) -> str:
+        n_shown = len(self.shows)
+        gate = "limits kept"
+        if n_shown:
+            gate = f"{n_shown} findings {'accepted' if self.accepted else 'refuse it'}"
         return (
             f"Publication({self.release!r}; Lambda {self.before.lambda_text} before, "
-            f"{self.after.lambda_text} after; {len(self.warnings)} warnings)"
+            f"{self.after.lambda_text} after; {gate}; {len(self.warnings)} warnings)"
         )
 
 

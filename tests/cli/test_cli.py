@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from accepting import ANYHOW
 from small_table import CSV, write
 
 import nbcfast
@@ -19,7 +20,7 @@ def file(tmp_path):
 def test_what_could_be_had_in_place_of_a_demand_is_one_sentence(run, tmp_path, method):
     lines = [f"{a},{b},{'x' if 3 * a + b > 5 else 'y'}\n" for a in range(4) for b in range(4)]
     (tmp_path / "rows.csv").write_text("a,b,ill\n" + "".join(lines) * 3)
-    arguments = ("publish", tmp_path / "rows.csv", "--class", "ill", "--amplification", 4, "--method", method)
+    arguments = (*ANYHOW, tmp_path / "rows.csv", "--class", "ill", "--amplification", 4, "--method", method)
     code, _, errors = run(*arguments, "--rows", 9, "--out", tmp_path / "out")
     assert code == 1
     found = [line for line in errors.splitlines() if line.startswith("nbcfast: best found: ")]
@@ -149,8 +150,8 @@ def test_the_unexpected_is_one_line_with_its_traceback_on_demand(run, refused, f
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["publish", "FILE", "--class", "label", "--out", "new", "--amplification", "NUMBER"],
-        ["publish", "FILE", "--class", "label", "--out", "new", "--amplification", "4", "--rows", "NUMBER"],
+        [*ANYHOW, "FILE", "--class", "label", "--out", "new", "--amplification", "NUMBER"],
+        [*ANYHOW, "FILE", "--class", "label", "--out", "new", "--amplification", "4", "--rows", "NUMBER"],
         ["inspect", "FILE", "--class", "label", "--max-values", "NUMBER"],
         ["skyline", "check", "FILE", "--by", "colour", "--sensitive", "label", "--point", "0,0,0,NUMBER"],
         ["skyline", "check", "FILE", "--by", "colour", "--sensitive", "label", "--point", "NUMBER,0,0,1"],

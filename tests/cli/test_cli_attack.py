@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from accepting import ANYHOW
 
 import nbcfast
 from nbcfast import attack
@@ -54,7 +55,7 @@ def workers(tmp_path):
 def release(run, tmp_path):
     """The folder of a release of the patients."""
     out = tmp_path / "out"
-    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
     assert run(*arguments)[0] == 0
     return out
 
@@ -99,7 +100,7 @@ class TestAgainst:
         rows = "cook,US,no,40\ncook,UK,yes,10\nclerk,US,yes,1\nclerk,UK,no,1\nclerk,UK,yes,8\ncook,UK,no,2\n"
         path.write_text("job,land,ill,n\n" + rows, encoding="utf-8")
         weights = ("--weights", "n")
-        publish = ("publish", path, "--class", "ill", "--amplification", "40", "--out", out)
+        publish = (*ANYHOW, path, "--class", "ill", "--amplification", "40", "--out", out)
         assert run(*publish, *weights)[0] == 0
         _, printed, _ = run("attack", out, "--against", path)
         assert self.WORDS in printed
@@ -118,7 +119,7 @@ class TestAgainst:
     def test_what_was_not_compared_is_not_called_so(self, run, found, tmp_path):
         out, listed = tmp_path / "out", tmp_path / "pairs.csv"
         listed.write_text("glucose,relatives\nlow,0\nnormal,1\nhigh,2\n", encoding="utf-8")
-        publish = ("publish", PATIENTS, "--class", "diagnosis", "--columns", "glucose,relatives")
+        publish = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--columns", "glucose,relatives")
         assert run(*publish, "--amplification", 4, "--tuples", listed, "--out", out)[0] == 0
         said = found("attack", out, "--against", PATIENTS)["against"]
         assert said["answers_are_its"] is None
@@ -173,7 +174,7 @@ class TestAttack:
         others.write_text("\n".join([head, *lines[3000:]]) + "\n", encoding="utf-8")
         holdout = ("--holdout", others)
         said = found(
-            *("publish", file, "--class", "income", "--columns", "age,hours_per_week,sex"),
+            *(*ANYHOW, file, "--class", "income", "--columns", "age,hours_per_week,sex"),
             *("--amplification", 4, "--domain", domain, "--out", out, *holdout),
         )["adversaries"]["membership"]
         assert found("attack", out, "--against", file, *holdout)["membership"] == said
@@ -230,7 +231,7 @@ class TestAttack:
         assert "nearly.csv': expected other rows of the same population, got mostly rows of the" in message
         out = tmp_path / "another"
         options = ("--class", "diagnosis", "--amplification", 4, "--out", out, "--holdout", nearly)
-        code, printed, error = run("publish", members, *options)
+        code, printed, error = run(*ANYHOW, members, *options)
         assert (code, printed, error) == (2, "", f"nbcfast: {message}\n")
         assert not out.exists()
 
@@ -241,7 +242,7 @@ class TestAttack:
         columns = ("--class", "income", "--columns", "age,hours_per_week")
         out, table = tmp_path / "out", tmp_path / "synthetic.parquet"
         code, printed, _ = run(
-            *("publish", workers, *columns, "--amplification", 4, "--rows", 10**6, "--no-gauge"),
+            *(*ANYHOW, workers, *columns, "--amplification", 4, "--rows", 10**6, "--no-gauge"),
             *("--allow-differences", "--out", out, "--dataset", table),
         )
         assert code == 0
@@ -333,7 +334,7 @@ class TestPublish:
     def test_is_written_before_it_is_attacked(self, run, tmp_path, monkeypatch):
         """Whoever ends a long attack has the release, and is told that."""
         out, table = tmp_path / "out", tmp_path / "synthetic.csv"
-        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
         arguments += ("--dataset", table)
 
         def ended(*_, **__):
@@ -351,7 +352,7 @@ class TestPublish:
     def test_what_was_not_tried_is_said(self, run, found, tmp_path, monkeypatch):
         out = tmp_path / "out"
         monkeypatch.setattr(inverting, "WORK", 1_000)
-        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
         left_out = "k was looked for in 1 of 14 columns"
         code, printed, errors = run(*arguments)
         assert (code, errors) == (0, "")
@@ -381,7 +382,7 @@ class TestPublish:
 
     def test_says_what_adversaries_find(self, run, tmp_path):
         out = tmp_path / "out"
-        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
         code, printed, errors = run(*arguments)
         assert (code, errors) == (0, "")
         assert "largest ratio of posteriors, one particular row" in printed
@@ -393,7 +394,7 @@ class TestPublish:
     def test_holdout(self, run, found, halves, tmp_path):
         members, others = halves
         out = tmp_path / "out"
-        arguments = ("publish", members, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments = (*ANYHOW, members, "--class", "diagnosis", "--amplification", 4, "--out", out)
         printed = run(*arguments, "--holdout", others)[1]
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert "0.5" in line or "0.4" in line
@@ -407,7 +408,7 @@ class TestPublish:
     def test_a_missing_holdout_writes_nothing(self, refused, tmp_path):
         out = tmp_path / "out"
         message = refused(
-            *("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out),
+            *(*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out),
             *("--holdout", tmp_path / "nothing.csv"),
         )
         assert "nothing.csv: No such file" in message
@@ -415,7 +416,7 @@ class TestPublish:
 
     def test_the_input_is_no_holdout(self, refused, tmp_path):
         out = tmp_path / "out"
-        arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+        arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
         message = refused(*arguments, "--holdout", PATIENTS)
         assert "--holdout: expected other rows of the same population, got the rows of the table" in message
         copy = tmp_path / "copy.csv"
@@ -430,7 +431,7 @@ def test_publish_names_a_column_that_names_the_people_of_a_small_table(run, tmp_
     lines = "".join(f"p{i},{'ab'[i // 2 % 2]},{'yn'[i % 2]}\n" for i in range(rows))
     path.write_text("who,kind,ill\n" + lines, encoding="utf-8")
     arguments = ("--class", "ill", "--amplification", "1000", "--out", tmp_path / "out")
-    code, out, _ = run("publish", path, *arguments)
+    code, out, _ = run(*ANYHOW, path, *arguments)
     assert code == 0
     assert (f"- who has {rows} values in {rows} rows, and all of them are published" in out) is named
     assert "kind has" not in out

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from accepting import ANYHOW
 
 import nbcfast
 from nbcfast import verify_release
@@ -42,7 +43,7 @@ def publish(run, small, tmp_path):
 
     def publish(*arguments, code=0):
         out = ("--class", "ill", "--amplification", 4, "--out", tmp_path / "out", "--json", "--overwrite")
-        left, printed, errors = run("publish", small, *out, *arguments)
+        left, printed, errors = run(*ANYHOW, small, *out, *arguments)
         assert left == code, errors
         return json.loads(printed) if code == 0 else errors
 
@@ -51,7 +52,7 @@ def publish(run, small, tmp_path):
 
 def test_canonical_is_the_default_and_says_so(run, tmp_path):
     out = tmp_path / "out"
-    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
     code, printed, errors = run(*arguments)
     assert (code, errors) == (0, "")
     assert (
@@ -93,7 +94,7 @@ def test_a_domain_that_is_too_large_is_published_the_other_way_and_refused_if_as
 
     # The function shares the name of the package's attribute, not of the module.
     monkeypatch.setattr(sys.modules[module.__name__], "MOST_TUPLES", 10)
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     code, printed, _ = run(*arguments)
     assert code == 0
     assert (
@@ -131,14 +132,14 @@ def test_a_declared_domain(run, publish, small, domain, tmp_path):
 
 def test_a_table_outside_its_declared_domain_is_refused(run, small, domain, tmp_path):
     small.write_text(TABLE + "200,q,no\n", encoding="utf-8")
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     code, _, errors = run(*arguments, "--domain", domain)
     assert code == 2
     assert errors.endswith("domain.json: column 'sex': value 'q' is not in its declared domain of 3 values\n")
 
 
 def test_values_from_rows_are_said_by_either_method(run, small, domain, tmp_path):
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--method")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--method")
     for method in ("canonical", "safetytransform"):
         out = tmp_path / method
         code, printed, _ = run(*arguments, method, "--out", out)
@@ -150,7 +151,7 @@ def test_values_from_rows_are_said_by_either_method(run, small, domain, tmp_path
 
 def test_a_budget_of_bits_says_how_many_tuples_change(run, tmp_path):
     out = tmp_path / "out"
-    arguments = ("publish", PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
+    arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
     code, printed, _ = run(*arguments, "--bits", 4)
     assert code == 0
     assert "the answers before --bits rounded them" in printed
@@ -177,7 +178,7 @@ def test_a_public_list_of_tuples(run, publish, small, tmp_path):
     assert made.predict(table).tolist() == private.predict(table).tolist()
     assert Fraction(found["after"]["amplification"]) <= 4
     code, printed, _ = run(
-        *("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
+        *(*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
         *("--tuples", listed, "--overwrite"),
     )
     assert code == 0
@@ -241,7 +242,7 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     """Nobody is sent to install something for a line that takes a minute and that he did not ask for."""
     patients = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
     arguments = (
-        *("publish", patients, "--class", "diagnosis", "--columns", "bmi,glucose,age"),
+        *(*ANYHOW, patients, "--class", "diagnosis", "--columns", "bmi,glucose,age"),
         *("--amplification", 4, "--out", tmp_path / "out"),
     )
     pytest.importorskip("scipy.optimize")
@@ -258,7 +259,7 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
     (tmp_path / "two.csv").write_text(
         "glucose,diagnosis\n" + "low,a\n" * 9 + "low,b\nhigh,a\n" + "high,b\n" * 9
     )
-    two = ("publish", tmp_path / "two.csv", "--class", "diagnosis", "--amplification", 4)
+    two = (*ANYHOW, tmp_path / "two.csv", "--class", "diagnosis", "--amplification", 4)
     printed = run(*two, "--out", tmp_path / "two", "--intervals")[1]
     assert re.search(r"glucose +2 of 2 +0 \(gives the scale, or is fixed\)\n", printed)
     monkeypatch.setattr(import_module("nbcfast.canonical.ratio_intervals"), "MOST_WORK", 1)
@@ -268,7 +269,7 @@ def test_intervals_are_measured_if_asked_for(run, tmp_path, monkeypatch):
 
 def test_intervals_without_scipy_are_refused_before_the_work(run, small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     assert run(*arguments)[0] == 0
     code, printed, errors = run(*arguments, "--intervals", "--overwrite")
     assert (code, printed) == (2, "")
@@ -277,7 +278,7 @@ def test_intervals_without_scipy_are_refused_before_the_work(run, small, tmp_pat
 
 def test_the_meter_does_not_contradict_itself(run, small, tmp_path):
     """What all rules carry on average bounds no rule's weights: 10.7 bits "at most" stood under 10.8."""
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     bounded = [line for line in meter_of(run(*arguments)[1]).splitlines() if "at most" in line]
     assert len(bounded) == 1
     assert bounded[0].startswith("bits that all answers together can carry, at most")
@@ -299,7 +300,7 @@ class TestNulls:
 
     def test_a_null_beside_edges_is_refused(self, run, small, domain, tmp_path):
         small.write_text(TABLE + ",f,no\n", encoding="utf-8")
-        arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+        arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
         code, printed, errors = run(*arguments, "--domain", domain)
         assert (code, printed) == (2, "")
         assert "domain.json: column 'age': expected a number in every row, got null" in errors
@@ -353,7 +354,7 @@ class TestNulls:
 )
 def test_bad_declarations_name_their_file(run, small, domain, tmp_path, text, message):
     domain.write_text(text, encoding="utf-8")
-    arguments = ("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
+    arguments = (*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out")
     code, printed, errors = run(*arguments, "--domain", domain)
     assert (code, printed) == (2, "")
     assert message in errors
@@ -373,7 +374,7 @@ def test_the_rows_of_the_input_are_no_public_list(refused, small, tmp_path):
     copy.write_text("\n".join([header, *rows[::-1]]) + "\n", encoding="utf-8")
     for listed in (small, copy):
         message = refused(
-            *("publish", small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
+            *(*ANYHOW, small, "--class", "ill", "--amplification", 4, "--out", tmp_path / "out"),
             *("--tuples", listed),
         )
         assert message.startswith("--tuples must be a public list, which whoever verifies needs: ")
@@ -398,7 +399,7 @@ def test_a_table_that_is_read_otherwise_is_no_and_says_what_may_be_missing(run, 
     rows, out = tmp_path / "rows.csv", tmp_path / "out"
     rows.write_text(WEIGHTED, encoding="utf-8")
     options = ("--class", "ill", "--columns", "job", "--amplification", 99, *how)
-    assert run("publish", rows, *options, "--weights", "n", "--out", out)[0] == 0
+    assert run(*ANYHOW, rows, *options, "--weights", "n", "--out", out)[0] == 0
     assert load(out).certificate.identity is (total is not None)
     code, printed, _ = run("verify", out, "--against", rows)
     lines = printed.splitlines()
@@ -438,7 +439,7 @@ def test_a_meter_says_of_how_many_values_it_is(run, tmp_path):
     path = tmp_path / "ids.csv"
     rows = "".join(f"p{i},{'ab'[i % 2]},{'yn'[i // 2 % 2]}\n" for i in range(40))
     path.write_text("patient,ward,dx\n" + rows, encoding="utf-8")
-    _, out, _ = run("publish", path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
+    _, out, _ = run(*ANYHOW, path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
     lines = [line.split("  ") for line in meter_of(out).splitlines()]
     meter = {line[0]: line[-1].strip() for line in lines}
     assert meter["people whose class shows to who knows all others"] == "40 of 40"
@@ -450,7 +451,7 @@ def test_a_meter_says_of_how_many_values_it_is(run, tmp_path):
 def test_a_class_of_one_value_is_warned_of_and_not_measured(run, tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("job,ward,dx\n" + "s,a,y\ns,b,y\nt,a,y\nt,b,y\n" * 10, encoding="utf-8")
-    _, out, _ = run("publish", path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
+    _, out, _ = run(*ANYHOW, path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
     assert "not measured: there is one class, and nothing is told apart" in out
     assert "leave no trace" not in out
     assert "0.0 bits" not in out

@@ -17,9 +17,10 @@ pytest.importorskip("pyarrow")
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 SURVEY = PATIENTS.with_name("survey.csv")
 VERBS = {
-    "publish": "publish patients.csv --class diagnosis --columns sex,glucose --amplification 4 --out out",
-    "publish as JSON": "publish patients.csv --class diagnosis --columns sex,glucose --amplification 4 "
-    "--out out --json",
+    "publish": "publish patients.csv --accept-answers --class diagnosis --columns sex,glucose "
+    "--amplification 4 --out out",
+    "publish as JSON": "publish patients.csv --accept-answers --class diagnosis --columns sex,glucose "
+    "--amplification 4 --out out --json",
     "closeness": "closeness patients.csv --class diagnosis --columns sex,glucose "
     "--prior healthy=0.75,diabetes=0.25 --r 9 --out out",
     "disclose": "disclose patients.csv --columns sex,glucose --out out "

@@ -26,8 +26,8 @@ LIKELY = {  # what tells a class or a disease from the others
 }
 SCREENS = {
     "inspect": "inspect people.csv --class diagnosis",
-    "publish": "publish people.csv --class diagnosis --amplification 4 --out out",
-    "publish, measured": "publish people.csv --class diagnosis --amplification 4 --out out "
+    "publish": "publish people.csv --accept-answers --class diagnosis --amplification 4 --out out",
+    "publish, measured": "publish people.csv --accept-answers --class diagnosis --amplification 4 --out out "
     "--holdout others.csv --method safetytransform --columns glucose,exercise_days",
     "verify": "verify release",
     "verify, against": "verify release --against people.csv",

@@ -79,7 +79,7 @@ def command_of(name):
 def test_it_publishes_what_the_command_does(name, folder):
     positional, named = CALLS[name]
     out, printed = command_of(name)
-    made = nbcfast.publish(*positional, **named)
+    made = nbcfast.publish(*positional, **named, accept_answers=True)
     assert made.files == ()
     saved = made.save(out)
     stored = frozen.stored()[f"written/{out.removeprefix('json-')}/certificate.json"]

@@ -66,27 +66,27 @@ THREE = "--columns age,glucose,relatives"
 COMMANDS = {
     "inspect": "inspect patients.csv --class diagnosis",
     "inspect-nulls": "inspect kinds.csv --class label --weights n",
-    "publish": "publish patients.csv --class diagnosis --amplification 4 --out release",
-    "publish-breach": "publish patients.csv --class diagnosis --breach 0.5 0.8 --out by-breach",
-    "publish-bits": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --bits 3 --out bits",
-    "publish-declared": "publish small.csv --class diagnosis --amplification 3/2 --domain menu.json --out declared",
-    "publish-tuples": "publish patients.csv --class diagnosis --amplification 4 --columns glucose,relatives "
+    "publish": "publish patients.csv --accept-answers --class diagnosis --amplification 4 --out release",
+    "publish-breach": "publish patients.csv --accept-answers --class diagnosis --breach 0.5 0.8 --out by-breach",
+    "publish-bits": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --bits 3 --out bits",
+    "publish-declared": "publish small.csv --accept-answers --class diagnosis --amplification 3/2 --domain menu.json --out declared",
+    "publish-tuples": "publish patients.csv --accept-answers --class diagnosis --amplification 4 --columns glucose,relatives "
     "--tuples pairs.csv --out listed",
-    "publish-rows": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 60000 --out rows",
-    "publish-few-rows": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 40 --out few",
-    "publish-differing": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows 100 "
+    "publish-rows": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --rows 60000 --out rows",
+    "publish-few-rows": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --rows 40 --out few",
+    "publish-differing": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --rows 100 "
     "--allow-differences --out differing",
-    "publish-proven": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --rows proven "
+    "publish-proven": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --rows proven "
     "--method safetytransform --out proven",
-    "publish-transform": f"publish patients.csv --class diagnosis --amplification 4 {THREE} "
+    "publish-transform": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} "
     "--method safetytransform --out transformed",
-    "publish-worlds": f"publish patients.csv --class diagnosis --amplification 4 {THREE} --attacker worlds "
+    "publish-worlds": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --attacker worlds "
     "--no-gauge --method safetytransform --out worlds",
-    "publish-order": "publish patients.csv --class glucose --amplification 8 --columns age,relatives "
+    "publish-order": "publish patients.csv --accept-answers --class glucose --amplification 8 --columns age,relatives "
     "--preserve order --method safetytransform --out order",
-    "publish-classes": "publish patients.csv --class glucose --amplification 8 --columns age,relatives --out classes",
-    "publish-kinds": "publish kinds.csv --class label --weights n --amplification 6 --domain coarse.json --out kinds",
-    "publish-halves": "publish members.csv --class diagnosis --amplification 4 --out half --holdout others.csv",
+    "publish-classes": "publish patients.csv --accept-answers --class glucose --amplification 8 --columns age,relatives --out classes",
+    "publish-kinds": "publish kinds.csv --accept-answers --class label --weights n --amplification 6 --domain coarse.json --out kinds",
+    "publish-halves": "publish members.csv --accept-answers --class diagnosis --amplification 4 --out half --holdout others.csv",
     "verify": "verify release",
     "verify-against": "verify release --against patients.csv",
     "verify-breach": "verify by-breach",

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from accepting import ANYHOW
 from folder_cases import rewritten
 from verdict_cases import PEOPLE, PUBLISHED, VIEWS, said
 
@@ -161,7 +162,7 @@ class TestCommandLine:
     @pytest.fixture
     def folder(self, run, tmp_path):
         (tmp_path / "rows.csv").write_text(self.FILE)
-        arguments = ("publish", tmp_path / "rows.csv", "--class", "ill", "--amplification", 4)
+        arguments = (*ANYHOW, tmp_path / "rows.csv", "--class", "ill", "--amplification", 4)
         assert run(*arguments, "--method", "safetytransform", "--out", tmp_path / "out")[0] == 0
         return tmp_path
 

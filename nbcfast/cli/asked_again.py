@@ -1,0 +1,131 @@
+"""Commands to be typed next: what was asked, with other options, quoted for a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from nbcfast.cli.limits_asked import OPTIONS as LIMITS
+from nbcfast.cli.limits_asked import name_of
+from nbcfast.cli.options import verbs
+from nbcfast.cli.parsing import names_in
+
+DOMAIN = "domain.json"
+# What is said of the table and of the limits, which `advise` is asked in the same words.
+OF_THE_TABLE = frozenset(
+    {
+        "file",
+        "class_name",
+        "columns",
+        "weights",
+        "nulls",
+        "delimiter",
+        "texts",
+        "max_values",
+        "menu",
+        "left_out",
+    }
+    | {name_of(option) for option in LIMITS}
+)
+# How values were made coarser, in place of which a file says it.
+COARSER = frozenset({"domain", "menu", "bins", "groups", "left_out"})
+# What goes with powers of the counts, which give counts back on any domain, or is of no whole domain.
+NOT_OF_ANSWERS = frozenset({"method", "no_gauge", "allow_differences", "listed"})
+
+
+def asked(
+    context: click.Context,
+    verb: str | None = None,
+    *,
+    only: Collection[str] | None = None,
+    without: Collection[str] = (),
+    instead: Mapping[str, Sequence[str]] | None = None,
+    more: Sequence[str] = (),
+) -> str:
+    """The command that was typed, as text for a shell.
+
+    Parameters
+    ----------
+    context : click.Context
+        That of the command.
+    verb : str, optional
+        The verb in place of its own.
+    only, without : collection of str
+        The names of parameters that are kept, or left out.
+    instead : mapping of name -> texts
+        Other values of parameters that were given.
+    more : sequence of str
+        What stands behind them.
+    """
+    instead = instead or {}
+    words = ["nbcfast", verb or str(context.info_name)]
+    for param in context.command.get_params(context):
+        name = str(param.name)
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not typed or name in without or (only is not None and name not in only):
+            continue
+        value = context.params[name]
+        if isinstance(param, click.Argument):
+            words.append(f"./{value}" if str(value).startswith("-") else str(value))
+        elif isinstance(param, click.Option):
+            option = max(param.opts, key=len)
+            if param.is_flag:
+                words.append(option)
+            elif param.multiple:
+                words += [word for one in value for word in (option, str(one))]
+            elif param.nargs != 1:
+                words += [option, *map(str, value)]
+            else:
+                words += [option, *instead.get(name, [str(value)])]
+    return shlex.join([*words, *more])
+
+
+def advised(context: click.Context) -> list[str]:
+    """The commands that find the best domain which keeps the limits, and publish on it."""
+    other = verbs.commands.get("advise")
+    taken = OF_THE_TABLE if other is None else OF_THE_TABLE & {str(param.name) for param in other.params}
+    domain = _free(DOMAIN)
+    return [
+        asked(context, "advise", only=taken, more=["--out", domain]),
+        asked(context, without=NOT_OF_ANSWERS | COARSER, more=["--domain", domain]),
+    ]
+
+
+def leaving_out(context: click.Context, names: Sequence[str], attributes: Sequence[str]) -> list[str]:
+    """The command without attributes that name people; none where no other is left."""
+    rest = [name for name in attributes if name not in names]
+    if not rest:
+        return []
+    typed: str | None = context.params.get("columns")
+    if typed is not None:
+        kept = [name for name in names_in(typed) if name not in names]
+        return [asked(context, instead={"columns": [listed(kept)]})]
+    if any("--leave-out" in param.opts for param in context.command.params):
+        return [asked(context, more=["--leave-out", listed(names)])]
+    return [asked(context, more=["--columns", listed(rest)])]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as --columns takes them: quoted where they hold what stands between them."""
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if set(name) & set(',"\n\r') or name != name.strip() else name
+        for name in names
+    )
+
+
+def accepting(context: click.Context) -> str:
+    """The command that publishes whatever the answers give away."""
+    return asked(context, more=["--accept-answers"])
+
+
+def _free(name: str) -> str:
+    """The name, or the first after it of which there is no file: nothing is overwritten unasked."""
+    path, number = Path(name), 1
+    while path.exists():
+        number += 1
+        path = Path(f"{Path(name).stem}-{number}{Path(name).suffix}")
+    return str(path)

@@ -1,0 +1,308 @@
+"""The gate: what a release would give away beyond its limits, in words, so that nothing leaves unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from nbcfast._core.numbers import amount_text
+from nbcfast._wire.release_words import undeclared_text
+from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical.publish import undeclared
+from nbcfast.publishing.remarks import alone_in, names_people
+from nbcfast.publishing.remembered import Remembered
+from nbcfast.publishing.words import label
+from nbcfast.views import Viewset
+
+# "shows" and "unmeasured" keep a release from leaving, "warned" does not, and "kept" is a limit that is kept.
+State = Literal["shows", "unmeasured", "warned", "kept"]
+
+STATES: tuple[State, ...] = ("shows", "unmeasured", "warned", "kept")  # in the order in which they are said
+MOST_NAMED = 3  # values that are named, where each of many would be
+REMEMBERS = "remembers its rows"
+UNMEASURED = "it would take too much work on so large a domain"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at before a release leaves.
+
+    Attributes
+    ----------
+    about : str
+        What was looked at, in a few words.
+    state : {"shows", "unmeasured", "warned", "kept"}
+        Whether it gives somebody away beyond a limit; could not be measured, which keeps no limit; is for the
+        publisher to weigh; or keeps its limit.
+    text : str
+        What that means, with the values and numbers of people behind it.
+    """
+
+    about: str
+    state: State
+    text: str
+
+    @property
+    def refuses(self) -> bool:
+        """Whether nothing leaves unless the publisher accepts it."""
+        return self.state in ("shows", "unmeasured")
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values."""
+        return {"about": self.about, "state": self.state, "text": self.text}
+
+
+class GivenBack(NamedTuple):
+    """What the totals attack finds.
+
+    Attributes
+    ----------
+    found, cells : int
+        Values whose counts it finds exactly, and all values.
+    null_found : int
+        Those that totals alone give.
+    """
+
+    found: int
+    cells: int
+    null_found: int
+
+
+class Measured(NamedTuple):
+    """What was measured of a release that has not left yet.
+
+    Attributes
+    ----------
+    leak : Leak or None
+        What all answers give away.
+    why_not : str or None
+        Why that was not measured, where it was not.
+    given_back : GivenBack or None
+        What totals give back of counts from what would be published.
+    remembered : Remembered or None
+        None of a single class.
+    """
+
+    leak: Leak | None
+    why_not: str | None
+    given_back: GivenBack | None
+    remembered: Remembered | None
+
+
+def naming(views: Viewset) -> list[str]:
+    """The attributes whose values are nearly those of single rows."""
+    return [
+        name
+        for name in views.attributes
+        if names_people(_occurring(views, name), int(views.n_rows), alone_in(views, name))
+    ]
+
+
+def _occurring(views: Viewset, name: str) -> int:
+    """How many values of an attribute somebody has: a declared domain may have others, which name nobody."""
+    return int((views.counts[name].sum(axis=1) > 0).sum())
+
+
+def named_people(views: Viewset) -> list[Finding]:
+    """A finding for each attribute that names people: its values are published, each with its best class."""
+    found = []
+    for name in naming(views):
+        alone = alone_in(views, name)
+        people = f", {amount_text(alone)} of them of one person each" if alone else ""
+        text = (
+            f"{label(name)} has {amount_text(_occurring(views, name))} values in "
+            f"{amount_text(views.n_rows)} rows{people}: it names people, and the answers say the class of "
+            "each: leave it out, or bin it"
+        )
+        found.append(Finding("names people", "shows", text))
+    return found
+
+
+def judged(views: Viewset, class_name: str, measured: Measured, limits: Limits) -> tuple[Finding, ...]:
+    """All findings, what refuses first."""
+    of_limits = list(_of_one_class(views, class_name, limits))
+    if len(views.classes) > 1 and views.attributes:
+        leak = measured.leak
+        of_limits += _given_back(measured, limits)
+        of_limits += [] if leak is None else _shown(leak, limits)
+        of_limits += _remembered(measured.remembered, limits)
+        of_limits += [_without_meter(measured, limits)] if leak is None else _bits(leak, limits)
+    found = [*named_people(views), *(_told(finding) for finding in of_limits)]
+    from_rows = undeclared(views)
+    if from_rows:
+        found.append(Finding("not declared", "warned", undeclared_text(from_rows)))
+    found += _one_valued(views)
+    return tuple(sorted(found, key=lambda finding: STATES.index(finding.state)))
+
+
+def _told(finding: Finding) -> Finding:
+    """A finding of a limit: what keeps nothing back says why."""
+    if finding.state != "warned":
+        return finding
+    return Finding(finding.about, "warned", f"{finding.text} (and no limit was asked for)")
+
+
+def _state(limits: Limits, name: str, number: float | None) -> State | None:
+    """What a measure is by its limit; where none was demanded, what the usual one would warn of, or None."""
+    kept = limits.kept(name, number)
+    if getattr(limits, name) is None:
+        return None if Limits().kept(name, number) else "warned"
+    return "unmeasured" if kept is None else "kept" if kept else "shows"
+
+
+def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[Finding]:
+    """Values that people of one class alone have: a rule that the answers show."""
+    about = "values of one class"
+    if len(views.classes) == 1:
+        state = _state(limits, "max_one_class", float(sum(map(len, views.counts.values())) or 1))
+        text = (
+            f"everybody in the table is of {label(class_name)} {label(views.classes[0])}, and whoever knows "
+            "that somebody is in it knows his: is it the column that was meant?"
+        )
+        yield Finding("one class only", state or "warned", text)
+        return
+    rules = [
+        (name, value, int(row.sum()), views.classes[int(row.argmax())])
+        for name in views.attributes
+        for value, row in zip(views.domain(name), views.counts[name], strict=True)
+        if int((row > 0).sum()) == 1
+    ]
+    state = _state(limits, "max_one_class", float(len(rules)))
+    if not views.attributes:
+        yield Finding("no attribute", "kept", "everybody gets the same answer, the most frequent class")
+        return
+    if not rules:
+        yield Finding(about, "kept", "none: every value that occurs has people of at least two classes")
+        return
+    if state == "kept":
+        yield Finding(about, state, f"{len(rules):,} (at most {limits.max_one_class:,} may be)")
+        return
+    # Those of the most people first: what is cut off is of fewer.
+    rules.sort(key=lambda rule: -rule[2])
+    for name, value, people, of_class in rules[:MOST_NAMED]:
+        whose = "that person" if people == 1 else f"all {amount_text(people)} of them"
+        how_many = "that one person has" if people == 1 else "how many people have"
+        text = (
+            f"whoever knows {how_many} {label(name)} = {label(value)} reads the class of {whose}: "
+            f"{label(of_class)}"
+        )
+        yield Finding(about, state or "warned", text)
+    if len(rules) > MOST_NAMED:
+        others = sum(people for _, _, people, _ in rules[MOST_NAMED:])
+        text = (
+            f"and of {len(rules) - MOST_NAMED:,} more values of one class each, with "
+            f"{amount_text(others)} {'person' if others == 1 else 'people'}"
+        )
+        yield Finding(about, state or "warned", text)
+
+
+def _given_back(measured: Measured, limits: Limits) -> Iterator[Finding]:
+    """Counts that public totals give back."""
+    about, back = "counts come back", measured.given_back
+    state = _state(limits, "max_found", None if back is None else back.found)
+    if state is None:
+        return
+    if back is None:
+        why = measured.why_not or UNMEASURED
+        yield Finding(about, state, f"not measured, so take it that all of them do: {why}")
+        return
+    alone = f"; these totals alone give that of {back.null_found:,}" if back.null_found else ""
+    if state == "kept" and not back.found:
+        text = f"of none of {back.cells:,} values, to whoever knows the totals of values and classes"
+        yield Finding(about, state, f"{text}{alone}")
+        return
+    many = f"{back.found:,} of {back.cells:,} values"
+    text = (
+        "whoever knows how many people have each value, and how many are of each class, computes exactly "
+        f"how many people of each class have a value, for {many}{alone}"
+    )
+    limit = limits.max_found
+    yield Finding(about, state, text if state != "kept" else f"{text} (at most {limit:,} may)")
+
+
+def _without_meter(measured: Measured, limits: Limits) -> Finding:
+    """That the meter measures nothing of such a release, which is never a sign of safety."""
+    demanded = (limits.max_bits, limits.min_flip, limits.min_trace)
+    state: State = "warned" if all(limit is None for limit in demanded) else "unmeasured"
+    text = f"{measured.why_not}: take it that all counts are known to whoever holds the release"
+    return Finding("not measured", state, text)
+
+
+def _shown(leak: Leak, limits: Limits) -> Iterator[Finding]:
+    """People whose class, or who themselves, show in the answers."""
+    for about, name, what, how in (
+        ("class shows", "min_flip", "class", "reads it off them"),
+        ("presence shows", "min_trace", "presence", "reads off them whether he is in the table"),
+    ):
+        share = leak.flip if name == "min_flip" else leak.trace
+        most = leak.flip_shows_at_most if name == "min_flip" else leak.trace_shows_at_most
+        state = _state(limits, name, share)
+        if state is None:
+            continue
+        if share is None:
+            yield Finding(about, state, f"not measured: {UNMEASURED}")
+            continue
+        n_people = leak.sampled
+        shows = n_people - round(share * n_people)
+        of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
+        sample = "" if most is None else f"; such a sample proves only that at most {most:.1%} of all show"
+        if not shows:
+            yield Finding(about, state, f"{of} the {what} of none shows in the answers{sample}")
+            continue
+        limit = getattr(limits, name)
+        kept = f" (at most {1 - limit:.2%} may)" if state == "kept" else ""
+        text = (
+            f"{of} the {what} of {amount_text(shows)} shows in the answers: whoever knows everybody else's "
+            f"row {how}{sample}{kept}"
+        )
+        yield Finding(about, state, text)
+
+
+def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[Finding]:
+    """That a classifier is right about people because it has counted them."""
+    if remembered is None:
+        return
+    people, by_own_row = remembered.people, remembered.by_own_row
+    # Whoever is answered rightly by his own row shows, so no more than this share can be flipped unseen.
+    state = _state(limits, "min_flip", 1 - by_own_row / people)
+    if state is None:
+        return
+    accuracy, without = remembered.correct / people, remembered.without / people
+    shares = (
+        f"of {amount_text(people)} people {accuracy:.1%} are answered with their class, and {without:.1%} if "
+        "each is left out"
+    )
+    if state == "kept":
+        yield Finding(REMEMBERS, state, f"no: {shares}")
+        return
+    text = f"{shares}: the answer to {amount_text(by_own_row)} is their class only because they were counted"
+    yield Finding(REMEMBERS, state, text)
+
+
+def _bits(leak: Leak, limits: Limits) -> Iterator[Finding]:
+    """How fine the answers are."""
+    about = "too fine answers"
+    state = _state(limits, "max_bits", leak.bits)
+    if state is None:
+        return
+    if leak.bits is None:
+        yield Finding("bits a weight", state, f"not measured: {UNMEASURED}")
+        return
+    amount = f"{max(leak.bits, 0.0):.1f} bits a weight"
+    if state == "kept":
+        yield Finding("bits a weight", state, f"{amount} (at most {limits.max_bits:g} may be)")
+        return
+    limit = Limits().max_bits if limits.max_bits is None else limits.max_bits
+    text = f"the answers carry {amount}, and {limit:g} are the limit: from such fine answers counts come back"
+    yield Finding(about, state, text)
+
+
+def _one_valued(views: Viewset) -> Iterator[Finding]:
+    """Attributes that say nothing, or the same of everybody."""
+    for name in views.attributes:
+        totals = views.counts[name].sum(axis=1)
+        if int((totals > 0).sum()) == 1:
+            value = views.domain(name)[int(totals.argmax())]
+            text = f"everybody has {label(name)} = {label(value)}: it decides nothing, and can be left out"
+            yield Finding("one value only", "warned", text)
