@@ -15,7 +15,8 @@ from nbcfast._rounding.rows import RowsArgument
 from nbcfast._wire.messages import listing
 from nbcfast._wire.strata_form import MOST_STRATA
 from nbcfast.canonical.arguments import expect_progress, table_of
-from nbcfast.canonical.leak import Leak, leak
+from nbcfast.canonical.leak import leak
+from nbcfast.canonical.leakage import Leak
 from nbcfast.canonical.publish import release
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
