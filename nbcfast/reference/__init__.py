@@ -1,10 +1,11 @@
 """The library in the plainest exact Python: the executable specification, and what the tests compare with.
 
 A module has the name of the room that it is the twin of; `canonical_classes` is `nbcfast.canonical` for more
-than two classes.
+than two classes, and `advice` is `nbcfast.canonical.advice`.
 """
 
 from nbcfast.reference import (
+    advice,
     associations,
     attack,
     canonical,
@@ -22,6 +23,7 @@ from nbcfast.reference import (
 )
 
 __all__ = [
+    "advice",
     "associations",
     "attack",
     "canonical",
