@@ -10,6 +10,7 @@ import numpy as np
 import nbcfast
 from nbcfast import Interval, Table, Viewset, canonical, closeness, response, skyline
 from nbcfast import verify_release as form
+from nbcfast.published import Advised, ChoiceLimits
 from nbcfast.templates import Template, disclose
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\u2028\x9b\ud800"
@@ -145,6 +146,20 @@ KARY = {"ill": ["n", "y"], "job": ["a", "b", "c"]}
 _ILL = {"domains": {"ill": ["n", "y"], "sex": ["f", "m"]}}
 
 
+ADVICE = Advised(
+    menu="ab" * 32,
+    options=24,
+    chosen=[1, 0, 2],
+    by="log-loss",
+    limits=ChoiceLimits(max_bits="13/2", max_found=0, min_flip="99/100"),
+    rows="other",
+    exhaustive=False,
+)
+
+
+VOTES = Advised(menu="cd" * 32, options=10**20, chosen=[3, 7], by="votes", epsilon="1/2", blocks=100)
+
+
 MAKERS = {
     "release": lambda folder: nbcfast.safety_transform(TWO, 4, class_name="health").save(folder),
     "release worlds": lambda folder: nbcfast.safety_transform(TWO, 8, attacker="worlds").save(folder),
@@ -163,6 +178,8 @@ MAKERS = {
     "canonical small": lambda folder: canonical.release(SMALL, 3, preserve="order").save(folder),
     "canonical three": lambda folder: canonical.release(THREE, 4).save(folder),
     "canonical bits": lambda folder: canonical.release(TWO, 4, bits=1).save(folder),
+    "canonical advised": lambda folder: canonical.release(TWO, 4, advice=ADVICE).save(folder),
+    "canonical votes": lambda folder: canonical.release(TWO, 4, advice=VOTES).save(folder),
     "canonical listed": lambda folder: canonical.release(TWO, 4, tuples=LIST).save(folder),
     "strata": lambda folder: canonical.release_by(STRATA, "ill", "town", 4).save(folder),
     "strata few": lambda folder: canonical.release_by(STRATA, "ill", "town", 4, bits=1).save(folder),

@@ -246,6 +246,34 @@ def become_canonical(mutant):
     return "become canonical"
 
 
+def other_advice(mutant):
+    """Another choice of a domain: more options, another place, limits, rows or votes."""
+    random = mutant.random
+    advice = mutant.fields["advice"]
+    how = random.choice(["options", "chosen", "by", "limits", "rows", "gone"])
+    if how == "options":
+        advice["options"] = text_of(number_of(advice["options"]) * random.choice([1, 2, 10**9, 2**1000]))
+    elif how == "chosen":
+        advice["chosen"] = [random.choice([0, 1, 2, 60, text_of(2**60)]) for _ in range(random.randint(1, 3))]
+    elif how == "by":
+        advice["by"] = random.choice(list(form.CHOSEN_BY))
+        for name in form.VOTES_FIELDS:
+            advice.pop(name, None)
+        if advice["by"] == "votes":
+            advice.update(epsilon=some_ratio(random), blocks=random.choice([0, 1, 50]))
+    elif how == "limits":
+        name = random.choice(list(form.LIMITS))
+        counted = [None, 0, 7] if name in form.COUNTED_LIMITS else [None, some_ratio(random)]
+        advice["limits"][name] = random.choice(counted)
+    elif how == "rows":
+        advice.update(rows=random.choice(["private", "other"]), exhaustive=random.choice([True, False]))
+    else:
+        del mutant.fields["advice"]
+    if random.random() < 0.8:
+        advice["bits_at_most"] = form.bits_of_choice(number_of(advice["options"]))
+    return f"advice: {how}"
+
+
 RELEASE = (
     *(more_people, move_people, one_count, scale, swap_classes, drop_class, swap_values, drop_attribute),
     *(one_more_attribute, other_limit, exact_limit, other_choice, other_differing, become_canonical),

@@ -181,7 +181,7 @@ def _changed(mutant):
     kind = mutant.fields.get("kind")
     if type(kind) is str and kind in MEANT and mutant.random.random() < 0.75:
         if kind == "release" and mutant.fields.get("method") == "canonical":
-            kind = "canonical"
+            kind = "advised" if "advice" in mutant.fields else "canonical"
         return mutant.random.choice(MEANT[kind])(mutant)
     if mutant.random.random() < 0.02:
         return nest(mutant)
