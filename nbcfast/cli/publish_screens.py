@@ -90,7 +90,7 @@ class Refusal:
 
     def show(self) -> None:
         """What shows, what mends it, and how it is published all the same; in this order."""
-        parts = [Text(self.verdict, style="bold"), findings_grid(self.findings)]
+        parts: list[Text | Grid] = [Text(self.verdict, style="bold"), findings_grid(self.findings)]
         if not self.whole:
             parts.append(Text("What else shows is measured once that is mended."))
         parts += remarked(self.remarks)

@@ -225,8 +225,7 @@ def _without_meter(measured: Measured, limits: Limits) -> Finding:
     """That the meter measures nothing of such a release, which is never a sign of safety."""
     demanded = (limits.max_bits, limits.min_flip, limits.min_trace)
     state: State = "warned" if all(limit is None for limit in demanded) else "unmeasured"
-    text = f"{measured.why_not}: take it that all counts are known to whoever holds the release"
-    return Finding("not measured", state, text)
+    return Finding("not measured", state, str(measured.why_not))
 
 
 def _shown(leak: Leak, limits: Limits) -> Iterator[Finding]:

@@ -37,7 +37,10 @@ from nbcfast.views.tallying import MAX_VALUES
 
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 MOST_ATTACKED = 1 << 16  # counts of which totals give others back, some ten seconds of work
-LISTED = "with a public list of tuples only answers on it are published, and the meter takes all"
+LISTED = (
+    "with a public list of tuples the meter, which takes all answers, cannot say what those on it give away"
+)
+UNMEASURABLE = "the meter cannot measure these answers ({}): take it that all counts are known to whoever holds the release"
 
 
 def prepare(
@@ -245,7 +248,7 @@ class Prepared:
         """
         answers = None
         if leak is not None and leak.found is not None:
-            answers = GivenBack(leak.found, leak.cells, leak.null_found)
+            answers = GivenBack(leak.found, leak.cells or 0, leak.null_found or 0)
             if self.choice.method == "canonical":
                 return answers
         if sum(array.size for array in self.views.counts.values()) > MOST_ATTACKED:
@@ -340,7 +343,7 @@ class Prepared:
             return None, LISTED
         too_many = not_here(self.views, preserve=self.preserve)
         if too_many is not None:
-            return None, f"the meter cannot: {too_many}"
+            return None, UNMEASURABLE.format(too_many)
         with self.caller.stages("measuring leaks") as progress:
             try:
                 leak = canonical.leak(
@@ -352,7 +355,7 @@ class Prepared:
                     progress=progress,
                 )
             except Infeasible as error:
-                return None, f"the meter cannot: {error.why}"
+                return None, UNMEASURABLE.format(error.why)
         return leak, None
 
     def _with_label(self, after: Standing) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -95,15 +96,14 @@ def _right(views: Viewset, rows: list[Longs], left_out: bool) -> Bools:
         apart = own - scores
     largest = np.log(np.maximum(class_counts.max(axis=1), 2).astype(np.float64))[:, np.newaxis]
     near = np.abs(apart) <= NEAR * (2 * len(counts) + 1) * largest
-    same = own == scores  # of two zeros too
-    wins = np.where(same, ~later, own > scores)
+    wins: Bools = (own > scores) | ((own == scores) & ~later)  # equal: of two zeros too
     wins[places, truth] = True
     near[places, truth] = False
     for row, c in np.argwhere(near & np.isfinite(own) & np.isfinite(scores)):
         t = int(truth[row])
         one, other = (_crossed(counts, class_counts, int(row), a, b) for a, b in ((t, int(c)), (int(c), t)))
         wins[row, c] = one >= other if c < t else one > other
-    every: Bools = wins.all(axis=1)
+    every: Bools = np.asarray(wins.all(axis=1))
     return every
 
 
@@ -123,10 +123,7 @@ def _logarithms(counts: list[Counts], class_counts: Counts) -> Floats:
 
 def _crossed(counts: list[Counts], class_counts: Counts, row: int, one: int, other: int) -> int:
     """The score of class `one`, times what `one` and `other` are divided by, as an integer."""
-    score = 1
-    for array in counts:
-        score *= int(array[row, one])
-    power = len(counts) - 1
-    if power < 0:
+    factors = [int(array[row, one]) for array in counts]
+    if not factors:
         return int(class_counts[row, one])
-    return score * int(class_counts[row, other]) ** power
+    return math.prod(factors) * math.prod([int(class_counts[row, other])] * (len(factors) - 1))

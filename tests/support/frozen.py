@@ -56,6 +56,12 @@ MENU = """\
 {"age": {"edges": [0, 30, 60, null]}, "sex": ["female", "male"], "glucose": ["low", "normal", "raised", "high"]}
 """
 COARSE = '{"size": {"edges": [0, 2, null], "null": true}, "label": ["no", "perhaps", "yes"]}'
+SETS = """\
+{"age": ["18-29", "30-39", "40-49", "50-59", "60-69", "70+"],
+ "bmi": {"groups": {"normal or less": ["underweight", "normal"], "more": ["overweight"], "most": ["obese"]}},
+ "glucose": {"groups": {"usual": ["low", "normal"], "raised": ["raised", "high"]}},
+ "diagnosis": ["healthy", "diabetes"]}
+"""
 PAIRS = "glucose,relatives\nlow,0\nlow,1\nnormal,0\nnormal,1\nnormal,2\nraised,1\nhigh,2\n"
 
 TEMPLATE = "'Job,Country -> Bankruptcy=Discharged <= 75%'"
@@ -87,6 +93,10 @@ COMMANDS = {
     "publish-classes": "publish patients.csv --accept-answers --class glucose --amplification 8 --columns age,relatives --out classes",
     "publish-kinds": "publish kinds.csv --accept-answers --class label --weights n --amplification 6 --domain coarse.json --out kinds",
     "publish-halves": "publish members.csv --accept-answers --class diagnosis --amplification 4 --out half --holdout others.csv",
+    "publish-kept": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --out kept",
+    "publish-refused": "publish patients.csv --class diagnosis --amplification 4 --out refused",
+    "publish-names": "publish named.csv --class diagnosis --amplification 4 --out refused",
     "verify": "verify release",
     "verify-against": "verify release --against patients.csv",
     "verify-breach": "verify by-breach",
@@ -173,7 +183,11 @@ def prepare(folder):
         "fig1.csv": FIG1,
         "kinds.csv": KINDS,
         "kinds-once.csv": "".join((once[0], *once[1:] * 3)),
+        "named.csv": "".join(
+            f"{'id' if not place else 1000 + 7 * place},{line}" for place, line in enumerate(small)
+        ),
         "menu.json": MENU,
+        "sets.json": SETS,
         "coarse.json": COARSE,
         "pairs.csv": PAIRS,
     }
