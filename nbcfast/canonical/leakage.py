@@ -130,23 +130,19 @@ class Leak(HasReadOnlyMappings):
             )
         if self.shows_class:
             yield (
-                f"of {self._whom} the class of {self.shows_class:,} shows to whoever knows all others: with "
-                f"another class of theirs some answer would be another{_bound(self.flip_shows_at_most)}"
+                "whoever knows all other people reads off the answers the class of "
+                f"{self.shows_class:,} of {self._whom}{_bound(self.flip_shows_at_most)}"
             )
         if self.shows_presence:
             yield (
-                f"of {self._whom} {self.shows_presence:,} cannot be left out without an answer changing, so "
-                f"that whoever knows all others sees that they are in{_bound(self.trace_shows_at_most)}"
+                "whoever knows all other people reads off the answers that "
+                f"{self.shows_presence:,} of {self._whom} are among them{_bound(self.trace_shows_at_most)}"
             )
-        if self.found:
+        if self.found or self.found_near:
             yield (
                 f"public totals and the answers give back the counts of {self.found:,} of {self.cells:,} "
-                f"values exactly{self._null(self.null_found)}"
-            )
-        if self.found_near and self.found_near > (self.found or 0):
-            yield (
-                f"public totals and the answers give back the counts of {self.found_near:,} of "
-                f"{self.cells:,} values within 5 %{self._null(self.null_near)}"
+                f"values, and of {self.found_near:,} within 5 % (totals alone: {self.null_found:,} and "
+                f"{self.null_near:,})"
             )
         if self.alone:
             yield (
@@ -166,25 +162,20 @@ class Leak(HasReadOnlyMappings):
             text = "; ".join(found)
             return f"The answers give people away: {text}. {REMEDY}"
         # Few bits are no reason to be calm, and so they are not among the reasons.
-        unseen = f"of {self._whom} nobody's class and nobody's presence shows"
-        if self.flip_shows_at_most is not None:
-            unseen += f" (at most {percent(self.flip_shows_at_most)} of all can show, 95 % sure)"
         return (
-            f"Nothing was found: {unseen}, every value is had by people of several classes, and public "
-            f"totals and the answers give back the counts of none of {self.cells:,} values exactly. Not "
-            "tried: somebody who knows all but several people, or has answers from other data too."
+            "Nothing was found: whoever knows all other people reads neither class nor presence of any of "
+            f"{self._whom} off the answers{_bound(self.flip_shows_at_most)}, every value is had by people of "
+            "several classes, and public totals and the answers give back the counts of none of "
+            f"{self.cells:,} values. Not tried: somebody who knows all but several people, or has answers "
+            "from other data too."
         )
 
     @property
     def _whom(self) -> str:
+        people = _people(self.sampled)
         if self.exact:
-            return f"all {self.sampled:,} people"
-        if self.of_table:
-            return f"{self.sampled:,} people, a sample,"
-        return f"{self.sampled:,} people drawn as the classifier sees them"
-
-    def _null(self, by_totals: int | None) -> str:
-        return "" if by_totals is None else f" (totals alone: {by_totals:,})"
+            return people
+        return f"{people} {'looked at' if self.of_table else 'drawn as the classifier sees them'}"
 
     def to_dict(self) -> Document:
         """Plain values; None for what is infinite or was not measured."""
@@ -252,4 +243,4 @@ def _at_most(found: Leak) -> str:
 
 
 def _bound(share: float | None) -> str:
-    return "" if share is None else f" (at most {percent(share)} of all, 95 % sure)"
+    return "" if share is None else f" (at most {percent(share)} of all can show, 95 % sure)"

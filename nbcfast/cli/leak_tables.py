@@ -46,35 +46,27 @@ def leak_grids(found: Leak, rounded: bool) -> list[Grid]:
 
 def _lines(found: Leak) -> Iterator[tuple[str, str]]:
     """What a steward does something about: who is shown, by what, and how much there is in all."""
-    whom = "" if found.of_table else " drawn as the classifier sees them"
+    looked_at = " looked at" if found.of_table else " drawn as the classifier sees them"
     for name, shown, most in (
         ("class", found.shows_class, found.flip_shows_at_most),
         ("presence", found.shows_presence, found.trace_shows_at_most),
     ):
-        text = f"{shown:,} of {found.sampled:,}{whom}"
+        text = f"{shown:,} of {found.sampled:,}"
         if most is not None:
-            text += f" looked at; at most {percent(most)} can show, 95 % sure"
-        yield f"people whose {name} shows to who knows all others", text
+            text += f"{looked_at}; at most {percent(most)} can show, 95 % sure"
+        yield f"people whose {name} shows if all others are known", text
     people = f"{found.one_class_people:,} {'person' if found.one_class_people == 1 else 'people'}"
     if not found.of_table and found.one_class_people:
         people = f"at most {people}"
     yield "values of one class only", f"{found.one_class_values:,} of {found.values:,} ({people})"
-    yield from _totals(found)
+    yield (
+        "values whose counts public totals and answers give",
+        f"{found.found:,} of {found.cells:,}, {found.found_near:,} within 5 % "
+        f"(totals alone: {found.null_found:,}, {found.null_near:,})",
+    )
     bits = "none" if math.isinf(found.bits) else f"{found.bits:.1f}"
     yield "bits a weight (warning above 8; few are no safety)", bits
     yield "bits that all answers together can carry, at most", f"{found.total_bits:,.0f}"
-
-
-def _totals(found: Leak) -> Iterator[tuple[str, str]]:
-    """What the totals attack finds, and beside it what totals find alone."""
-    for how, count, alone in (
-        ("exactly", found.found, found.null_found),
-        ("within 5 %", found.found_near, found.null_near),
-    ):
-        if count is not None:
-            text = f"{count:,} of {found.cells:,}"
-            text += "" if alone is None else f" (totals alone: {alone:,})"
-            yield f"values whose counts totals and answers give {how}", text
 
 
 def _width(interval: float | None) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import itertools
 import json
 import math
 import sys
@@ -80,8 +81,7 @@ class TestLeak:
         assert nothing.findings == ()
         assert "at most 4.6 % of all can show, 95 % sure" in nothing.verdict
         one = dataclasses.replace(nothing, flip=63 / 64, flip_shows_at_most=at_most(1, 64))
-        assert "the class of 1 shows" in one.verdict
-        assert "(at most 7.2 % of all, 95 % sure)" in one.verdict
+        assert "the class of 1 of 64 people drawn as the classifier sees them (at most 7.2 %" in one.verdict
 
     def test_more_work_than_a_second_is_sampled(self, monkeypatch):
         rng = np.random.default_rng(5)
@@ -199,6 +199,124 @@ class TestLeak:
         found = canonical.leak(views)
         assert "bound" not in repr(found)
 
+    def test_bounds_are_those_of_the_classes_that_there_are(self):
+        """With three classes 2 x 2 x 2 tuples have 2,937 label functions: 11.52 bits, and not 10.77."""
+        rng = np.random.default_rng(1)
+        known = set()
+        for _ in range(20):
+            weights = rng.integers(-9, 10, (2000, 3, 2, 3))
+            a, b, c = (weights[:, i] for i in range(3))
+            totals = (a[:, :, None, None] + b[:, None, :, None] + c[:, None, None]).reshape(-1, 8, 3)
+            known |= {tuple(row) for row in (2 - totals[:, :, ::-1].argmax(axis=2)).tolist()}
+        # Whatever renames classes, values or attributes goes from a label function to another.
+        for permuted in itertools.permutations(range(3)):
+            known |= {tuple(permuted[label] for label in row) for row in known}
+        known = [np.reshape(row, (2, 2, 2)) for row in known]
+        for axis in range(3):
+            known = [cube for one in known for cube in (one, np.flip(one, axis))]
+        functions = {
+            cube.transpose(axes).tobytes() for cube in known for axes in itertools.permutations(range(3))
+        }
+        assert len(functions) == 2937
+        three = Viewset(
+            [10, 10, 10], [[[4, 5, 6], [6, 5, 4]], [[3, 5, 7], [7, 5, 3]], [[2, 5, 8], [8, 5, 2]]]
+        )
+        found = canonical.leak(three)
+        assert 10.77 < math.log2(2937) <= found.total_bits == pytest.approx(8 * math.log2(3))
+        assert found.counting_bound == pytest.approx(math.log2(math.e * 24 / 8))
+        assert canonical.leak(three, preserve="order").total_bits == pytest.approx(8 * math.log2(6))
+        # Of two classes as before, and of a large domain the bound by weights is the lesser one.
+        assert canonical.leak(ILL_OR_WELL).total_bits == 6
+        four = Viewset([10] * 4, [[[3, 2, 4, 1], [4, 5, 2, 3], [3, 3, 4, 6]]] * 4)
+        assert canonical.leak(four).total_bits == pytest.approx(1 + 27 * math.log2(math.e * 81 * 6 / 27))
+
+    def test_values_of_one_class_give_people_away_whatever_the_bits(self):
+        """The third job's only holder is of class 0 for certain, by 1.6 bits a weight."""
+        views = Viewset(
+            [50, 50], {"job": [[25, 25], [24, 25], [1, 0]], "sex": [[30, 20], [20, 30]]}, classes=["n", "y"]
+        )
+        found = canonical.leak(views)
+        assert found.bits < 1.6
+        assert (found.one_class_values, found.one_class_people, found.alone) == (1, 1, 1)
+        assert found.verdict.startswith(
+            "The answers give people away: 1 of 5 values are had by people of one class only (at most "
+            "1 person)"
+        )
+        # Nothing else has to be found for that.
+        nothing = dataclasses.replace(found, flip=1.0, trace=1.0, found=0, found_near=0, alone=0)
+        assert len(nothing.findings) == 1
+        assert nothing.verdict.startswith("The answers give people away: 1 of 5 values")
+
+    def test_people_of_one_class_are_counted_once(self):
+        rows = {"a": [0, 0, 0, 0, 1, 1], "b": [0, 0, 0, 1, 2, 2], "c": [0, 1, 1, 0, 1, 1]}
+        views = nbcfast.count({name: 3 * column for name, column in rows.items()}, "c")
+        # a is 1 and b is 2 for the same people of class 1, and b is 1 for some of class 0.
+        found = canonical.leak(views)
+        assert (found.one_class_values, found.one_class_people, found.of_table) == (3, 15, False)
+        found = canonical.leak(
+            views, table={name: 3 * column for name, column in rows.items()}, class_name="c"
+        )
+        assert (found.one_class_values, found.one_class_people, found.of_table) == (3, 9, True)
+
+    def test_a_value_that_nobody_has_is_of_no_class(self):
+        views = Viewset([20, 20], {"a": [[5, 9], [15, 11], [0, 0]]})
+        found = canonical.leak(views)
+        assert (found.one_class_values, found.one_class_people, found.cells) == (0, 0, 2)
+
+    def test_more_risk_is_more_warnings(self):
+        """Whatever is worse leaves every other finding where it is, and bits alone calm nobody."""
+        calm = dataclasses.replace(
+            canonical.leak(ILL_OR_WELL),
+            flip=1.0,
+            trace=1.0,
+            found=0,
+            found_near=0,
+            alone=0,
+            one_class_values=0,
+            one_class_people=0,
+            sampled=64,
+            exact=False,
+            of_table=True,
+            flip_shows_at_most=at_most(0, 64),
+            trace_shows_at_most=at_most(0, 64),
+        )
+        assert calm.findings == ()
+        assert calm.verdict.startswith(
+            "Nothing was found: whoever knows all other people reads neither class"
+        )
+        assert (
+            "64 people looked at off the answers (at most 4.6 % of all can show, 95 % sure)" in calm.verdict
+        )
+        assert "Not tried:" in calm.verdict
+        assert "bits" not in calm.verdict
+        worse = [
+            {"flip": 0.5},
+            {"trace": 0.5},
+            {"found": 1},
+            {"found_near": 1},
+            {"alone": 1},
+            {"one_class_values": 1, "one_class_people": 3},
+            {"bits": 9.0},
+        ]
+        for changes in worse:
+            one = dataclasses.replace(calm, **changes)
+            assert len(one.findings) == 1
+            assert one.verdict.startswith("The answers give people away: ")
+            assert one.verdict.endswith("What helps is a coarser domain (`nbcfast advise`), or noise.")
+        everything = dataclasses.replace(calm, **{key: value for one in worse for key, value in one.items()})
+        assert len(everything.findings) == len(worse) - 1  # counts that are found, and near, are one
+
+    def test_of_one_class_nothing_is_measured(self):
+        found = canonical.leak(Viewset([40], {"job": [[20], [20]]}))
+        assert (
+            found.verdict == "Not measured: there is one class, and so the answers say nothing of the values."
+        )
+        assert repr(found) == "Leak(not measured: one class)"
+        assert not found.measured
+        assert {found.to_dict()[name] for name in ("flip", "trace", "found", "one_class_values", "bits")} == {
+            None
+        }
+
     def test_results_read_well(self):
         found = canonical.leak(ILL_OR_WELL)
         assert not found.high
@@ -258,4 +376,4 @@ class TestAdult:
         assert found.trace == pytest.approx(0.9948, abs=1e-4)
         assert found.flip == pytest.approx(0.9436, abs=1e-4)
         assert not found.high
-        assert "the class of 1,8" in found.verdict
+        assert "the class of 1,8" in found.verdict  # of 32,561 people

@@ -60,8 +60,8 @@ def test_canonical_is_the_default_and_says_so(run, tmp_path):
     )
     assert "what the answers give away (for you alone)" in printed
     assert "bits a weight" in printed
-    assert "values whose counts totals and answers give exactly" in printed
-    assert "people whose class shows to who knows all others" in printed
+    assert "values whose counts public totals and answers give" in printed
+    assert "people whose class shows if all others are known" in printed
     assert "values of one class only" in printed
     assert "a coarser domain (`nbcfast advise`), or noise" in printed
     assert "The values of age, sex, bmi, smoking, blood_pressure, 3 more and the class come from" in printed
@@ -442,7 +442,7 @@ def test_a_meter_says_of_how_many_values_it_is(run, tmp_path):
     _, out, _ = run(*ANYHOW, path, "--class", "dx", "--amplification", "10", "--out", tmp_path / "out")
     lines = [line.split("  ") for line in meter_of(out).splitlines()]
     meter = {line[0]: line[-1].strip() for line in lines}
-    assert meter["people whose class shows to who knows all others"] == "40 of 40"
+    assert meter["people whose class shows if all others are known"] == "40 of 40"
     assert meter["values of one class only"] == "40 of 42 (40 people)"
     assert "40 of 42 values are had by people of one class only (40 people)" in out
     assert "40 of 42 values are those of a single person each" in out

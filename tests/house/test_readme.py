@@ -212,15 +212,18 @@ def test_the_numbers_of_the_declared_domain(run, clone, monkeypatch):
     leak = found["leak"]
     said = re.search(
         r"have\s(\d+)\stuples;\s(\d+)\srows\sare\spublished,\s([\d.]+)\sbits\sa\sweight,\spublic\stotals\s"
-        r"give\sback\sthe\scounts\sof\s(\d+)\sof\s(\d+)\svalues,\sand\s(\d+)\s%\sof\s64\ssampled\speople\sleave\sno\strace",
+        r"give\sback\sthe\scounts\sof\s(\d+)\sof\s(\d+)\svalues,\sthe\sclass\sof\s(\d+)\sof\s([\d,]+)\speople\sshows,\sand"
+        r"\sthe\spresence\sof\s(\d+)",
         text,
     )
     assert said is not None
-    tuples, rows, bits, found_counts, counts, share = said.groups()
+    tuples, rows, bits, found_counts, counts, classes, people, present = said.groups()
     assert (int(tuples), int(rows)) == (found["tuples"], found["after"]["rows"])
-    assert float(bits) == round(leak["log2_range"], 1)
-    assert [int(found_counts), int(counts)] == [leak["recovered"], leak["cells"]]
-    assert int(share) == round(100 * leak["unchanged"])
+    assert float(bits) == round(leak["bits"], 1)
+    assert [int(found_counts), int(counts)] == [leak["found"], leak["cells"]]
+    assert (int(people.replace(",", "")), leak["exact"]) == (leak["sampled"], True)
+    shares = 1 - int(classes) / leak["sampled"], 1 - int(present) / leak["sampled"]
+    assert shares == pytest.approx((leak["flip"], leak["trace"]))
 
 
 def test_it_quotes_the_certificate():
