@@ -1355,6 +1355,41 @@ def _limits(entry: object, where: str) -> dict[str, Limit]:
     return limits
 
 
+# nbcfast/_wire/smoothing_form.py
+# What a release says of smoothing: the form of the number, and its words.
+
+
+SMOOTHING = re.compile(r"([1-9][0-9]{0,9})(?:/([1-9][0-9]{0,9}))?")
+MOST_SMOOTHING = 10**9  # of both numbers of the quotient: longer ones hide a text
+
+
+def smoothing_of(entry: object) -> Fraction:
+    """What was added to every count: "1" or "1/2", in lowest terms."""
+    parts = SMOOTHING.fullmatch(entry) if type(entry) is str else None
+    if parts is not None:
+        number = Fraction(int(parts[1]), int(parts[2] or 1))
+        if str(number) == entry and max(number.numerator, number.denominator) <= MOST_SMOOTHING:
+            return number
+    raise Refused(
+        'field \'smoothing\': expected a positive number as "1" or "1/2", in lowest terms and of integers up '
+        f"to 10^9, got {shown(entry)}"
+    )
+
+
+def private_text(smoothing: Fraction | None, what: str = "the private views") -> str:
+    """What a release is compared with, in words."""
+    return what if smoothing is None else f"{what} smoothed by {smoothing}"
+
+
+def smoothing_note(smoothing: Fraction) -> str:
+    """What a recipient has to know of smoothing."""
+    return (
+        f"The classifier was smoothed first: {smoothing} was added to every count of the data, zeros among "
+        "them. That makes it another classifier, and protects nobody: who gets counts back and knows this "
+        "number takes it away."
+    )
+
+
 # nbcfast/_wire/release_words.py
 # Notes and warnings of a release, which follow from its other fields.
 
@@ -1363,7 +1398,6 @@ GUARANTEE = (
     "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
     "privacy, and an attacker who knows the method can undo part of it."
 )
-UNKNOWN = "Whether all tuples are decided as by the private views is not known."
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
 ORIGINAL = "These are the original counts of the data."
 ARTIFICIAL = (
@@ -1421,27 +1455,37 @@ def release_warnings(
     if identity:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
-        yield UNKNOWN
+        yield unknown_text()
     elif differing:
         yield differing_text(differing, preserve)
 
 
-def differing_text(differing: int, preserve: str) -> str:
+def unknown_text(smoothing: Fraction | None = None) -> str:
+    """The warning that nobody has compared the classifiers."""
+    return f"Whether all tuples are decided as by {private_text(smoothing)} is not known."
+
+
+UNKNOWN = unknown_text()
+
+
+def differing_text(differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
     """The warning that so many tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
-    return f"{differing:,} tuples have {what} than in the private views."
+    return f"{differing:,} tuples have {what} than in {private_text(smoothing)}."
 
 
-def listed_text(tuples: int, differing: int, preserve: str) -> str:
+def listed_text(tuples: int, differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
     """The warning that so many of the listed tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return (
-        f"{differing:,} of the {tuples:,} listed tuples have {what} than in the private views; "
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(smoothing)}; "
         "elsewhere answers may be others too."
     )
 
 
-def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
+def canonical_notes(
+    listed: bool, equal: bool | None, bits: int | None, smoothing: Fraction | None = None
+) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
     if listed:
         first = SOME_ANSWERS
@@ -1449,7 +1493,8 @@ def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple
         first = ANSWERS
     else:
         first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
-    return first, DEPENDS, ARTIFICIAL
+    smoothed = () if smoothing is None else (smoothing_note(smoothing),)
+    return first, DEPENDS, *smoothed, ARTIFICIAL
 
 
 def canonical_warnings(
@@ -1459,6 +1504,7 @@ def canonical_warnings(
     preserve: str,
     reproducible: bool,
     accepted: bool = False,
+    smoothing: Fraction | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
@@ -1466,13 +1512,14 @@ def canonical_warnings(
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
-        yield listed_text(*listed, preserve)
+        yield listed_text(*listed, preserve, smoothing)
     elif listed is not None:
-        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
+        views = private_text(smoothing)
+        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in {views}."
     if differing:
-        yield differing_text(differing, preserve)
+        yield differing_text(differing, preserve, smoothing)
     elif differing is None and listed is None:
-        yield UNKNOWN
+        yield unknown_text(smoothing)
     if not reproducible:
         yield "Another machine may find other points that are as good."
 
@@ -1694,7 +1741,11 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
-    may_have: ClassVar[set[str]] = {"accepted", "advice"}  # each only where there is something to say
+    may_have: ClassVar[set[str]] = {
+        "accepted",
+        "advice",
+        "smoothing",
+    }  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -1727,6 +1778,9 @@ class ReleaseDocument(Form):
         if self.accepted and fields["accepted"] is not True:
             came = shown(fields["accepted"])
             raise Refused(f"field 'accepted': expected true or no such field, got {came}")
+        self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
+        if self.smoothing is not None and fields["method"] != "canonical":
+            raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -1797,12 +1851,15 @@ class ReleaseDocument(Form):
             found.append(fields["notes"][0])
         if made is not None and made["listed"] is not None:
             found.append(PUBLIC)
+        if self.smoothing is not None and not decided.get("equivalence"):
+            found.append(smoothing_note(self.smoothing))
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
         counted = decided.get("differing") is not None
         if self.differing_rows is not None and self.differing_tuples != 0 and not counted:
             rows = short(self.differing_rows)
-            found.append(f"{rows} rows of the private table are decided otherwise than by the private views.")
+            views = private_text(self.smoothing)
+            found.append(f"{rows} rows of the private table are decided otherwise than by {views}.")
         # What was made again is no marginal but what its method makes of answers, or of the counts.
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
@@ -1850,9 +1907,9 @@ class ReleaseDocument(Form):
         listed = None if self.canonical is None else self.canonical["listed"]
         preserve, found = self.fields["preserve"], []
         if listed is not None:
-            found.append(listed_text(listed["tuples"], listed["differing"], preserve))
+            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.smoothing))
         if self.differing_tuples:
-            found.append(differing_text(self.differing_tuples, preserve))
+            found.append(differing_text(self.differing_tuples, preserve, self.smoothing))
         return found
 
     def _of_the_private_views(self) -> list[str]:
@@ -1861,21 +1918,20 @@ class ReleaseDocument(Form):
         if fields["identity"]:
             return [ORIGINAL]
         what = "The order of all classes" if fields["preserve"] == "order" else "The best class"
+        views = private_text(self.smoothing)
         listed = None if self.canonical is None else self.canonical["listed"]
         if listed is not None:
             if not listed["differing"]:
-                return [
-                    f"{what} is that of the private views on all {short(listed['tuples'])} listed tuples."
-                ]
+                return [f"{what} is that of {views} on all {short(listed['tuples'])} listed tuples."]
             other, of = listed["differing"], f"{short(listed['tuples'])} listed tuples"
         elif self.differing_tuples is None:
             return []
         elif not self.differing_tuples:
             how = fields["equivalence"]
-            return [f"{what} is that of the private views on all {short(self.tuples)} tuples (by {how})."]
+            return [f"{what} is that of {views} on all {short(self.tuples)} tuples (by {how})."]
         else:
             other, of = self.differing_tuples, f"{short(self.tuples)} tuples"
-        return [f"{what} is another than in the private views on {short(other)} of {of}, and on no more."]
+        return [f"{what} is another than in {views} on {short(other)} of {of}, and on no more."]
 
     def _words(self) -> None:
         """Whether the words are those that go with the fields: these and no others, in this order."""
@@ -1890,7 +1946,7 @@ class ReleaseDocument(Form):
             )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
-            notes = canonical_notes(listed is not None, equal, made["bits"])
+            notes = canonical_notes(listed is not None, equal, made["bits"], self.smoothing)
             warnings = canonical_warnings(
                 made["undeclared"],
                 None if listed is None else (listed["tuples"], listed["differing"]),
@@ -1898,6 +1954,7 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
                 self.accepted,
+                self.smoothing,
             )
         if self.advice is not None:
             advice = self.advice

@@ -25,6 +25,7 @@ from nbcfast._wire.release_words import (
     release_notes,
     release_warnings,
 )
+from nbcfast._wire.smoothing_form import private_text, smoothing_note, smoothing_of
 from nbcfast._wire.typed_values import domain, in_words, label
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ class ReleaseDocument(Form):
     """
 
     names = FIELDS
-    may_have: ClassVar[set[str]] = {"accepted", "advice"}  # each only where there is something to say
+    may_have: ClassVar[set[str]] = {
+        "accepted",
+        "advice",
+        "smoothing",
+    }  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "attacker": ("row", "worlds"),
         "equivalence": ("identity", "enumeration", "meet in the middle", "interval", "none"),
@@ -104,6 +109,9 @@ class ReleaseDocument(Form):
         if self.accepted and fields["accepted"] is not True:
             came = shown(fields["accepted"])
             raise Refused(f"field 'accepted': expected true or no such field, got {came}")
+        self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
+        if self.smoothing is not None and fields["method"] != "canonical":
+            raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -174,12 +182,15 @@ class ReleaseDocument(Form):
             found.append(fields["notes"][0])
         if made is not None and made["listed"] is not None:
             found.append(PUBLIC)
+        if self.smoothing is not None and not decided.get("equivalence"):
+            found.append(smoothing_note(self.smoothing))
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
         counted = decided.get("differing") is not None
         if self.differing_rows is not None and self.differing_tuples != 0 and not counted:
             rows = short(self.differing_rows)
-            found.append(f"{rows} rows of the private table are decided otherwise than by the private views.")
+            views = private_text(self.smoothing)
+            found.append(f"{rows} rows of the private table are decided otherwise than by {views}.")
         # What was made again is no marginal but what its method makes of answers, or of the counts.
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
@@ -227,9 +238,9 @@ class ReleaseDocument(Form):
         listed = None if self.canonical is None else self.canonical["listed"]
         preserve, found = self.fields["preserve"], []
         if listed is not None:
-            found.append(listed_text(listed["tuples"], listed["differing"], preserve))
+            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.smoothing))
         if self.differing_tuples:
-            found.append(differing_text(self.differing_tuples, preserve))
+            found.append(differing_text(self.differing_tuples, preserve, self.smoothing))
         return found
 
     def _of_the_private_views(self) -> list[str]:
@@ -238,21 +249,20 @@ class ReleaseDocument(Form):
         if fields["identity"]:
             return [ORIGINAL]
         what = "The order of all classes" if fields["preserve"] == "order" else "The best class"
+        views = private_text(self.smoothing)
         listed = None if self.canonical is None else self.canonical["listed"]
         if listed is not None:
             if not listed["differing"]:
-                return [
-                    f"{what} is that of the private views on all {short(listed['tuples'])} listed tuples."
-                ]
+                return [f"{what} is that of {views} on all {short(listed['tuples'])} listed tuples."]
             other, of = listed["differing"], f"{short(listed['tuples'])} listed tuples"
         elif self.differing_tuples is None:
             return []
         elif not self.differing_tuples:
             how = fields["equivalence"]
-            return [f"{what} is that of the private views on all {short(self.tuples)} tuples (by {how})."]
+            return [f"{what} is that of {views} on all {short(self.tuples)} tuples (by {how})."]
         else:
             other, of = self.differing_tuples, f"{short(self.tuples)} tuples"
-        return [f"{what} is another than in the private views on {short(other)} of {of}, and on no more."]
+        return [f"{what} is another than in {views} on {short(other)} of {of}, and on no more."]
 
     def _words(self) -> None:
         """Whether the words are those that go with the fields: these and no others, in this order."""
@@ -267,7 +277,7 @@ class ReleaseDocument(Form):
             )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
-            notes = canonical_notes(listed is not None, equal, made["bits"])
+            notes = canonical_notes(listed is not None, equal, made["bits"], self.smoothing)
             warnings = canonical_warnings(
                 made["undeclared"],
                 None if listed is None else (listed["tuples"], listed["differing"]),
@@ -275,6 +285,7 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
                 self.accepted,
+                self.smoothing,
             )
         if self.advice is not None:
             advice = self.advice

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.messages import listing
+from nbcfast._wire.smoothing_form import private_text, smoothing_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
 
 GUARANTEE = (
     "The limit holds against an attacker who takes these counts as those of the data. It is not differential "
     "privacy, and an attacker who knows the method can undo part of it."
 )
-UNKNOWN = "Whether all tuples are decided as by the private views is not known."
 FLATTENED = "Counts, here and in a synthetic table, are powers of those of the data, and not its marginals."
 ORIGINAL = "These are the original counts of the data."
 ARTIFICIAL = (
@@ -72,27 +73,37 @@ def release_warnings(
     if identity:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
-        yield UNKNOWN
+        yield unknown_text()
     elif differing:
         yield differing_text(differing, preserve)
 
 
-def differing_text(differing: int, preserve: str) -> str:
+def unknown_text(smoothing: Fraction | None = None) -> str:
+    """The warning that nobody has compared the classifiers."""
+    return f"Whether all tuples are decided as by {private_text(smoothing)} is not known."
+
+
+UNKNOWN = unknown_text()
+
+
+def differing_text(differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
     """The warning that so many tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
-    return f"{differing:,} tuples have {what} than in the private views."
+    return f"{differing:,} tuples have {what} than in {private_text(smoothing)}."
 
 
-def listed_text(tuples: int, differing: int, preserve: str) -> str:
+def listed_text(tuples: int, differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
     """The warning that so many of the listed tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return (
-        f"{differing:,} of the {tuples:,} listed tuples have {what} than in the private views; "
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(smoothing)}; "
         "elsewhere answers may be others too."
     )
 
 
-def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple[str, ...]:
+def canonical_notes(
+    listed: bool, equal: bool | None, bits: int | None, smoothing: Fraction | None = None
+) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
     if listed:
         first = SOME_ANSWERS
@@ -100,7 +111,8 @@ def canonical_notes(listed: bool, equal: bool | None, bits: int | None) -> tuple
         first = ANSWERS
     else:
         first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
-    return first, DEPENDS, ARTIFICIAL
+    smoothed = () if smoothing is None else (smoothing_note(smoothing),)
+    return first, DEPENDS, *smoothed, ARTIFICIAL
 
 
 def canonical_warnings(
@@ -110,6 +122,7 @@ def canonical_warnings(
     preserve: str,
     reproducible: bool,
     accepted: bool = False,
+    smoothing: Fraction | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
@@ -117,13 +130,14 @@ def canonical_warnings(
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
-        yield listed_text(*listed, preserve)
+        yield listed_text(*listed, preserve, smoothing)
     elif listed is not None:
-        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in the private views."
+        views = private_text(smoothing)
+        yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in {views}."
     if differing:
-        yield differing_text(differing, preserve)
+        yield differing_text(differing, preserve, smoothing)
     elif differing is None and listed is None:
-        yield UNKNOWN
+        yield unknown_text(smoothing)
     if not reproducible:
         yield "Another machine may find other points that are as good."
 

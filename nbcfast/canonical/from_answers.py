@@ -56,6 +56,8 @@ class Parameters:
         The sha256 of the public list of tuples, if answers are kept there only.
     undeclared : tuple
         The attributes whose values were taken from rows.
+    smoothing : Fraction or None
+        What was added to every count before the classifier was asked.
     class_name : str or None
     advice : Advised or None
         Which choice of a menu the domain is.
@@ -70,6 +72,7 @@ class Parameters:
     rows: RowsArgument = "smallest"
     list_digest: str | None = None
     undeclared: tuple[str | None, ...] = ()
+    smoothing: Fraction | None = None
     class_name: str | None = None
     advice: Advised | None = None
 
@@ -190,6 +193,7 @@ def _certified(rounded: Rounded, points: PointClaims, asked: AnyBox, parameters:
         equivalence="none" if differing is None else rounded.equivalence,
         tuples=math.prod(asked.sizes),
         differing_tuples=differing,
+        smoothing=parameters.smoothing,
         canonical=claims,
         advice=parameters.advice,
     )

@@ -30,6 +30,7 @@ from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
+from nbcfast.views.smoothing import constant
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -46,6 +47,7 @@ def release(
     bits: int | None = None,
     rows: RowsArgument = "smallest",
     attacker: Attacker = "row",
+    alpha: Numeral | None = None,
     class_name: str | None = None,
     advice: Advised | None = None,
     threads: int | None = None,
@@ -85,6 +87,10 @@ def release(
         posteriors than more rows would.
     attacker : {"row", "worlds"}
         "worlds" asks for Lambda <= amplification / 2, which must be above 1.
+    alpha : int, Fraction, str or float, optional
+        Publish the classifier with so much added to every private count, see `Viewset.smoothed`: a value
+        that a class has no row of is then no rule without exceptions, and scores are better. It is public,
+        stands in the certificate, and protects nobody.
     class_name : str, optional
         The name of the class column, for synthetic tables.
     advice : Advised, optional
@@ -130,6 +136,7 @@ def release(
     demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = min(safety.allowed_amplification(demanded, attacker), Fraction(SHARPEST))
     choice(preserve, ("label", "order"), "preserve")
+    smoothing = None if alpha is None else constant(alpha)
     if bits is not None:
         bits = _bits(bits)
     reason = not_here(views, preserve=preserve, listed=tuples is not None)
@@ -138,6 +145,8 @@ def release(
     codes = None if tuples is None else listed_codes(views, tuples)
     names = nameless_counts(views)
     _expect_choice(advice, names)
+    if smoothing is not None:
+        views = views.smoothed(smoothing)
     asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
     parameters = Parameters(
         names=names,
@@ -149,6 +158,7 @@ def release(
         rows=rows,
         list_digest=None if codes is None else listed_digest(names, codes),
         undeclared=undeclared(names),
+        smoothing=None if smoothing is None else Fraction(smoothing),
         class_name=class_name,
         advice=advice,
     )

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from nbcfast._core.numbers import amount_text
 from nbcfast._wire.messages import printable
+from nbcfast._wire.smoothing_form import private_text
 from nbcfast.published.certificate import same_text
 from nbcfast.published.release import Release
 from nbcfast.publishing.words import amount
@@ -118,16 +119,19 @@ def same_line(release: Release) -> str:
             certificate.equivalence,
             None,
             listed.tuples,
+            certificate.smoothing,
         )
     if certificate.differing_tuples is None:
         what = "the order of all classes" if certificate.preserve == "order" else "the best class"
-        return f"not compared: {what} on {readable(certificate.tuples)} tuples"
+        to = "" if certificate.smoothing is None else f" with {private_text(certificate.smoothing)}"
+        return f"not compared{to}: {what} on {readable(certificate.tuples)} tuples"
     return same_text(
         certificate.preserve,
         certificate.tuples,
         certificate.differing_tuples,
         certificate.equivalence,
         certificate.differing_rows,
+        smoothing=certificate.smoothing,
     )
 
 

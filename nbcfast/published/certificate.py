@@ -15,9 +15,11 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.release_form import MOST_BITS, contradiction
 from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
+from nbcfast._wire.smoothing_form import private_text
 from nbcfast.published.advised import Advised
 from nbcfast.published.typed import limit_text
 from nbcfast.views import Viewset
+from nbcfast.views.smoothing import constant
 
 METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
@@ -32,25 +34,30 @@ def same_text(
     proof: str,
     rows: int | None = None,
     listed: int | None = None,
+    smoothing: Fraction | None = None,
 ) -> str:
-    """Whether a classifier is the private one, and how that was established.
+    """Whether a classifier is the private one, or this smoothed, and how that was established.
 
     Of all `tuples`, or of the `listed` ones where only these were compared, so many are decided otherwise, or
     some where that is None; so are so many `rows` of the table.
     """
     what = "the order of all classes" if preserve == "order" else "the best class"
     of = f"{amount_text(tuples)} tuples"
+    to = "" if smoothing is None else f" {private_text(smoothing, 'to the private classifier')}"
     if listed is not None:
         if differing:
-            return f"not identical: {what} differs on {differing:,} of {listed:,} listed tuples"
-        return f"{what} as before on {listed:,} listed tuples of {of}"
+            return f"not identical{to}: {what} differs on {differing:,} of {listed:,} listed tuples"
+        as_before = (
+            "as before" if smoothing is None else f"as of {private_text(smoothing, 'the private classifier')}"
+        )
+        return f"{what} {as_before} on {listed:,} listed tuples of {of}"
     if proof == "identity":
         return f"identical: these are the original counts, {of}"
     if differing == 0:
-        return f"identical: {what} on all {of} (proven by {proof})"
+        return f"identical{to}: {what} on all {of} (proven by {proof})"
     number = "some" if differing is None else amount_text(differing)
     also = "" if rows is None else f", and on {amount_text(rows)} rows of the input"
-    return f"not identical: {what} differs on {number} of {of}{also}"
+    return f"not identical{to}: {what} differs on {number} of {of}{also}"
 
 
 class PublicList(NamedTuple):
@@ -159,6 +166,8 @@ class Certificate:
         Of the library that made the release.
     accepted : bool
         Whether the publisher accepted whatever the answers give away, so that no limit on it had to be kept.
+    smoothing : int, Fraction, str or float, optional
+        With method "canonical" alone: what was added to every private count first. Kept as a Fraction.
     r : int, Fraction, str or float, and
     prior : sequence of numbers
         With method "est", and only there: the odds of two classes are within a factor r of those of the
@@ -193,6 +202,7 @@ class Certificate:
     warnings: tuple[str, ...] = None  # type: ignore[assignment]
     version: str = __version__
     accepted: bool = False
+    smoothing: Fraction | None = None
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
     canonical: Canonical | None = None
@@ -253,10 +263,17 @@ class Certificate:
                 f"canonical must be a Canonical with method 'canonical' and only there, got "
                 f"{type(self.canonical).__name__} with method {self.method!r}"
             )
+        self._check_smoothing()
         self._check_closeness()
         self._check_advice()
         if derived:
             object.__setattr__(self, "warnings", self.warned)
+
+    def _check_smoothing(self) -> None:
+        if self.smoothing is not None:
+            if self.method != "canonical":
+                raise ValueError(f"smoothing belongs to method 'canonical', got method {self.method!r}")
+            object.__setattr__(self, "smoothing", Fraction(constant(self.smoothing, "smoothing")))
 
     def _check_closeness(self) -> None:
         if self.method != "est":
@@ -324,7 +341,8 @@ class Certificate:
         of_choice = () if self.advice is None else self.advice.notes
         if self.canonical is not None:
             found = self.canonical
-            return (*canonical_notes(found.listed is not None, self.equal, found.bits), *of_choice)
+            words = canonical_notes(found.listed is not None, self.equal, found.bits, self.smoothing)
+            return (*words, *of_choice)
         return (*release_notes(self.identity, self.gauge), *of_choice)
 
     @property
@@ -342,6 +360,7 @@ class Certificate:
                 self.preserve,
                 found.reproducible,
                 self.accepted,
+                self.smoothing,
             )
         )
 

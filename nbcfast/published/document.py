@@ -146,6 +146,8 @@ def fields_of(release: Release) -> Document:
     }
     if certificate.accepted:
         document["accepted"] = True
+    if certificate.smoothing is not None:
+        document["smoothing"] = str(certificate.smoothing)
     if certificate.r is not None and certificate.prior is not None:
         document["r"] = json_rational(certificate.r)
         document["prior"] = [json_rational(number) for number in certificate.prior]

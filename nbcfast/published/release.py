@@ -109,6 +109,8 @@ class Release(Published):
             how = f"{made.preserve} not proven"
         else:
             how = f"{made.preserve} {kept[made.equal]} ({made.equivalence})"
+        if made.smoothing is not None:
+            how += f", smoothed by {made.smoothing}"
         limit = f"amplification <= {limit_text(made.amplification)}"
         if made.r is not None:
             limit = f"r <= {limit_text(made.r)} of the prior"

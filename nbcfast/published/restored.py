@@ -34,6 +34,7 @@ def release_of(document: ReleaseDocument, where: str) -> Release:
         differing_tuples=document.differing_tuples,
         differing_rows=document.differing_rows,
         accepted=document.accepted,
+        smoothing=document.smoothing,
         warnings=tuple(fields["warnings"]),
         r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),

@@ -98,7 +98,8 @@ def verify(
         Pass over regular files and folders that the certificate does not name. Then there is no check of
         the folder; they are listed in `.ignored`, as nothing covers them.
     progress : callable, optional
-        Called as progress(done, total) while the classifiers are compared.
+        Called as progress(done, total) while the classifiers are compared. Where the certificate says that
+        the classifier was smoothed, the private one is smoothed by as much first.
 
     Returns
     -------
@@ -261,6 +262,8 @@ def _of_counts(
         try:
             private, table = counted(release, against, class_name)
             private = aligned(private, release.views)
+            if release.certificate.smoothing is not None:
+                private = private.smoothed(release.certificate.smoothing)
         except ValueError as error:
             private, fault = None, f"these are not the views of the release: {error}"
     if document.canonical is not None or tuples is not None:

@@ -10,6 +10,7 @@ from nbcfast._core.dtypes import Counts, Places
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import amount_text
 from nbcfast._reading.source import AnyTable
+from nbcfast._wire.smoothing_form import private_text
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import difference
 from nbcfast.canonical.by_strata import split
@@ -48,6 +49,9 @@ def compared(
         places = differing_rows(private, release.views, table, made.preserve, None)
         rows = len(places) if table.weights is None else int(table.weights[places].sum())
     checks, found = _same(release, private, tuples, progress)
+    if made.smoothing is not None:
+        beside = f"beside {private_text(made.smoothing, 'the private classifier')}: "
+        checks = [(name, holds, f"{beside}{text}") for name, holds, text in checks]
     if rows is not None:
         text = f"{amount_text(rows)} rows of the table are decided otherwise"
         same = rows == made.differing_rows
@@ -55,7 +59,9 @@ def compared(
         checks.append(("differing", same, f"{text}, {stated}"))
     if found is None or not all(holds for _, holds, _ in checks):
         return checks, None
-    return checks, same_text(made.preserve, made.tuples, found.differing, found.proof, rows, found.listed)
+    return checks, same_text(
+        made.preserve, made.tuples, found.differing, found.proof, rows, found.listed, made.smoothing
+    )
 
 
 class Differing(NamedTuple):

@@ -18,6 +18,7 @@ from nbcfast.table import Domain
 from nbcfast.table.values import Value, normalise
 from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
 from nbcfast.views.scoring import order, predict, tied_tuples
+from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
 
 if TYPE_CHECKING:
@@ -270,6 +271,39 @@ class Viewset:
         """
         expected = self.class_counts.tolist()
         return all(column_sums(array) == expected for array in self.counts.values())
+
+    def smoothed(self, alpha: Numeral) -> Viewset:
+        """The views of whole rows whose classifier is exactly Laplace's, with `alpha` added to every count.
+
+        That is P_c prod_i (N + alpha) / (P_c + alpha * (number of values)): no score is 0, and none says
+        more of a value than its rows do. The counts are long integers, and add up in every attribute.
+        It protects nobody: whoever knows alpha takes it away from counts that come back.
+
+        Parameters
+        ----------
+        alpha : int, Fraction, str or float
+            Positive, a quotient of integers up to 10^9; a float means its shortest decimal text.
+
+        Returns
+        -------
+        Viewset
+            Realistic, with the labels and domains of these views. Of the values of a domain those that no
+            row has count too: with declared domains that is public.
+
+        Raises
+        ------
+        ValueError
+            If alpha is none of these, or the views are not realistic.
+        Infeasible
+            If the counts would be too long.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 1], [0, 1]]})
+        >>> views.smoothed(1).counts["job"].tolist()
+        [[24, 10], [6, 10]]
+        """
+        return smoothed(self, alpha)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Viewset):

@@ -38,6 +38,7 @@ PUBLISHED = {
     "canonical": lambda: canonical.release(VIEWS, 4),
     "bits": lambda: canonical.release(VIEWS, 4, bits=1),
     "listed": lambda: canonical.release(VIEWS, 4, tuples={"job": ["a", "b"], "sex": ["f", "x"]}),
+    "smoothed": lambda: canonical.release(VIEWS, 4, alpha="1/2"),
     "accepted": lambda: accepting(canonical.release(VIEWS, 4)),
     "accepted powers": lambda: accepting(nbcfast.safety_transform(VIEWS, 4, class_name="y")),
     "partition": lambda: skyline.anonymize(Table(PEOPLE), ["job", "age"], "ill", k=2),
