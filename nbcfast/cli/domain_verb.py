@@ -22,8 +22,8 @@ from nbcfast.publishing.words import label
 MOST_LISTED = 1_000  # columns of which a line is printed
 TO_DECIDE = (
     "Values and ranges come from the rows of {file}: whoever publishes with them as they are says which "
-    "values occur. Check every line of {out} against the code book: add values that nobody has this time, take away "
-    "those that name people, and set edges that mean something.",
+    "values occur. Check every line of {out} against the code book: add values that nobody has this time, "
+    "take away those that name people, and set edges that mean something.",
     "Fewer and coarser values are safer, and often no worse: leave out what the class does not depend on.",
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -192,9 +191,7 @@ class Option:
         others = [value for value in values if value is not None]
         no_bins = [value for value in others if not self._could_lie_between(value)]
         if no_bins:
-            # Of texts the one that made a column of numbers one of texts.
-            strange = [value for value in no_bins if not is_number(value)] or no_bins
-            return f"expected {expected} to bin, got {raw.kind}, such as {', '.join(map(repr, strange[:2]))}"
+            return f"expected {expected} to bin, got {raw.kind}, such as {', '.join(map(repr, no_bins[:2]))}"
         edges = self._edges
         low, high = (_end(edges[0], "-inf"), _end(edges[-1], "inf"))
         null = ', and null is declared with "null": true beside the edges' if None in values else ""
@@ -205,7 +202,7 @@ class Option:
         """Whether a value is of the kind that the edges are."""
         if self._dates:
             return isinstance(value, str) and DATE.fullmatch(value) is not None
-        return isinstance(value, int | float | Interval) and not isinstance(value, bool)
+        return is_number(value) or (isinstance(value, int | float | Interval) and not isinstance(value, bool))
 
     @property
     def _edges(self) -> list[object]:
@@ -233,6 +230,8 @@ class Option:
             codes[: len(raw.head)] = [self._bin_around(value) for value in raw.head]
         elif raw.kind == "text" and self._dates:
             codes[: len(raw.head)] = [self._bin_of_date(str(value)) for value in raw.head]
+        elif raw.kind == "text":
+            codes[: len(raw.head)] = [self._bin_of_text(str(value)) for value in raw.head]
         if self.entry.get("null") is True and None in raw.tail and self.domain is not None:
             codes[raw.index[None]] = len(self.domain) - 1
         return codes
@@ -246,6 +245,13 @@ class Option:
             if starts and (one.high is None or (value.high is not None and value.high <= one.high)):
                 return place
         return -1
+
+    def _bin_of_text(self, value: str) -> int:
+        """The bin that holds the number that a text is: one such as 16.00 makes a column one of texts."""
+        if not is_number(value):
+            return -1
+        number = exact(value, "value")
+        return next((place for place, one in enumerate(self._intervals) if number in one), -1)
 
     def _bin_of_date(self, value: str) -> int:
         """The bin that holds a date or a moment."""
@@ -296,9 +302,9 @@ def _named(values: Sequence[Value], n: int) -> str:
 
 
 def is_number(value: Value) -> bool:
-    """Whether a text could pass for a number."""
-    with suppress(ValueError, OverflowError):
-        return isinstance(value, str) and math.isfinite(float(value))
+    """Whether a text is a number in plain digits."""
+    with suppress(ValueError):
+        return isinstance(value, str) and exact(value, "value") is not None
     return False
 
 

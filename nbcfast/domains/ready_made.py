@@ -10,7 +10,7 @@ from nbcfast._core.numbers import Number, exact
 from nbcfast.domains.declarations import Declared
 from nbcfast.domains.identifying import names_people
 from nbcfast.domains.menu import Menu
-from nbcfast.domains.option import Option
+from nbcfast.domains.option import Option, is_number
 from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table
 from nbcfast.table.values import DATE, Interval, Value
@@ -132,8 +132,10 @@ def _distinct(entries: list[Entry]) -> list[Entry]:
 
 
 def _numbers(values: tuple[Value, ...] | list[Value]) -> list[Number]:
-    """The values in increasing order where all are finite numbers, but for null; else none."""
+    """The values in increasing order where all are numbers, or texts of numbers, but for null; else none."""
     listed = [value for value in values if value is not None]
+    if listed and all(map(is_number, listed)):
+        return sorted(exact(value, "value") for value in listed)
     if any(isinstance(value, bool) or not isinstance(value, int | float) for value in listed):
         return []
     finite = [value for value in listed if isinstance(value, int | float) and abs(value) != float("inf")]
@@ -186,7 +188,8 @@ def _multiples(step: Number, low: Number, high: Number) -> list[Number]:
 
 def _plain(number: Number) -> int | float:
     """A round number as JSON has it."""
-    return int(number) if Fraction(number).denominator == 1 else float(number)
+    is_whole = Fraction(number).denominator == 1 and -(1 << 63) <= number < 1 << 63
+    return int(number) if is_whole else float(number)
 
 
 def _joined(values: list[Value], null: Entry) -> Entry:

@@ -109,9 +109,9 @@ def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposa
         listed = ", ".join(map(repr, strange))
         return proposed(out, f"numbers but for {listed}: read again with that as a null, or as sets")
     if n_values > FEW_TEXTS and (kind == "text" or is_class):
-        dates = [] if is_class else _bins(column, n_rows)
-        if dates:
-            return proposed(dates[0], "edges of the rows' range, rounded outward: set your own")
+        bins = [] if is_class else _bins(column, n_rows)
+        if bins:  # dates, or numbers that are written as 16.00
+            return proposed(bins[0], "edges over the rows' range, rounded outward: set your own")
         return proposed(out, f"{n_values:,} texts, which are not listed: put them into sets")
     if kind == "interval":
         bins = _bins(column, n_rows)
@@ -121,10 +121,10 @@ def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposa
         return proposed(out, "no row")
     if n_values == 1 and not is_class:
         return proposed(out, "the same in every row: it says nothing")
-    few = FEW_NUMBERS if kind == "int" else 0 if kind == "float" else FEW_TEXTS
+    bins = _bins(column, n_rows)  # of numbers and dates, which texts may be
+    few = 0 if kind == "float" else FEW_NUMBERS if bins or kind == "int" else FEW_TEXTS
     if is_class or n_values <= few:
         return proposed({"values": values}, "values of the rows: check them against the code book")
-    bins = _bins(column, n_rows)
     if not bins:
         return proposed(out, "no bins fit: set your own")
     return proposed(bins[0], "edges over the rows' range, rounded outward: set your own")

@@ -254,9 +254,9 @@ def read_like(
     for name in names:
         bins = [value for value in views.domain(name) if isinstance(value, Interval)]
         option = None if declared is None else declared.options.get(name)
-        if option is not None and not bins and not option.out and "values" not in option.entry:
+        if option is not None and not option.out and "values" not in option.entry:
             table = option.applied(table, name, strays=True)
-        if bins and not _is_binned(table, name):
+        elif bins and not _is_binned(table, name):
             try:
                 table = table.bin(name, edges=_and_between(bins))
             except (TypeError, ValueError) as error:

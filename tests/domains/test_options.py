@@ -31,6 +31,11 @@ def put(entry, values):
         ({"edges": [0, 10, None]}, [0, 9, 10, 10**12], [Interval(0, 10)] * 2 + [Interval(10, None)] * 2),
         ({"edges": [None, 0, None]}, [float("-inf"), float("inf")], [Interval(None, 0), Interval(0, None)]),
         ({"edges": [0, 5, 9], "labels": ["low", "high"]}, [0, 5, 8], ["low", "high", "high"]),
+        (
+            {"edges": [0, 16, 99]},
+            ["015.99", "16.00", "1e1"],
+            [Interval(0, 16), Interval(16, 99), Interval(0, 16)],
+        ),
         ({"edges": [0, 9], "null": True}, [3, None], [Interval(0, 9), None]),
         ({"edges": [0, 9], "null": True}, [None, None], [None, None]),
         ({"width": 10, "from": 0, "to": 30, "open": True}, [-4, 11, 99], ["lo", Interval(10, 20), "hi"]),

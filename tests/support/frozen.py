@@ -62,6 +62,7 @@ SETS = """\
  "glucose": {"groups": {"usual": ["low", "normal"], "raised": ["raised", "high"]}},
  "diagnosis": ["healthy", "diabetes"]}
 """
+LEVELS = "low;usual\nnormal;usual\nraised;unusual\nhigh;unusual\n"
 PAIRS = "glucose,relatives\nlow,0\nlow,1\nnormal,0\nnormal,1\nnormal,2\nraised,1\nhigh,2\n"
 
 TEMPLATE = "'Job,Country -> Bankruptcy=Discharged <= 75%'"
@@ -71,11 +72,14 @@ THREE = "--columns age,glucose,relatives"
 # makes it.
 COMMANDS = {
     "inspect": "inspect patients.csv --class diagnosis",
+    "domain": "domain small.csv --class diagnosis --out begun.json",
     "inspect-nulls": "inspect kinds.csv --class label --weights n",
     "publish": "publish patients.csv --accept-answers --class diagnosis --amplification 4 --out release",
     "publish-breach": "publish patients.csv --accept-answers --class diagnosis --breach 0.5 0.8 --out by-breach",
     "publish-bits": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --bits 3 --out bits",
     "publish-declared": "publish small.csv --accept-answers --class diagnosis --amplification 3/2 --domain menu.json --out declared",
+    "publish-words": "publish small.csv --class diagnosis --amplification 3/2 --bin age=30,60 --leave-out sex "
+    "--group glucose=sets.csv --out words",
     "publish-tuples": "publish patients.csv --accept-answers --class diagnosis --amplification 4 --columns glucose,relatives "
     "--tuples pairs.csv --out listed",
     "publish-rows": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --rows 60000 --out rows",
@@ -103,6 +107,7 @@ COMMANDS = {
     "verify-bits": "verify bits",
     "verify-bits-against": "verify bits --against patients.csv",
     "verify-declared": "verify declared",
+    "verify-words": "verify words --against small.csv --group glucose=sets.csv",
     "verify-tuples": "verify listed --tuples pairs.csv --against patients.csv",
     "verify-rows": "verify rows",
     "verify-differing": "verify differing",
@@ -190,6 +195,7 @@ def prepare(folder):
         "sets.json": SETS,
         "coarse.json": COARSE,
         "pairs.csv": PAIRS,
+        "sets.csv": LEVELS,
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,75 @@
+"""Skeletons: a domain to begin with."""
+
+import json
+
+import pytest
+
+import nbcfast
+from nbcfast.domains import declared, skeleton
+from nbcfast.domains.skeleton import skeleton_text
+
+N = 120
+TABLE = nbcfast.Table(
+    {
+        "id": [f"P{row}" for row in range(N)],
+        "number": list(range(N)),
+        "age": [20 + row % 60 for row in range(N)],
+        "bmi": [20 + row % 50 / 10 for row in range(N)],
+        "children": [row % 4 for row in range(N)],
+        "sex": ["f", "m", None] * (N // 3),
+        "born": [f"{1950 + row % 40}-03-01" for row in range(N)],
+        "cost": [f"{row % 40}.00" for row in range(N - 1)] + ["?"],
+        "same": ["x"] * N,
+        "smokes": [True, False] * (N // 2),
+        "note": [f"words {row}" for row in range(101)] + ["words 0"] * (N - 101),
+        "grade": [row % 30 for row in range(N)],
+    }
+)
+
+
+@pytest.fixture
+def proposals():
+    return {proposal.name: proposal for proposal in skeleton(TABLE, "grade")}
+
+
+def test_a_domain_for_every_column(proposals):
+    assert {name: proposal.text for name, proposal in proposals.items()} == {
+        "id": "left out",
+        "number": "left out",
+        "age": "5 bins",
+        "bmi": "5 bins",
+        "children": "4 values",
+        "sex": "3 values",
+        "born": "5 bins",
+        "cost": "left out",
+        "same": "left out",
+        "smokes": "2 values",
+        "note": "left out",
+        "grade": "30 values",
+    }
+
+
+def test_why_a_column_is_left_out(proposals):
+    assert proposals["id"].reason == "names people: 120 values in 120 rows"
+    assert proposals["same"].reason == "the same in every row: it says nothing"
+    assert proposals["note"].reason == "101 texts, which are not listed: put them into sets"
+    assert proposals["cost"].reason.startswith("numbers but for '?': read again with that as a null")
+
+
+def test_the_text_is_a_domain_that_holds_every_row(tmp_path, proposals):
+    path = tmp_path / "domain.json"
+    path.write_text(skeleton_text(list(proposals.values())), encoding="utf-8")
+    assert len(path.read_text(encoding="utf-8").splitlines()) == len(TABLE.names) + 2
+    table = declared(path).applied(TABLE)
+    assert table.names == ("age", "bmi", "children", "sex", "born", "smokes", "grade")
+    assert table.n_rows == N
+    assert json.loads(path.read_text(encoding="utf-8"))["sex"] == {"values": ["f", "m", None]}
+
+
+def test_a_class_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="got 'ill'"):
+        skeleton(TABLE, "ill")
+
+
+def test_no_rows():
+    assert [proposal.text for proposal in skeleton(TABLE.take([]))] == ["left out"] * len(TABLE.names)
