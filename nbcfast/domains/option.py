@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Number, exact
 from nbcfast._wire import menus, typed_values
 from nbcfast.table.bins import place_between
 from nbcfast.table.domain import Domain
@@ -217,8 +220,15 @@ class Option:
     @cached_property
     def _intervals(self) -> list[Interval]:
         """The bins of numbers."""
-        bounds = [None if edge is None else exact(edge, "each edge") for edge in self._edges]
-        return [Interval(low, high) for low, high in pairwise(bounds)]
+        return [Interval(low, high) for low, high in pairwise(self._bounds)]
+
+    @cached_property
+    def _bounds(self) -> list[Number | None]:
+        return [None if edge is None else exact(edge, "each edge") for edge in self._edges]
+
+    @cached_property
+    def _dated_bounds(self) -> list[tuple[Decimal, str] | None]:
+        return [None if edge is None else date_key(str(edge)) for edge in self._edges]
 
     def _binned(self, raw: Domain) -> Longs:
         codes = np.full(len(raw), -1, np.int64)
@@ -250,19 +260,13 @@ class Option:
         """The bin that holds the number that a text is: one such as 16.00 makes a column one of texts."""
         if not is_number(value):
             return -1
-        number = exact(value, "value")
-        return next((place for place, one in enumerate(self._intervals) if number in one), -1)
+        return _bin_of(exact(value, "value"), self._bounds)
 
     def _bin_of_date(self, value: str) -> int:
         """The bin that holds a date or a moment."""
         if DATE.fullmatch(value) is None:
             return -1
-        moment = date_key(value)
-        bounds = [None if edge is None else date_key(str(edge)) for edge in self._edges]
-        for place, (low, high) in enumerate(pairwise(bounds)):
-            if (low is None or low <= moment) and (high is None or moment < high):
-                return place
-        return -1
+        return _bin_of(date_key(value), self._dated_bounds)
 
     def _grouped(self, raw: Domain) -> Longs:
         groups, other = self.entry["groups"], self.entry.get("other")
@@ -285,6 +289,18 @@ class Option:
         if None in raw.tail:
             codes[raw.index[None]] = group_of.get((False, None), -1)
         return codes
+
+
+Key = TypeVar("Key", Number, tuple[Decimal, str])
+
+
+def _bin_of(key: Key, bounds: list[Key | None]) -> int:
+    """The half-open bin between rising bounds that holds a key, -1 where none does; None is an open end."""
+    inner = [bound for bound in bounds[1:-1] if bound is not None]
+    low, high = bounds[0], bounds[-1]
+    if (low is not None and key < low) or (high is not None and not key < high):
+        return -1
+    return bisect_right(inner, key)
 
 
 def _no_file(path: str) -> str:
