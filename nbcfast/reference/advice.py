@@ -124,7 +124,7 @@ def log_share(part, whole):
 def loss(gaps):
     """The logarithm of 1 + the sum of e^-gap."""
     if len(gaps) == 1:
-        return 0.5 * (abs(gaps[0]) - gaps[0]) + logarithm_of_two(power(-abs(gaps[0])))
+        return max(-gaps[0], 0.0) + logarithm_of_two(power(-abs(gaps[0])))
     least = min([0.0, *gaps])
     total = power(least)
     for gap in gaps:
@@ -167,7 +167,7 @@ def logarithm(y):
 
 
 def leaves(maps):
-    """Every combination of an option of each attribute, but that which leaves all out; the last one fastest."""
+    """Every combination, but that which leaves all attributes out; the last attribute is the fastest."""
     for leaf in product(*(range(len(options)) for options in maps)):
         if any(options[o] is not None for options, o in zip(maps, leaf, strict=True)):
             yield leaf
@@ -178,7 +178,9 @@ def tuples(maps, leaf):
     return math.prod(map(int, sizes))
 
 
-def best_first(codes, class_codes, maps, n_classes, *, weights=None, folds=5, by="correct", bits=24):
+def best_first(
+    codes, class_codes, maps, n_classes, *, weights=None, folds=5, by="correct", bits=24, dropped=0
+):
     """Combinations with their correct rows, or their losses; of equal ones first that with fewer tuples."""
     rows = dealt(distinct(codes, class_codes, maps, weights), folds)
     found = []
@@ -187,6 +189,7 @@ def best_first(codes, class_codes, maps, n_classes, *, weights=None, folds=5, by
             utility = correct(rows, leaf, n_classes, folds)
             cost = (-utility,)
         else:
-            cost = utility = losses(rows, leaf, n_classes, folds, bits)
+            infinite, finite = losses(rows, leaf, n_classes, folds, bits)
+            cost = utility = infinite, finite >> dropped << dropped
         found.append((cost, tuples(maps, leaf), leaf, utility))
     return [(leaf, utility) for _, _, leaf, utility in sorted(found)]

@@ -68,12 +68,10 @@ def test_every_combination_equals_the_reference(menu):
 def test_the_order_equals_the_references(menu):
     codes, classes, maps, n_classes, weights, folds = menu
     candidates = Candidates(codes, classes, maps, n_classes, weights=weights, folds=folds)
-    known = {"weights": weights, "folds": folds, "bits": candidates.bits}
+    known = {"weights": weights, "folds": folds, "bits": candidates.bits, "dropped": candidates.dropped_bits}
     expected = reference.best_first(codes, classes, maps, n_classes, **known)
     assert order_of(candidates.search()) == expected
-    found = [
-        (leaf, units(loss, candidates.bits)) for leaf, loss in candidates.search("log-loss").best_first()
-    ]
+    found = [(leaf, units(loss, candidates.bits)) for leaf, loss in order_of(candidates.search("log-loss"))]
     assert found == reference.best_first(codes, classes, maps, n_classes, by="log-loss", **known)
 
 
@@ -366,7 +364,7 @@ GOOD = {"codes": [[0], [1]], "class_codes": [0, 1], "maps": [[[0, 1], None]], "n
         ({"codes": [[0.5], [1]]}, TypeError, "codes must be integers, got an array of float64"),
         ({"codes": [[0], [2]]}, ValueError, "codes of attribute 0 must be 0..1, got 2"),
         ({"codes": [[-1], [1]]}, ValueError, "codes of attribute 0 must be 0..1, got -1"),
-        ({"codes": np.array([[2**63], [1]], np.uint64)}, ValueError, "codes must be below 2^63, got 9223"),
+        ({"codes": np.array([[2**63], [1]], np.uint64)}, ValueError, r"codes must be below 2\^63, got 9223"),
         ({"codes": np.zeros((0, 1), int), "class_codes": []}, ValueError, "codes: no rows"),
         ({"class_codes": [0, 2]}, ValueError, "class_codes must be 0..1, got 2"),
         ({"class_codes": [0]}, ValueError, "codes has 2 rows, class_codes 1"),
@@ -375,12 +373,12 @@ GOOD = {"codes": [[0], [1]], "class_codes": [0, 1], "maps": [[[0, 1], None]], "n
         (
             {"maps": [[None, [0, 1], None]]},
             ValueError,
-            r"maps\[0\] must leave the attribute out in one option",
+            r"maps\[0\] must leave the attribute out in one",
         ),
         (
             {"maps": [[[0, 1], [0]]]},
             ValueError,
-            r"maps\[0\] must map equally many codes in every .* \[1, 2\]",
+            r"maps\[0\] must map equally many codes .* \[1, 2\]",
         ),
         ({"maps": [[[0, -1]]]}, ValueError, r"maps\[0\]\[0\] must be 0..16777215, got -1"),
         ({"maps": [[["a", "b"]]]}, TypeError, r"maps\[0\]\[0\] must be integers, got an array of <U1"),
@@ -393,7 +391,7 @@ GOOD = {"codes": [[0], [1]], "class_codes": [0, 1], "maps": [[[0, 1], None]], "n
         (
             {"weights": [2**40, 1]},
             ValueError,
-            "weights must add up to 1099511627776 at most, got 1099511627777",
+            "weights must add up to 1099511627776 at most, got 10995",
         ),
         ({"n_values": [[2]]}, ValueError, r"n_values must be of \[2\] options, got \[1\]"),
         ({"n_values": [[1, None]]}, ValueError, r"n_values\[0\]\[0\] must be 2..4611686018427387904, got 1"),

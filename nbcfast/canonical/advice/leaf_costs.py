@@ -10,7 +10,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array, Int32s, Longs
 from nbcfast._core.threads import Progress, over_spans
-from nbcfast.canonical.advice.option_terms import SUM_BITS, OptionTerms
+from nbcfast.canonical.advice.option_terms import OptionTerms
 
 MOST_LEAVES = 100_000_000  # of an exhaustive search
 BEAM_WIDTH = 1000  # choices that go on to the next attributes
@@ -44,7 +44,6 @@ class Judge:
     def __init__(self, terms: OptionTerms, sizes: tuple[int, ...], by: str) -> None:
         self.terms, self.sizes, self.by = terms, sizes, by
         self._finite_bits = 63 - terms.rows.bit_length()
-        self._shift = max(0, SUM_BITS - self._finite_bits)
         self.dtype = np.dtype(np.int64 if by == "log-loss" or terms.rows >= 2**32 else np.uint32)
         self.work = LOSSES_A_PIECE if by == "log-loss" else ROWS_A_PIECE
 
@@ -57,7 +56,7 @@ class Judge:
             np.subtract(self.terms.rows, first, out=first)
         else:
             self.terms.choices.losses(chosen, inner, self.terms.bits, first, second)
-            np.right_shift(first, self._shift, out=first)
+            np.right_shift(first, self.terms.dropped_bits, out=first)
             np.left_shift(second, self._finite_bits, out=second)
             np.add(first, second, out=first)
         return first
@@ -65,7 +64,7 @@ class Judge:
     def utility(self, cost: int) -> int | Loss:
         if self.by == "correct":
             return self.terms.rows - cost
-        finite = (cost & ((1 << self._finite_bits) - 1)) << self._shift
+        finite = (cost & ((1 << self._finite_bits) - 1)) << self.terms.dropped_bits
         return Loss(cost >> self._finite_bits, math.ldexp(finite, -self.terms.bits))
 
     def exhaustive(self, threads: int, progress: Progress | None) -> Array:

@@ -42,14 +42,16 @@ class OptionTerms:
     Attributes
     ----------
     choices : Choices
-    bits : int
-        Of a loss behind the point; losses are rounded to multiples of 2^-bits.
+    bits, dropped_bits : int
+        Losses are rounded to multiples of 2^-bits. Sums of them lose their lowest `dropped_bits` bits where
+        combinations are ordered: what is left, and the number of rows of infinite loss, fit into 63 bits.
     rows, n_distinct, n_classes : int
         Total weight, how many rows the kernel has, and of how many classes.
     """
 
     choices: Choices
     bits: int
+    dropped_bits: int
     rows: int
     n_distinct: int
     n_classes: int
@@ -190,7 +192,8 @@ def terms_of(
         class_counts,
         bound,
     )
-    return OptionTerms(choices, bits, weight, len(rows.classes), n_classes)
+    dropped_bits = max(0, largest_loss.bit_length() + bits + 2 * weight.bit_length() - 63)
+    return OptionTerms(choices, bits, dropped_bits, weight, len(rows.classes), n_classes)
 
 
 def checked_weight(weights: Longs) -> None:

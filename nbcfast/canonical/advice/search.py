@@ -71,8 +71,9 @@ class Candidates:
         Their product.
     rows, n_distinct : int
         The total weight, and how many rows are different.
-    bits : int
-        The loss of a row is rounded to a multiple of 2^-bits.
+    bits, dropped_bits : int
+        The loss of a row is rounded to a multiple of 2^-bits. Where combinations are ordered, sums of losses
+        are without their lowest `dropped_bits` bits: 0 unless there are very many rows.
 
     Raises
     ------
@@ -130,7 +131,7 @@ class Candidates:
         rows = dealt(*distinct, self.folds)
         self._terms: OptionTerms = terms_of(rows, own_maps, sizes, self.n_classes, self.folds)
         self.rows, self.n_distinct = self._terms.rows, self._terms.n_distinct
-        self.bits = self._terms.bits
+        self.bits, self.dropped_bits = self._terms.bits, self._terms.dropped_bits
 
     def correct(self, leaf: Sequence[int]) -> int:
         """How many rows the classifier of one combination gets right, by weight."""
