@@ -161,22 +161,29 @@ def test_ties_go_to_the_later_class():
     assert Candidates([[0], [0]], [0, 1], maps, 2, weights=[5, 3], folds=0).correct((0,)) == 5
 
 
-def test_scores_that_no_float_can_tell_apart_are_compared_exactly():
-    """N = (n - 1)(n + 1) against n^2, for n about 10^6: 10^-12 apart; floats of the kernel see 10^-6."""
-    n = 10**6
-    # Class totals are equal, so that X is N^1 N^2 over the same number.
-    numbers = {0: ((n - 1, n + 1), (n + 1, n - 1)), 1: ((n, n), (n, n))}
-    codes, classes, weights = [], [], []
-    for c, ((a, b), _) in numbers.items():
-        # Attribute 1 of value 0: `a` rows, of value 1: `b`. Attribute 2 the other way round.
-        codes += [[0, 1], [1, 0]]
-        classes += [c, c]
-        weights += [a, b]
-    maps = [[[0, 1]], [[0, 1]]]
-    candidates = Candidates(codes, classes, maps, 2, weights=weights, folds=0)
-    # At (0, 1): N of class 0 is (n - 1)(n - 1) against n n; at (1, 0): (n + 1)(n + 1).
-    rows = reference.dealt(reference.distinct(codes, classes, maps, weights), 0)
-    assert candidates.correct((0, 0)) == reference.correct(rows, (0, 0), 2, 0) == (n + 1) + n
+@pytest.mark.parametrize("swapped", [False, True])
+def test_scores_that_no_float_can_tell_apart_are_compared_exactly(swapped):
+    """Products of three counts that differ by 1, and are about 10^12."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(60):
+        a, b, c, d = (2 * rng.integers(500, 3_000, 4) + [1, 1, 0, 0]).tolist()
+        if math.gcd(a * b, c * d) > 1:
+            continue
+        e = pow(a * b, -1, c * d)
+        triples = [(a, b, e), (c, d, (a * b * e - 1) // (c * d))]
+        n_rows = 2 * max(map(max, triples))
+        rows = []
+        for label, counts in enumerate(triples[::-1] if swapped else triples):
+            # One or two rows have value 0 everywhere, the others of a count in its attribute alone.
+            n_zeros = 1 + label
+            rows.append((label, (0, 0, 0), n_zeros))
+            rows += [(label, tuple(int(i != k) for k in range(3)), counts[i] - n_zeros) for i in range(3)]
+            rows.append((label, (1, 1, 1), 4 * n_rows - sum(counts) + 2 * n_zeros))
+        classes, codes, weights = zip(*rows, strict=True)
+        maps = [[[0, 1]]] * 3
+        candidates = Candidates(codes, classes, maps, 2, weights=weights, folds=0)
+        copies = reference.dealt(reference.distinct(codes, classes, maps, weights), 0)
+        assert candidates.correct((0, 0, 0)) == reference.correct(copies, (0, 0, 0), 2, 0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
