@@ -6,9 +6,11 @@ section f.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
+from itertools import permutations, product
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +25,8 @@ MOVES = 60
 WORTH = 48  # wrong comparisons up to which moves are tried
 STEPS = (1, 2, 4, 8)
 _STEPS = np.array(STEPS, np.float64)
+SHIFTS = (1, 2, 3)  # rows from one class to another
+FARTHEST = 4  # of them
 PULL = 1e-3  # what distance weighs against the number of wrong comparisons
 
 
@@ -251,6 +255,50 @@ def candidates(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
         seen.add(key)
         blocks = [apportioned_columns(array, of_class) for array in shares.values]
         yield of_class, np.concatenate(blocks) if blocks else np.zeros((0, shares.n_classes), np.int64)
+
+
+def shifted(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
+    """Class counts and counts by largest remainder, with a few rows of one class in another."""
+    of_class = class_counts(shares, rows)
+    for moved, (c, d) in product(SHIFTS, permutations(range(shares.n_classes), 2)):
+        if of_class[d] - moved >= shares.least_rows:
+            other = of_class.copy()
+            other[c] += moved
+            other[d] -= moved
+            yield other, np.concatenate([apportioned_columns(array, other) for array in shares.values])
+
+
+def shaken(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
+    """Class counts and counts by largest remainder, of shares that are off by half a row and less.
+
+    Endless, and the same ones every time.
+    """
+    # Not NumPy's generators, whose numbers a version may change: releases are made again from their answers.
+    generator = random.Random(rows)
+    nearest = class_counts(shares, rows)
+    while True:
+        of_class = nearest.copy()
+        for c in range(1, shares.n_classes):
+            moved = generator.randint(-FARTHEST, FARTHEST)
+            if min(of_class[c] + moved, of_class[0] - moved) >= shares.least_rows:
+                of_class[c] += moved
+                of_class[0] -= moved
+        blocks = []
+        for array in shares.values:
+            noise = np.array([generator.uniform(-0.5, 0.5) for _ in range(array.size)]).reshape(array.shape)
+            rounded = np.maximum(array * of_class + noise, 0.25)
+            blocks.append(apportioned_columns(rounded / rounded.sum(axis=0), of_class))
+        yield of_class, np.concatenate(blocks)
+
+
+def class_counts(shares: RowShares, rows: int) -> Longs:
+    """Sizes of the classes by largest remainder, each with a row for every value of an attribute."""
+    weights = shares.floats[:, np.newaxis] / shares.floats.sum()
+    of_class = apportioned_columns(weights, np.array([rows]))[:, 0]
+    while of_class.min() < shares.least_rows:
+        of_class[of_class.argmin()] += 1
+        of_class[of_class.argmax()] -= 1
+    return of_class
 
 
 def apportioned_columns(shares: Floats, totals: Longs) -> Longs:

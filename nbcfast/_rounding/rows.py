@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from typing import Generic, Literal, Protocol, TypeVar, cast
 
 import numpy as np
@@ -19,7 +19,17 @@ import numpy as np
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.nearest import MOST_ROWS, Candidate, Nearest, RowShares, best_at, spread_of
+from nbcfast._rounding.nearest import (
+    MOST_ROWS,
+    WORTH,
+    Candidate,
+    Nearest,
+    RowShares,
+    best_at,
+    shaken,
+    shifted,
+    spread_of,
+)
 from nbcfast.views import Viewset
 
 RowsArgument = Literal["smallest", "proven"] | int
@@ -32,6 +42,10 @@ MOST_ASKED = 10**300  # rows that may be asked for
 TIGHT = 2  # k goes up where Lambda asks for more than this times the rows of the order; the next k four times
 KS = 48  # values of k tried for a number of rows that was asked for
 FIRST_KS = 6  # of them that are the plan's own, before they grow by eighths
+BESIDE_KS = 16  # of them that are tried with other beginnings than largest remainder:
+SHIFTED = 12  # so many for a k with a few rows in another class,
+SHAKEN = 12  # and so many with counts that are shaken before they are rounded
+WATCHED = 2_000_000  # comparisons that are watched in all of them at the most
 PROOFS = ("enumeration", "meet in the middle", "interval")  # that a certificate knows by name
 
 
@@ -334,6 +348,31 @@ class RowSearch(Generic[SharesT]):
         )
         short.rounded = best
         raise short
+
+    def beside(self, rows: int) -> Rounded | None:
+        """Counts in so many rows that decide alike, from other beginnings than largest remainder.
+
+        Of few rows the nearest to the shares often do not, and some that are little farther do.
+        """
+        plan, watched = self.plan, 0
+        if not plan.searched or rows > MOST_ROWS:
+            return None
+        for k in islice(plan.more_ks(), BESIDE_KS):
+            shares = plan.shares(k)
+            pairs = plan.nearest(shares, rows).within(2 * spread_of(shares) / rows)
+            for of_class, counts in chain(
+                islice(shifted(shares, rows), SHIFTED), islice(shaken(shares, rows), SHAKEN)
+            ):
+                watched += sum(len(pair.distance) for pair in pairs)
+                if watched > WATCHED:
+                    return None
+                candidate = Candidate(pairs, shares, of_class, counts)
+                if candidate.wrong <= WORTH:
+                    candidate.improve()
+                equal = self._equal(candidate)
+                if equal is not None and plan.safe(equal.views):
+                    return equal
+        return None
 
     def _nearly(self, shares: SharesT, rows: int) -> Rounded | None:
         """The best that so many rows can do, safe or not; None where they are too few for these shares."""

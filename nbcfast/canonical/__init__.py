@@ -2,9 +2,9 @@
 
 `publish` has `release`, in this order: `arguments` are checked, `boxes` make answers of counts, and from
 there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` (with
-`even_values`) and `rounding` make rows of them. `leak` is the meter of what answers give away, by
-`ratio_intervals` and `leave_one_out`; `limits_of_answers` says how much that may be. `by_strata` has both for
-each value of a column.
+`even_values`) and `rounding` make rows of them, as many as `in_rows` asks for (with `every_way` where these
+are very few). `leak` is the meter of what answers give away, by `ratio_intervals` and `leave_one_out`;
+`limits_of_answers` says how much that may be. `by_strata` has both for each value of a column.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version

@@ -19,7 +19,8 @@ from nbcfast._rounding.rows import Rounded, RowsArgument, Short
 from nbcfast.canonical.boxes.decided import answers, difference
 from nbcfast.canonical.boxes.types import AnyBox, ListedBox
 from nbcfast.canonical.budget import budgeted
-from nbcfast.canonical.rounding import Same, ScorecardPlan, to_rows
+from nbcfast.canonical.in_rows import to_rows
+from nbcfast.canonical.rounding import Same, ScorecardPlan
 from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.scorecard import integers

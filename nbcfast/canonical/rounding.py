@@ -20,14 +20,10 @@ from nbcfast._core.dtypes import Bools, Floats, Longs
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._halves.codes import unravelled
 from nbcfast._rounding.apportion import Counted, round_up, viewset
-from nbcfast._rounding.nearest import MOST_ROWS, Nearest, spread_of
-from nbcfast._rounding.rows import SEARCHED, Rounded, RowsArgument, RowSearch, least_rows, longer, unsafe
+from nbcfast._rounding.nearest import Nearest, spread_of
+from nbcfast._rounding.rows import SEARCHED, longer
 from nbcfast.canonical.row_shares import EvenShares, IntegerScores
 from nbcfast.views import Viewset
-
-SMALL = 5_000  # tuples times classes, up to which
-LOWER = Fraction(3, 2), Fraction(3)  # are powers that are tried below the rows that were found
-DOWN = 5  # numbers of rows tried below the first that does, where the domain is too large for moves
 
 
 class Same(NamedTuple):
@@ -154,60 +150,3 @@ class ScorecardPlan:
 
     def safe(self, views: Viewset) -> bool:
         return safety.keeps_to(views, self.limit)
-
-
-def to_rows(plan: ScorecardPlan, rows: RowsArgument) -> Rounded:
-    """Counts for a scorecard, in as many rows as were asked for; Short or Infeasible where that cannot be."""
-    search = RowSearch(plan)
-    if rows != "smallest":
-        return search.rounded(rows)
-    return _fewest(search) if plan.searched else _doubled(search)
-
-
-def _fewest(search: RowSearch[EvenShares]) -> Rounded:
-    """The fewest rows that a search finds; and where that is cheap, down again with lower Lambdas.
-
-    On a small domain few rows round Lambda up by much, so the fewest often aim far below the limit.
-    """
-    fewest, plan = search.fewest(), search.plan
-    if plan.tuples * len(plan.views.classes) > SMALL or fewest.views.n_rows > MOST_ROWS:
-        return fewest
-    for k in LOWER:
-        shares = plan.shares(k)
-        least = least_rows(shares)
-        if fewest.views.n_rows > least:
-            fewest = search.fewer(plan.nearest(shares, least), shares, fewest, least)
-    return fewest
-
-
-def _doubled(search: RowSearch[EvenShares]) -> Rounded:
-    """Twice the rows until nothing differs, and then down in steps of an eighth."""
-    plan = search.plan
-    for k in plan.ks():
-        shares = plan.shares(k)
-        most = shares.proven_rows()
-        rows = max(least_rows(shares), round_up(most >> 10))
-        while rows < most:
-            views = _fitting(search, shares, rows)
-            if views is not None:
-                for _ in range(DOWN):
-                    rows -= rows // 8
-                    fewer = _fitting(search, shares, rows)
-                    if fewer is None:
-                        break
-                    views = fewer
-                return Rounded(views, plan.proof)
-            rows = round_up(2 * rows)
-        plain = search.proven_at(k)
-        if plain is not None:
-            return Rounded(plain, plan.proof)
-    raise unsafe(plan.limit)
-
-
-def _fitting(search: RowSearch[EvenShares], shares: EvenShares, rows: int) -> Viewset | None:
-    """Counts by largest remainder, if they may leave."""
-    counted = shares.plain(rows)
-    if counted is None:
-        return None
-    views = search.viewset(counted)
-    return views if search.plan.safe(views) and search.plan.compare(views).equal else None

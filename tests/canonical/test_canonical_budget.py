@@ -17,8 +17,9 @@ from nbcfast import Infeasible, Release, Table, Viewset, canonical, verify_relea
 from nbcfast.canonical import box, integers, solve
 from nbcfast.canonical.boxes.decided import difference
 from nbcfast.canonical.budget import budgeted
+from nbcfast.canonical.in_rows import to_rows
 from nbcfast.canonical.publish import nameless_counts
-from nbcfast.canonical.rounding import Same, ScorecardPlan, to_rows
+from nbcfast.canonical.rounding import Same, ScorecardPlan
 from nbcfast.canonical.row_shares import IntegerScores
 from nbcfast.canonical.weights.results import Scorecard
 
