@@ -40,7 +40,10 @@ MOST_ATTACKED = 1 << 16  # counts of which totals give others back, some ten sec
 LISTED = (
     "with a public list of tuples the meter, which takes all answers, cannot say what those on it give away"
 )
-UNMEASURABLE = "the meter cannot measure these answers ({}): take it that all counts are known to whoever holds the release"
+UNMEASURABLE = (
+    "the meter cannot measure these answers ({}): take it that all counts are known to whoever holds the "
+    "release"
+)
 
 
 def prepare(

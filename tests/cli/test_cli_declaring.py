@@ -91,7 +91,8 @@ def test_columns_that_are_not_used_may_stand_in_the_file(run, published, here):
     code, _, errors = run(*PUBLISH, "--out", "o", "--domain", "domain.json", "--columns", "job,sex")
     assert (code, errors) == (
         2,
-        "nbcfast: --domain domain.json: the table has no column 'aeg'; it has 'id', 'age', 'job', 'sex', 'ill'\n",
+        "nbcfast: --domain domain.json: the table has no column 'aeg'; it has 'id', 'age', 'job', 'sex', "
+        "'ill'\n",
     )
 
 
