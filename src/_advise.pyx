@@ -3,6 +3,7 @@
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
+from shared.in_use cimport apart
 
 import numpy as np
 
@@ -196,6 +197,9 @@ cdef class Choices:
         if infinite.shape[0] != finite.shape[0]:
             raise ValueError(f"{finite.shape[0]} finite sums but {infinite.shape[0]} infinite ones")
         scale = <double> (1 << bits)
+        if finite.shape[0]:
+            apart(&finite[0], <size_t> finite.shape[0] * sizeof(int64_t), &infinite[0],
+                  <size_t> infinite.shape[0] * sizeof(int64_t), "finite and infinite")
         _take(&self.all, &asked, chosen, inner, finite.shape[0])
         try:
             _room(&self.all, &asked)

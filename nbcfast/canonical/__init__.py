@@ -5,6 +5,7 @@ there `from_answers` sees answers alone: `weights` makes points, `budget` keeps 
 `even_values`) and `rounding` make rows of them, as many as `in_rows` asks for (with `every_way` where these
 are very few). `leak` is the meter of what answers give away, by `ratio_intervals` and `leave_one_out`;
 `limits_of_answers` says how much that may be. `by_strata` has both for each value of a column.
+`advice` looks for domains whose answers are worth most.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nbcfast import (
+    _advise,
     _associations,
     _classes,
     _codes,
@@ -234,3 +235,83 @@ def test_memory_that_is_read_and_written():
     exact = _margin.Exact(longs(1), longs(3), np.empty((0, 0), np.uint64), np.empty((0, 0), np.uint64), 0)
     with pytest.raises(ValueError, match="order and sums must be arrays of their own"):
         _margin.settle(sums.view(np.int32)[:3], sums, 1, exact)
+
+
+def choices(**changed):
+    """Two attributes of two options each, three rows of two classes, one fold."""
+    counts = np.array([[1, 2], [1, 0], [2, 1], [0, 1]])
+    with np.errstate(divide="ignore"):
+        logs = np.log(counts)
+    known = {
+        "cells": np.array([[0, 1, 1], [0, 0, 1]], np.int32),
+        "folds": np.zeros(3, np.int32),
+        "weights": longs(1, 1, 3),
+        "starts": longs(0, 2, 3),
+        "first": longs(0, 2, 4),
+        "sizes": longs(2, 2),
+        "tables": longs(0, -1, 2, -1),
+        "logs": logs,
+        "counts": counts,
+        "priors": np.log([[2.0, 3.0]]),
+        "class_counts": np.array([[2, 3]]),
+        "bound": 1e-6,
+    }
+    assert set(changed) <= set(known)
+    return _advise.Choices(*(known | changed).values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"starts": longs(0, 3)}, "starts must be of 2..65536 classes, got 1"),
+        ({"starts": longs(0, 4, 3)}, "starts must not fall, got 4 before 3"),
+        ({"starts": longs(0, 2, 4)}, "must be of 3 rows, got 3, 3 and 4"),
+        ({"folds": np.zeros(2, np.int32)}, "must be of 3 rows, got 2, 3 and 3"),
+        ({"folds": np.array([0, 1, 0], np.int32)}, "row 1: fold 1 of 1"),
+        ({"weights": longs(1, 0, 1)}, "weights must be at least 1, and .* row 1 has 0"),
+        ({"weights": longs(1, 1, 2**40)}, r"at most 2\^40, row 2 has 1099511627776"),
+        ({"first": longs(0, 4)}, "must be of 2 attributes, and at least 1, got 1 and 2"),
+        ({"first": longs(0, 2, 3)}, "first must go from 0 to 4 options, got 0 to 3"),
+        ({"first": longs(0, 0, 4)}, "attribute 0 must have options, got 0 to 0"),
+        ({"sizes": longs(2, 3)}, r"option 2: cells 2 to 2 \+ 3 of 4"),
+        ({"sizes": longs(1, 2)}, "row 1: cell 1 of 1 of attribute 0"),
+        ({"tables": longs(0, -2, 2, -1)}, r"option 1: cells -2 to -2 \+ 2 of 4"),
+        ({"tables": longs(0, 3, 2, -1)}, r"option 1: cells 3 to 3 \+ 2 of 4"),
+        ({"cells": np.array([[0, 1, -1], [0, 0, 1]], np.int32)}, "row 2: cell -1 of 2 of attribute 0"),
+        ({"logs": np.zeros((4, 2))}, "logs must be logarithms of counts, -inf of 0 .* got 0.0 of 0"),
+        ({"logs": np.full((4, 2), np.nan)}, "logs must be logarithms of counts, .* got nan of 1"),
+        ({"counts": np.full((4, 2), -1)}, "logs must be logarithms of counts, .* of -1"),
+        ({"counts": np.ones((3, 2), np.int64)}, "logs and counts must be 4 x 2, got 4 x 2 and 3 x 2"),
+        ({"priors": np.zeros((2, 2))}, "priors and class_counts must be 1 x 2, got 2 x 2 and 1 x 2"),
+        ({"bound": float("nan")}, "bound must be at least 0 and finite, got nan"),
+        ({"bound": -1.0}, "bound must be at least 0 and finite, got -1.0"),
+    ],
+)
+def test_choices_that_do_not_fit(changed, words):
+    with pytest.raises(ValueError, match=words):
+        choices(**changed)
+
+
+def test_questions_that_do_not_fit_the_choices():
+    asked, right, other = choices(), np.zeros(2, np.int64), np.zeros(2, np.int64)
+    chosen, inner = np.array([0, -1], np.int32), np.array([0], np.int32)
+    for arguments, words in (
+        ((chosen[:1], inner, right), "chosen must be 2 options, got 1"),
+        ((chosen + 2, inner, right), "attribute 0: option 2 of 2"),
+        ((chosen - 1, inner, right), "attribute 1: option -2 of 2"),
+        ((chosen, inner[:0], right), "inner must be 1..2 attributes, got 0"),
+        ((chosen, inner + 2, right), "inner must be attributes of 2, got 2"),
+        ((chosen, np.zeros(2, np.int32), right), "inner must name an attribute once, got 0 again"),
+        ((chosen, inner, right[:1]), "these attributes have 2 combinations, got room for 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            asked.correct(*arguments)
+    with pytest.raises(ValueError, match=r"bits must be 0\.\.30, got 31"):
+        asked.losses(chosen, inner, 31, right, other)
+    with pytest.raises(ValueError, match="2 finite sums but 1 infinite ones"):
+        asked.losses(chosen, inner, 20, right, other[:1])
+    with pytest.raises(ValueError, match="finite and infinite must be arrays of their own"):
+        asked.losses(chosen, inner, 20, right, right)
+    asked.correct(chosen, inner, right)
+    # Counts of 1 and 2 in the first cell, of 1 and 0 in the second; without attributes 2 rows against 3.
+    assert right.tolist() == [1, 3]

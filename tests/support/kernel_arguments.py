@@ -3,6 +3,7 @@
 import numpy as np
 
 from nbcfast import (
+    _advise,
     _associations,
     _box,
     _codes,
@@ -55,6 +56,33 @@ class World:
         self.given += arrays
         del self.given[:-60]
         return arrays
+
+
+def choices(world):
+    return _advise.Choices(*choices_arguments(world))
+
+
+def choices_arguments(world):
+    """Two attributes of two options: of three cells, and of two, where one option leaves it out."""
+    counts = world.numbers.integers(0, 3, (8, 2))
+    with np.errstate(divide="ignore"):
+        logs = np.log(counts.astype(float))
+    return (
+        *world.give(
+            np.stack([world.codes(3, 9, np.int32), world.codes(2, 9, np.int32)]),
+            np.zeros(9, np.int32),
+            world.numbers.integers(1, 5, 9),
+            longs(0, 4, 9),
+            longs(0, 2, 4),
+            longs(3, 2),
+            longs(0, 3, -1, 6),
+            logs,
+            counts,
+            np.array([[-0.5, -1.0]]),
+            np.array([[3, 2]]),
+        ),
+        1e-6,
+    )
 
 
 def joiner(world):

@@ -4,6 +4,8 @@ import numpy as np
 from kernel_arguments import (
     Split,
     base_limbs,
+    choices,
+    choices_arguments,
     classes_arguments,
     coins,
     columns,
@@ -59,6 +61,7 @@ from kernel_arguments import (
 )
 
 from nbcfast import (
+    _advise,
     _associations,
     _box,
     _classes,
@@ -81,6 +84,13 @@ from nbcfast import (
 )
 
 RECIPES = {
+    "_advise.Choices": lambda w: (_advise.Choices, choices_arguments(w)),
+    "_advise.Choices.correct": on(
+        choices, "correct", lambda w: (ints(1, 0), ints(1, 0), np.empty(4, np.int64))
+    ),
+    "_advise.Choices.losses": on(
+        choices, "losses", lambda w: (ints(1, -1), ints(1), 20, np.empty(2, np.int64), np.empty(2, np.int64))
+    ),
     "_associations.Joiner": lambda w: (_associations.Joiner, joiner_arguments(w)),
     "_associations.Joiner.scan": on(
         joiner, "scan", lambda w: (0, 3, *(np.empty(3, np.int64) for _ in range(3)), np.empty(3))

@@ -162,7 +162,7 @@ class Candidates:
 
     def search(
         self, by: str = "correct", *, threads: int | None = None, progress: Progress | None = None
-    ) -> Leaves:
+    ) -> Ranking:
         """Look at every combination; where there are more than 10^8, at those that a beam reaches.
 
         The beam takes the attributes by what each alone is worth at best, the best first, as many together as
@@ -181,7 +181,7 @@ class Candidates:
 
         Returns
         -------
-        Leaves
+        Ranking
         """
         choice(by, BY, "by")
         callable_or_none(progress)
@@ -189,12 +189,12 @@ class Candidates:
         n = n_threads(threads, self.n_choices * self.n_distinct)
         if self.n_choices <= MOST_LEAVES:
             costs = judge.exhaustive(n, progress)
-            return Leaves(judge, costs, None, self.sizes, self._n_values)
+            return Ranking(judge, costs, None, self.sizes, self._n_values)
         choices, costs = beam(judge, self._n_values, n, progress)
-        return Leaves(judge, costs, choices, self.sizes, self._n_values)
+        return Ranking(judge, costs, choices, self.sizes, self._n_values)
 
 
-class Leaves:
+class Ranking:
     """Combinations with what they are worth.
 
     Attributes
