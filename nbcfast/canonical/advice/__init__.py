@@ -1,5 +1,6 @@
 """Which domain to publish on: combinations of the options of a menu, by what their classifiers are worth.
 
 `search` looks at all combinations, or at those that a beam reaches, and gives the best first: `option_terms`
-is what each option adds to a row's score, `leaf_costs` what combinations cost.
+is what each option adds to a row's score, `leaf_costs` what combinations cost. `votes` chooses one privately;
+`picture` draws what there was to choose from.
 """
