@@ -12,28 +12,30 @@ from nbcfast.cli.printing import readable
 from nbcfast.cli.reading import Reading, expect_rows
 from nbcfast.domains import Declared
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.inputs import texts_in
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.results import Verification
 
 
 def private_table(
-    release: Release,
+    release: Release | StratifiedRelease,
     against: Path,
     class_name: str,
     reading: Reading,
     declared: Declared | None = None,
 ) -> nbcfast.Table:
-    """The private table: the attributes that the release has, in its bins and sets, and the class.
+    """The private table: the columns that the release has, in its bins and sets, and the class.
 
     Bins are those of the release; which values are in a set only what was `declared` says.
     """
-    names = list(release.views.attributes)
+    views = release.views if isinstance(release, Release) else release.columns
+    names = list(views.attributes)
     for option, column in (("--class", class_name), ("--weights", reading.weights)):
         if column in names:
             raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
-    domains = {name: release.views.domain(name) for name in names}
-    texts = {name: [""] for name in texts_in(release.views, class_name, declared)}
+    domains = {name: views.domain(name) for name in names}
+    texts = {name: [""] for name in texts_in(views, class_name, declared)}
     table = expect_rows(against, reading.like(against, texts).with_class(against, class_name, names))
     options = {} if declared is None else declared.options
     used = {name: options[name] for name in [*names, class_name] if name in options}

@@ -19,6 +19,7 @@ from nbcfast.publishing.answered import rules_text
 from nbcfast.publishing.gate import Finding, State
 from nbcfast.publishing.report import Publication
 from nbcfast.publishing.standing import posterior_text
+from nbcfast.publishing.strata_report import StratifiedPublication
 from nbcfast.publishing.words import label
 
 MOST_POSTERIORS = 8  # classes whose worst posteriors are listed each
@@ -49,6 +50,8 @@ class Refusal:
     limits : Limits
     remarks : tuple of str
         What there is to say of the file, which may be the reason.
+    helps : str
+        What is said where no command mends it.
     """
 
     file: Path
@@ -60,6 +63,7 @@ class Refusal:
     accept: str
     limits: Limits
     remarks: Sequence[str] = ()
+    helps: str = "No command mends that."
 
     @property
     def verdict(self) -> str:
@@ -98,7 +102,7 @@ class Refusal:
             lines = [f"  {number}  {printable(command)}" for number, command in enumerate(self.mend, 1)]
             parts.append(Text("\n".join(["What mends it", *lines])))
         else:
-            parts.append(Text("No command mends that."))
+            parts.append(Text(self.helps))
         parts.append(Text(f"Or accept it, which the certificate will say\n  {printable(self.accept)}"))
         show(*parts)
 
@@ -113,7 +117,7 @@ def findings_grid(findings: Sequence[Finding]) -> Grid:
     return grid
 
 
-def verdict(publication: Publication) -> str:
+def verdict(publication: Publication | StratifiedPublication) -> str:
     """What happened, in one line."""
     if publication.shows:
         return "published although this shows (accepted)"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -24,6 +24,7 @@ from nbcfast.cli.parsing import names_in, rows_of
 from nbcfast.cli.printing import readable, same_line
 from nbcfast.cli.publish_screens import Refusal, show_publication
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.strata_screens import show_strata
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release
@@ -31,7 +32,8 @@ from nbcfast.publishing.gate import Finding, naming
 from nbcfast.publishing.policy import Demand, demanded
 from nbcfast.publishing.prepared import Prepared, prepare
 from nbcfast.publishing.report import saved
-from nbcfast.publishing.words import amount
+from nbcfast.publishing.strata_prepared import prepare_by
+from nbcfast.publishing.words import amount, label
 
 
 class Asked(TypedDict):
@@ -48,6 +50,7 @@ class Asked(TypedDict):
     method: Literal["canonical", "safetytransform"] | None
     preserve: Preserve | None
     declaring: Declaring
+    by: str | None
     bits: int | None
     listed: Path | None
     intervals: bool
@@ -91,6 +94,12 @@ class Asked(TypedDict):
     "order with safetytransform]",
 )
 @declares
+@click.option(
+    "--by",
+    metavar="NAME",
+    help="With canonical: a public column. Each of its values has a classifier of its own, and selects it: "
+    "all are in one folder, with one certificate.",
+)
 @click.option(
     "--bits",
     type=Whole(1, 62),
@@ -170,6 +179,8 @@ def publish(
         raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
     read = [asked["file"], asked["holdout"], asked["listed"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
+    if asked["by"] is not None:
+        return publish_strata(demand, asked, limits, accept_answers, Target(out, dataset, overwrite, as_json))
     prepared = prepare(
         asked["file"],
         asked["class_name"],
@@ -209,6 +220,68 @@ def publish(
     return 0
 
 
+class Target(NamedTuple):
+    """Where it goes, and how it is told."""
+
+    out: Path
+    dataset: Path | None
+    overwrite: bool
+    as_json: bool
+
+
+def publish_strata(demand: Demand, asked: Asked, limits: Limits, accept_answers: bool, target: Target) -> int:
+    """A classifier for each value of a column; the exit code."""
+    reading, by, out = asked["reading"], asked["by"], target.out
+    assert by is not None
+    prepared = prepare_by(
+        asked["file"],
+        asked["class_name"],
+        by,
+        demand,
+        reading.caller,
+        domains=asked["declaring"].declared,
+        holdout=asked["holdout"],
+        columns=None if asked["columns"] is None else names_in(asked["columns"]),
+        weights=reading.weights,
+        delimiter=reading.delimiter,
+        texts=reading.texts,
+        max_values=asked["max_values"],
+        limits=limits,
+        accept_answers=accept_answers,
+    )
+    named = prepared.whole.named_people()
+    if named and not accept_answers:
+        return refuse(prepared.whole, named, out, target.as_json)
+    try:
+        release = prepared.release()
+    except Infeasible as error:
+        tell(error, isinstance(demand.rows, int))
+        return 1
+    gates = prepared.gates(release)
+    findings = prepared.findings(gates)
+    if any(finding.refuses for finding in findings) and not accept_answers:
+        return refuse(prepared.whole, findings, out, target.as_json, strata_help(by))
+    with progress("writing") as report:
+        files = saved(
+            release, out, dataset=target.dataset, overwrite=target.overwrite, progress=report, done=note
+        )
+    with already_written([file.path for file in files]):
+        publication = prepared.judged(release, gates, files)
+    if target.as_json:
+        print(json.dumps(publication.to_dict(), indent=2))
+    else:
+        show_strata(publication, out, "rows" if reading.weights is None else "total weight")
+    return 0
+
+
+def strata_help(by: str) -> str:
+    """What helps where strata show too much: a domain is advised for all rows, and not for theirs."""
+    return (
+        f"What helps: coarser values of the attributes, coarser groups of {label(by)}, or no --by: a stratum "
+        "has fewer people than the whole."
+    )
+
+
 def demand_of(asked: Asked) -> Demand:
     """What the options ask for."""
     return Demand(
@@ -217,6 +290,7 @@ def demand_of(asked: Asked) -> Demand:
         method=asked["method"],
         preserve=asked["preserve"],
         bits=asked["bits"],
+        by=asked["by"],
         listed=asked["listed"] is not None,
         intervals=asked["intervals"],
         rows=rows_of(asked["rows"], asked["allow_differences"]),
@@ -226,14 +300,16 @@ def demand_of(asked: Asked) -> Demand:
     )
 
 
-def refuse(prepared: Prepared, findings: Sequence[Finding], out: Path, as_json: bool) -> int:
-    """Say what shows, what mends it, and how it is published all the same; the exit code."""
+def refuse(
+    prepared: Prepared, findings: Sequence[Finding], out: Path, as_json: bool, helps: str | None = None
+) -> int:
+    """Say what shows, what mends it, or what helps, and how it is published all the same; the exit code."""
     context, views = click.get_current_context(), prepared.views
     named = naming(views)
     if named:
         mend = leaving_out(context, named, views.attributes)
     else:  # of one class alone no domain hides anything
-        mend = advised(context) if len(views.classes) > 1 else []
+        mend = advised(context) if len(views.classes) > 1 and helps is None else []
     refusal = Refusal(
         file=Path(str(prepared.source)),
         class_name=prepared.class_name,
@@ -244,6 +320,7 @@ def refuse(prepared: Prepared, findings: Sequence[Finding], out: Path, as_json: 
         accept=accepting(context),
         limits=prepared.limits,
         remarks=prepared.remarks,
+        **({} if helps is None else {"helps": helps}),
     )
     if as_json:
         print(json.dumps(refusal.to_dict(), indent=2))

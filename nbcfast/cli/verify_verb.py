@@ -16,10 +16,11 @@ from nbcfast.cli.against import private_table, read_otherwise
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.options import reads_file, verbs
-from nbcfast.cli.printing import limit_line, pairs, readable, show
+from nbcfast.cli.printing import limit_line, listing, pairs, readable, show
 from nbcfast.cli.reading import Reading
 from nbcfast.mondrian.partition import Partition
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.inputs import listed_of
 from nbcfast.publishing.words import label
 from nbcfast.response import Disguised
@@ -27,6 +28,8 @@ from nbcfast.templates import Disclosure
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.load import load
 from nbcfast.verification.results import Verification
+
+MOST_STRATA_SHOWN = 60  # of which a line is printed; JSON has all
 
 
 class Named(click.Path):
@@ -112,17 +115,18 @@ def verify(
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
             published = load(folder)
-    if isinstance(published, Release):
+    if isinstance(published, Release | StratifiedRelease):
+        first = published if isinstance(published, Release) else published.first
         class_name = published.class_name if class_name is None else class_name
         if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        if listed is not None and not keeps_list(published):
+        if listed is not None and not keeps_list(first):
             raise ValueError(
                 "--tuples is for a release that keeps its answers on a list of tuples, and this one claims "
                 "nothing of a list"
             )
         if listed is not None:
-            public = listed_of(listed, published.views, declaring.declared, reading.caller)
+            public = listed_of(listed, first.views, declaring.declared, reading.caller)
         if against is not None and class_name is not None:
             table = private_table(published, against, class_name, reading, declaring.declared)
         with progress("comparing") as report:
@@ -138,12 +142,12 @@ def verify(
     else:
         verification = verified(folder, menu=menu, ignore_extra=ignore_extra)
         for option, given in (("--against", against), ("--tuples", listed)):
-            if given is not None and verification.kind not in (None, "release"):
+            if given is not None and verification.kind not in (None, "release", "strata"):
                 kind = f"kind {verification.kind!r}"
                 raise ValueError(f"{option} is for releases: {kind} is checked from its own files alone")
     hint = None
-    if isinstance(published, Release) and against is not None and table is not None:
-        hint = read_otherwise(verification, published, against, table, reading, declaring.declared)
+    if isinstance(published, Release | StratifiedRelease) and against is not None and table is not None:
+        hint = read_otherwise(verification, first, against, table, reading, declaring.declared)
     if as_json:
         print(json.dumps({**verification.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:
@@ -155,6 +159,28 @@ def keeps_list(release: Release) -> bool:
     """Whether what a release claims is claimed on a public list of tuples."""
     canonical = release.certificate.canonical
     return canonical is not None and canonical.listed is not None
+
+
+def strata_grids(verification: Verification, made: StratifiedRelease) -> list[Grid]:
+    """The limit of all strata, and a line for each: what it has, and which of its checks do not hold."""
+    certificate = made.certificate
+    limit = limit_line(certificate.limit, certificate.amplification, certificate.attacker)
+    lines = [("limit of Lambda, in every stratum", limit)]
+    if verification.classifier is not None:
+        lines.append(("classifiers", verification.classifier))
+    grid = listing("stratum", "rows", "checks")
+    for value, checks in verification.each[:MOST_STRATA_SHOWN]:
+        left = [
+            f"{check.name} {'not decided' if check.passed is None else 'does not hold'}"
+            for check in checks
+            if not check.passed
+        ]
+        text = ", ".join(left) or f"all {len(checks)} hold"
+        rows = readable(made.strata[value].views.n_rows)
+        grid.add_row(Text(f"{label(made.by)} = {label(value)}"), rows, text)
+    if len(verification.each) > MOST_STRATA_SHOWN:
+        grid.add_row(f"and {len(verification.each) - MOST_STRATA_SHOWN:,} more")
+    return [pairs(lines), grid]
 
 
 def summary_of(published: object) -> list[tuple[str, str]]:
@@ -193,6 +219,8 @@ def show_verification(verification: Verification, hint: str | None = None) -> No
         if verification.classifier is not None:
             lines.append(("classifier", verification.classifier))
         parts.append(pairs([*lines, ("rows", readable(verification.release.views.n_rows))]))
+    if verification.strata is not None:
+        parts += strata_grids(verification, verification.strata)
     if summary := summary_of(verification.published):
         parts.append(pairs(summary))
     for head, texts in ((CLAIMED, verification.claims), (NOTE, verification.notes)):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.choices import Attacker, Preserve
-from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.dtypes import Array, Counts, Longs
 from nbcfast._core.files import written
 from nbcfast._core.numbers import amount_text
 from nbcfast._core.pickling import HasReadOnlyMappings
@@ -40,6 +40,7 @@ from nbcfast.published.wire import strata_digest, strata_parts
 from nbcfast.table import Column, Domain, Interval, Table, concat
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import Value
+from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from typing import IO
@@ -240,6 +241,17 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
     def domains(self) -> Mapping[str, Domain]:
         """Those of the column and of the attributes."""
         return {self.by: self.domain, **self.first.views.domains}
+
+    @property
+    def columns(self) -> Viewset:
+        """The column and the attributes with their domains, and the classes: all counts are 0."""
+        domains = self.domains
+        n_classes = len(self.first.views.classes)
+        counts: dict[str, Counts] = {
+            name: np.zeros((len(domain), n_classes), np.int64) for name, domain in domains.items()
+        }
+        none: Counts = np.zeros(n_classes, np.int64)
+        return Viewset.from_parts(none, counts, self.first.views.class_domain, dict(domains))
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 In the order of `publish`: `policy` chooses the method; `inputs` are read, and `prepared` makes the release.
 Then `standing` says what it is worth, before and after, `findings` what adversaries find, `remarks` what
-owners should know (of the `beginnings` of their files, too); all of it is the `report`. `words` has the
-pieces of what is said.
+owners should know (of the `beginnings` of their files, too); all of it is the `report`. `strata_prepared`
+and `strata_report` do so for each value of a column. `words` has the pieces of what is said.
 """
 
 from nbcfast.publishing.publish import publish
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing
+from nbcfast.publishing.strata_report import StratifiedPublication
 
-__all__ = ["Publication", "Standing", "Written", "publish"]
+__all__ = ["Publication", "Standing", "StratifiedPublication", "Written", "publish"]

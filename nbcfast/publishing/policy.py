@@ -71,6 +71,7 @@ class Demand:
     preserve: Preserve | None = None
     prior: Mapping[Value, Numeral] | None = None
     bits: int | None = None
+    by: str | None = None
     listed: bool = False
     intervals: bool = False
     rows: RowsArgument = "smallest"
@@ -93,6 +94,8 @@ class Demand:
             )
         if self.method == "est" and self.prior is None:
             raise ValueError(f"{words.given('method', 'est')} goes with {words.named('prior')}, got none")
+        if self.by is not None and self.listed:
+            raise ValueError(f"{words.named('by')} goes without {words.named('tuples')}, got both")
         self._expect_one_method()
         if self.intervals:
             programmes()  # refused now, and not after everything else
@@ -126,7 +129,7 @@ class Demand:
     @property
     def _of_canonical(self) -> list[str]:
         """What was given and goes with the canonical release alone."""
-        given = {"bits": self.bits is not None, "tuples": self.listed}
+        given = {"bits": self.bits is not None, "by": self.by is not None, "tuples": self.listed}
         return [self.words.named(name) for name, is_given in given.items() if is_given]
 
     @property

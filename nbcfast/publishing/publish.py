@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
@@ -16,6 +16,8 @@ from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare
 from nbcfast.publishing.report import Publication
+from nbcfast.publishing.strata_prepared import prepare_by
+from nbcfast.publishing.strata_report import StratifiedPublication
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 from nbcfast.views.tallying import MAX_VALUES
@@ -24,11 +26,70 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 
+@overload
+def publish(
+    table: AnyTable,
+    class_name: str,
+    amplification: Numeral | None = ...,
+    *,
+    by: None = None,
+    breach: tuple[Numeral, Numeral] | None = ...,
+    attacker: Attacker = ...,
+    method: ReleaseMethod | None = ...,
+    preserve: Preserve | None = ...,
+    prior: Mapping[Value, Numeral] | None = ...,
+    domains: Declarations | Declared | None = ...,
+    bits: int | None = ...,
+    tuples: AnyTable | None = ...,
+    intervals: bool = ...,
+    rows: RowsArgument = ...,
+    allow_differences: bool = ...,
+    gauge: bool = ...,
+    holdout: AnyTable | None = ...,
+    columns: Sequence[str] | None = ...,
+    weights: str | None = ...,
+    max_values: int = ...,
+    limits: Limits | None = ...,
+    accept_answers: bool = ...,
+    progress: Progress | None = ...,
+) -> Publication: ...
+
+
+@overload
+def publish(
+    table: AnyTable,
+    class_name: str,
+    amplification: Numeral | None = ...,
+    *,
+    by: str,
+    breach: tuple[Numeral, Numeral] | None = ...,
+    attacker: Attacker = ...,
+    method: ReleaseMethod | None = ...,
+    preserve: Preserve | None = ...,
+    prior: Mapping[Value, Numeral] | None = ...,
+    domains: Declarations | Declared | None = ...,
+    bits: int | None = ...,
+    tuples: AnyTable | None = ...,
+    intervals: bool = ...,
+    rows: RowsArgument = ...,
+    allow_differences: bool = ...,
+    gauge: bool = ...,
+    holdout: AnyTable | None = ...,
+    columns: Sequence[str] | None = ...,
+    weights: str | None = ...,
+    max_values: int = ...,
+    limits: Limits | None = ...,
+    accept_answers: bool = ...,
+    progress: Progress | None = ...,
+) -> StratifiedPublication: ...
+
+
 def publish(
     table: AnyTable,
     class_name: str,
     amplification: Numeral | None = None,
     *,
+    by: str | None = None,
     breach: tuple[Numeral, Numeral] | None = None,
     attacker: Attacker = "row",
     method: ReleaseMethod | None = None,
@@ -48,7 +109,7 @@ def publish(
     limits: Limits | None = None,
     accept_answers: bool = False,
     progress: Progress | None = None,
-) -> Publication:
+) -> Publication | StratifiedPublication:
     """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
 
     What `nbcfast publish` does, without writing: `save` of the result writes. The method is chosen, the
@@ -65,6 +126,10 @@ def publish(
     amplification : int, Fraction, str or float, optional
         The limit of Lambda, above 1: no set of values may make one class more than so many times as probable
         as another; with a `prior`, as the prior says. This or `breach` must be given.
+    by : str, optional
+        A public column: each of its values has a classifier of its own, made of the rows with it alone, and
+        the value that somebody has selects which of them answers. One folder, one certificate, and limits
+        that every stratum has to keep; see `nbcfast.canonical.release_by`.
     breach : (number, number), optional
         The same from two probabilities (L1, L2): from classes that are equally probable, nothing of
         probability at most L1 becomes more probable than L2.
@@ -115,7 +180,7 @@ def publish(
 
     Returns
     -------
-    Publication
+    Publication, or StratifiedPublication with `by`
 
     Raises
     ------
@@ -155,6 +220,7 @@ Lambda infinite before, 2 after; 5 warnings)
         preserve=preserve,
         prior=prior,
         bits=bits,
+        by=by,
         listed=tuples is not None,
         intervals=intervals,
         rows=rows,
@@ -163,11 +229,29 @@ Lambda infinite before, 2 after; 5 warnings)
     )
     if isinstance(table, Table):
         table_from(table, weights=weights)  # it has its own
+    caller = Caller(reads=AsGiven(weights, stages), stages=stages)
+    if by is not None:
+        strata = prepare_by(
+            table,
+            class_name,
+            by,
+            demand,
+            caller,
+            domains=domains,
+            holdout=holdout,
+            columns=columns,
+            weights=weights,
+            max_values=max_values,
+            limits=limits,
+            accept_answers=accept_answers,
+        )
+        of_strata = strata.release()
+        return strata.judged(of_strata, strata.gates(of_strata))
     prepared = prepare(
         table,
         class_name,
         demand,
-        Caller(reads=AsGiven(weights, stages), stages=stages),
+        caller,
         domains=domains,
         tuples=tuples,
         holdout=holdout,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +12,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
 from nbcfast.canonical import Leak, Limits
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import Finding
 from nbcfast.publishing.policy import Choice
@@ -135,13 +136,7 @@ class Publication:
         OSError
             If the folder or file cannot be written.
         """
-        if self.refused:
-            shows = "; ".join(f"{finding.about}: {finding.text}" for finding in self.refused)
-            raise Infeasible(
-                f"nothing is written, as the limits are not kept: {shows}. Declare coarser domains, or leave "
-                "attributes out; accept_answers=True publishes all the same, and the certificate says so",
-                {},
-            )
+        expect_kept(self.refused)
         files = saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
         return replace(self, files=files)
 
@@ -153,19 +148,19 @@ class Publication:
         if made.r is not None and made.prior is not None:
             classes = self.release.views.classes
             near = {
-                "r": _quotient(made.r),
+                "r": quotient(made.r),
                 "prior": [
-                    {"class": plain(value), "probability": _quotient(share)}
+                    {"class": plain(value), "probability": quotient(share)}
                     for value, share in zip(classes, made.prior, strict=True)
                 ],
             }
         return {
             "file": self.source,
             "class": self.class_name,
-            "amplification": _quotient(made.amplification),
+            "amplification": quotient(made.amplification),
             **near,
             "attacker": made.attacker,
-            "limit": _quotient(made.limit),
+            "limit": quotient(made.limit),
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),
             "method": made.method,
@@ -199,8 +194,19 @@ class Publication:
         )
 
 
+def expect_kept(refused: Sequence[Finding]) -> None:
+    """Infeasible where something keeps a publication from leaving."""
+    if refused:
+        shows = "; ".join(f"{finding.about}: {finding.text}" for finding in refused)
+        raise Infeasible(
+            f"nothing is written, as the limits are not kept: {shows}. Declare coarser domains, or leave "
+            "attributes out; accept_answers=True publishes all the same, and the certificate says so",
+            {},
+        )
+
+
 def saved(
-    release: Release,
+    release: Release | StratifiedRelease,
     path: str | os.PathLike[str],
     *,
     dataset: str | os.PathLike[str] | None = None,
@@ -222,5 +228,6 @@ def saved(
     return tuple(Written(file, os.path.getsize(file)) for file in files)
 
 
-def _quotient(number: Fraction) -> str:
+def quotient(number: Fraction) -> str:
+    """A rational as JSON of a publication has it."""
     return f"{number.numerator}/{number.denominator}"
