@@ -15,6 +15,7 @@ from nbcfast._core.spelling import Arguments
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical.leakage import REMEDY
 from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, declared
@@ -384,7 +385,7 @@ class Prepared:
     ) -> list[str]:
         """What is measured comes first, and what every release says last; nothing is said twice."""
         words, made, n_classes = self.caller.words, release.certificate, len(self.views.classes)
-        said: list[str] = []
+        said: list[str] = [REMEDY] if gate.leak is not None and gate.shows else []
         if with_label is not None and n_classes == 2:
             said.append(f"With two classes {words.given('preserve', 'label')} would give the same.")
         elif with_label is not None:
