@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,11 +201,10 @@ def split(table: Table, by: str) -> dict[Value, Table]:
     column = table.column(by)
     others = table.select([name for name in table.names if name != by])
     order = np.argsort(column.codes, kind="stable")
-    ends = np.searchsorted(column.codes[order], np.arange(1, len(column.domain) + 1))
-    starts = [0, *ends[:-1].tolist()]
+    ends = np.searchsorted(column.codes[order], np.arange(len(column.domain) + 1)).tolist()
     return {
         one: others.take(order[start:end], keep_domains=True)
-        for one, start, end in zip(column.domain.values, starts, ends.tolist(), strict=True)
+        for one, (start, end) in zip(column.domain.values, pairwise(ends), strict=True)
     }
 
 

@@ -24,6 +24,7 @@ from nbcfast.cli.printing import listing, pairs, readable, show
 from nbcfast.cli.reading import Reading, counted, expect_file, expect_rows
 from nbcfast.domains import Declared
 from nbcfast.published.release import Release
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.findings import CONVENTIONS, Adversaries
 from nbcfast.publishing.inputs import others_of, read_like
 from nbcfast.publishing.words import json_integer as exact
@@ -178,7 +179,12 @@ def attacked_in(
             raise ValueError("--columns is for a FILE: a release has its attributes")
         release = load(source)
         if not isinstance(release, Release):
-            raise ValueError(f"{source}: expected a release of `publish`, got a {type(release).__name__}")
+            one_by_one = ""
+            if isinstance(release, StratifiedRelease):
+                one_by_one = "; in Python nbcfast.attack takes each of its .strata"
+            raise ValueError(
+                f"{source}: expected a release of `publish`, got a {type(release).__name__}{one_by_one}"
+            )
         name = release.class_name if class_name is None else class_name
         return Attacked(source, release, name, release.certificate.attacker)
     expect_file(source)

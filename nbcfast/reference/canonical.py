@@ -21,6 +21,28 @@ def scores(views, codes):
     return result
 
 
+def super_parent(rows, by, attributes, class_name, classes, values):
+    """X_c = N(r,c)^(1-k) prod_i N(x_i,r,c) of each class, where column `by` is a parent of all attributes.
+
+    `rows` are dictionaries of the value of each column; of the k `attributes` and of `by`, whose value is r,
+    `values` has those of one tuple.
+
+    Examples
+    --------
+    >>> rows = [{"r": 0, "x": 1, "ill": 0}, {"r": 0, "x": 1, "ill": 1}, {"r": 0, "x": 2, "ill": 1}]
+    >>> super_parent(rows, "r", ["x"], "ill", [0, 1], {"r": 0, "x": 1})
+    [Fraction(1, 1), Fraction(1, 1)]
+    """
+    found = []
+    for c in classes:
+        stratum = [row for row in rows if row[by] == values[by] and row[class_name] == c]
+        score = Fraction(len(stratum)) ** (1 - len(attributes)) if stratum else Fraction(0)
+        for name in attributes:
+            score *= sum(row[name] == values[name] for row in stratum)
+        found.append(score)
+    return found
+
+
 def order(views, codes):
     """The classes at a tuple, the best first; of equals the later."""
     found = scores(views, codes)
