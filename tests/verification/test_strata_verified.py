@@ -125,7 +125,7 @@ CHANGES = {
         "field 'by': expected neither the class nor an attribute",
     ),
     "other points in one": (_point, "scorecard", "stratum null: points and counts decide differently"),
-    "a limit that none keeps": (_limit, "amplification", "in all 3 strata: Lambda"),
+    "a limit that none keeps": (_limit, "amplification", "Lambda"),
 }
 
 
