@@ -1,0 +1,261 @@
+"""`publish` refuses what the answers give away: what shows, what mends it, and how it is published all the same."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import nbcfast
+from nbcfast.cli import asked_again
+
+PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
+NONE = ("--max-bits", "none", "--max-found", "none", "--min-flip", "none", "--max-one-class", "none")
+AGES = """\
+{"age": ["18-29", "30-39", "40-49", "50-59", "60-69", "70+"],
+ "glucose": {"groups": {"usual": ["low", "normal"], "raised": ["raised", "high"]}},
+ "diagnosis": ["healthy", "diabetes"]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = PATIENTS.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "patients.csv").write_text("".join(lines[:801]), encoding="utf-8")
+    named = [f"{'id' if not place else place},{line}" for place, line in enumerate(lines[:201])]
+    (tmp_path / "named.csv").write_text("".join(named), encoding="utf-8")
+    (tmp_path / "ages.json").write_text(AGES, encoding="utf-8")
+    return tmp_path
+
+
+REFUSED = "publish patients.csv --class diagnosis --columns age,glucose --amplification 4 --out release"
+KEPT = f"{REFUSED} --domain ages.json"
+
+
+def files(folder):
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+def test_it_says_what_shows_then_what_mends_it_then_how_it_is_accepted(run, folder):
+    before = files(folder)
+    code, printed, errors = run(*shlex.split(REFUSED))
+    assert (code, errors) == (1, "")
+    assert files(folder) == before
+    lines = printed.splitlines()
+    assert lines[0] == "DO NOT PUBLISH YET: patients.csv, diagnosis -> release (nothing was written)"
+    parts = [
+        "reads the class of all 187 of them: diabetes",
+        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis --columns age,glucose --out domain.json",
+        f"  2  nbcfast {REFUSED} --domain domain.json\n",
+        "Or accept it, which the certificate will say",
+        f"  nbcfast {REFUSED} --accept-answers\n",
+    ]
+    places = [printed.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "whoever knows how many people have glucose = high" in lines[2]
+
+
+def test_the_same_as_json(run, folder):
+    code, printed, errors = run(*shlex.split(REFUSED), "--json")
+    assert (code, errors) == (1, "")
+    found = json.loads(printed)
+    assert (found["refused"], found["accepted"], found["files"]) == (True, False, [])
+    assert found["shows"] == [
+        entry["text"] for entry in found["findings"] if entry["state"] in ("shows", "unmeasured")
+    ]
+    advise, publish = found["mend"].split(" && ")
+    assert advise.startswith("nbcfast advise patients.csv")
+    assert publish.startswith("nbcfast publish patients.csv")
+    assert publish.endswith("--domain domain.json")
+    assert found["accept"].endswith("--accept-answers")
+
+
+def test_what_is_accepted_is_published_and_the_certificate_says_so(run, folder):
+    code, printed, _ = run(*shlex.split(REFUSED), "--accept-answers")
+    assert code == 0
+    assert printed.startswith(
+        "published although this shows (accepted): patients.csv, diagnosis -> release\n"
+    )
+    assert "reads the class of all 187 of them: diabetes" in printed
+    assert nbcfast.load("release").certificate.accepted
+    code, printed, _ = run("verify", "release")
+    assert code == 0
+    assert "warning: The publisher accepted whatever the answers give away" in printed
+    assert "187" not in Path("release/certificate.json").read_text()
+
+
+def test_where_every_limit_is_kept_it_says_so(run, folder):
+    code, printed, _ = run(*shlex.split(KEPT))
+    assert code == 0
+    assert printed.startswith("published, every check green: patients.csv, diagnosis -> release\n")
+    assert not nbcfast.load("release").certificate.accepted
+    assert "worst posterior of diabetes, read as raw counts" in printed
+    # What is found comes first, and what every release says last, once.
+    notes = nbcfast.load("release").certificate.notes
+    places = [
+        printed.index("counts come back"),
+        printed.index("release/certificate.json"),
+        *map(printed.index, notes),
+    ]
+    assert places == sorted(places)
+    assert all(printed.count(note) == 1 for note in notes)
+    assert printed.rstrip().endswith(notes[-1])
+
+
+def test_a_release_that_is_there_stays_where_the_next_is_refused(run, folder):
+    assert run(*shlex.split(KEPT))[0] == 0
+    before = Path("release/certificate.json").read_bytes()
+    code, printed, _ = run(*shlex.split(REFUSED), "--overwrite", "--dataset", "rows.csv")
+    assert code == 1
+    assert Path("release/certificate.json").read_bytes() == before
+    assert not Path("rows.csv").exists()
+    [accept] = [line for line in printed.splitlines() if line.endswith("--accept-answers")]
+    assert run(*shlex.split(accept)[1:])[0] == 0
+    assert Path("release/certificate.json").read_bytes() != before
+    assert Path("rows.csv").exists()
+
+
+class TestLimits:
+    def test_without_limits_it_leaves_and_is_warned_of(self, run, folder):
+        code, printed, _ = run(*shlex.split(REFUSED), *NONE)
+        assert code == 0
+        assert printed.startswith("published, every limit kept; mind what is marked !: ")
+        assert "(and no limit was asked for)" in printed
+
+    @pytest.mark.parametrize(
+        ("option", "text"),
+        [
+            ("--max-bits", "-1"),
+            ("--max-bits", "many"),
+            ("--max-bits", "\uff14"),
+            ("--max-found", "1.5"),
+            ("--max-found", "-1"),
+            ("--min-flip", "2"),
+            ("--min-trace", "101%"),
+            ("--max-one-class", ""),
+            ("--max-one-class", "1_0"),
+        ],
+    )
+    def test_what_is_no_limit_is_bad_input(self, run, folder, option, text):
+        code, out, errors = run(*shlex.split(REFUSED), option, text)
+        assert (code, out) == (2, "")
+        assert errors.startswith(f"nbcfast: {option} must be ")
+        assert errors.count("\n") == 1
+
+    def test_limits_go_into_the_commands(self, run, folder):
+        _, printed, _ = run(*shlex.split(REFUSED), "--min-flip", "99.5%", "--max-bits", "none")
+        assert (
+            "nbcfast advise patients.csv --class diagnosis --columns age,glucose --max-bits none "
+            "--min-flip 99.5% --out domain.json"
+        ) in printed
+
+    def test_a_limit_decides_by_itself(self, run, folder):
+        arguments = shlex.split(KEPT)
+        assert run(*arguments, "--max-bits", "0.1")[0] == 1
+        assert run(*arguments, "--max-bits", "1e3")[0] == 0
+
+
+class TestNames:
+    def test_they_are_left_out_by_the_command_that_is_printed(self, run, folder):
+        command = "publish named.csv --class diagnosis --amplification 4 --out release"
+        code, printed, _ = run(*shlex.split(command))
+        assert code == 1
+        assert "id has 200 values in 200 rows, 200 of them of one person each: it names people" in printed
+        mend = f"nbcfast {command} --leave-out id"
+        assert f"What mends it\n  1  {mend}\n" in printed
+        code, printed, _ = run(*shlex.split(mend)[1:])
+        assert "names people" not in printed
+
+    def test_of_columns_they_are_taken_out(self, run, folder):
+        command = "publish named.csv --class diagnosis --columns id,glucose --amplification 4 --out release"
+        _, printed, _ = run(*shlex.split(command))
+        assert (
+            "publish named.csv --class diagnosis --columns glucose --amplification 4 --out release\n"
+            in printed
+        )
+
+    def test_where_nothing_is_left_no_command_is_offered(self, run, folder):
+        command = "publish named.csv --class diagnosis --columns id --amplification 4 --out release"
+        code, printed, _ = run(*shlex.split(command))
+        assert code == 1
+        assert "No command mends that." in printed
+        assert "--accept-answers" in printed
+
+    def test_names_are_quoted_for_the_shell_and_for_the_list(self, run, folder):
+        text = Path("named.csv").read_text(encoding="utf-8")
+        Path("it's.csv").write_text(text.replace("id,", '"a, ""b"" $c",', 1), encoding="utf-8")
+        _, printed, _ = run(
+            "publish", "it's.csv", "--class", "diagnosis", "--amplification", 4, "--out", "new"
+        )
+        [mend] = [line for line in printed.splitlines() if line.startswith("  1  ")]
+        words = shlex.split(mend)[2:]
+        assert words[:2] == ["publish", "it's.csv"]
+        code, printed, _ = run(*words)
+        assert code == 1
+        assert "names people" not in printed
+
+
+class TestCommands:
+    def test_no_file_is_named_that_is_there(self, folder):
+        assert asked_again._free("domain.json") == "domain.json"
+        Path("domain.json").touch()
+        Path("domain-2.json").touch()
+        assert asked_again._free("domain.json") == "domain-3.json"
+
+    def test_what_goes_with_powers_alone_is_not_kept(self, run, folder):
+        _, printed, _ = run(*shlex.split(REFUSED), "--method", "safetytransform", "--no-gauge")
+        [mend] = [line for line in printed.splitlines() if line.startswith("  2  ")]
+        assert "--method" not in mend
+        assert "--no-gauge" not in mend
+        [accept] = [line for line in printed.splitlines() if line.endswith("--accept-answers")]
+        assert "--method safetytransform" in accept
+        assert "--no-gauge" in accept
+
+    def test_pairs_and_repeated_options_are_kept(self, run, folder):
+        command = (
+            "publish patients.csv --class diagnosis --columns age,glucose --breach 0.5 0.8 --out release "
+            "--null NA --null ''"
+        )
+        _, printed, _ = run(*shlex.split(command))
+        [accept] = [line for line in printed.splitlines() if line.endswith("--accept-answers")]
+        assert "--breach 0.5 0.8" in accept
+        assert "--null NA --null ''" in accept
+        assert run(*shlex.split(accept)[1:])[0] == 0
+
+    def test_a_file_that_looks_like_an_option_is_one_no_more(self, run, folder):
+        Path("patients.csv").rename("-p.csv")
+        _, printed, _ = run(
+            *("publish", "--class", "diagnosis", "--columns", "age,glucose", "--amplification", 4),
+            *("--out", "release", "--", "-p.csv"),
+        )
+        assert "nbcfast publish ./-p.csv --class diagnosis" in printed
+
+
+def test_of_one_class_nothing_mends_it(run, folder):
+    Path("one.csv").write_text("job,ill\n" + "a,yes\nb,yes\n" * 20, encoding="utf-8")
+    code, printed, _ = run("publish", "one.csv", "--class", "ill", "--amplification", 4, "--out", "release")
+    assert code == 1
+    assert "everybody in the table is of ill yes" in printed
+    assert "No command mends that." in printed
+
+
+def test_the_fallback_is_refused_and_says_that_nothing_measures_it(run, folder, monkeypatch):
+    # The function shares the name of the package's attribute, not of the module.
+    monkeypatch.setattr(sys.modules["nbcfast.canonical.publish"], "MOST_TUPLES", 10)
+    code, printed, _ = run(*shlex.split(REFUSED))
+    assert code == 1
+    assert (
+        "?   not measured         the meter cannot measure these answers (it reaches 10 tuples, and the domain "
+        "has 24): take it that all counts are known to whoever holds the release"
+    ) in printed
+    code, printed, _ = run(*shlex.split(REFUSED), "--accept-answers")
+    assert code == 0
+    assert "safetytransform (canonical does not apply" in printed
+
+
+def test_what_counts_rows_is_said_where_it_may_be_the_reason(run, folder):
+    Path("counts.csv").write_text("job,ill,n\n" + "a,yes,7\nb,no,9\nc,yes,12\n", encoding="utf-8")
+    _, printed, _ = run("publish", "counts.csv", "--class", "ill", "--amplification", 4, "--out", "release")
+    assert "- Every row counts once, and column 'n' holds whole numbers" in printed
