@@ -1,4 +1,4 @@
-"""`publish` refuses what the answers give away: what shows, what mends it, and how it is published all the same."""
+"""`publish` refuses what the answers give away: what shows, what mends it, and what accepts it."""
 
 import json
 import shlex
@@ -47,7 +47,7 @@ def test_it_says_what_shows_then_what_mends_it_then_how_it_is_accepted(run, fold
     assert lines[0] == "DO NOT PUBLISH YET: patients.csv, diagnosis -> release (nothing was written)"
     parts = [
         "reads the class of all 187 of them: diabetes",
-        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis --columns age,glucose --out domain.json",
+        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis ",
         f"  2  nbcfast {REFUSED} --domain domain.json\n",
         "Or accept it, which the certificate will say",
         f"  nbcfast {REFUSED} --accept-answers\n",
@@ -247,8 +247,8 @@ def test_the_fallback_is_refused_and_says_that_nothing_measures_it(run, folder, 
     code, printed, _ = run(*shlex.split(REFUSED))
     assert code == 1
     assert (
-        "?   not measured         the meter cannot measure these answers (it reaches 10 tuples, and the domain "
-        "has 24): take it that all counts are known to whoever holds the release"
+        "?   not measured         the meter cannot measure these answers (it reaches 10 tuples, and the "
+        "domain has 24): take it that all counts are known to whoever holds the release"
     ) in printed
     code, printed, _ = run(*shlex.split(REFUSED), "--accept-answers")
     assert code == 0
