@@ -9,6 +9,8 @@ are very few). `leak` is the meter of what answers give away, by `ratio_interval
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
+from nbcfast.canonical.advice.advise import advise
+from nbcfast.canonical.advice.results import Advice, Choice
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
 from nbcfast.canonical.by_strata import leak_by, release_by
@@ -22,7 +24,9 @@ from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.points_table import PointsTable
 
 __all__ = [
+    "Advice",
     "Box",
+    "Choice",
     "EnumeratedBox",
     "Leak",
     "Limits",
@@ -30,6 +34,7 @@ __all__ = [
     "PointsTable",
     "Scorecard",
     "Solution",
+    "advise",
     "attacked",
     "box",
     "integers",

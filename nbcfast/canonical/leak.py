@@ -126,9 +126,9 @@ def leak(
         medians, why_not = median_lengths(asked, solution, views, progress)
     elif intervals:
         why_not = "they are of two classes"
-    totals = _totals(asked, solution, views, progress)
+    totals = totals_of(asked, solution, views, progress)
     everybody = None if table is None else rows_of(table, class_name, views)
-    people, exact = _looked_at(asked, views, everybody, sample)
+    people, exact = looked_at_of(asked, views, everybody, sample)
     shown = flip_and_trace(asked, views, people, threads=threads, progress=progress)
     looked_at = people.n_people
     values = of_one_class(views)
@@ -209,14 +209,14 @@ def _alone(views: Viewset) -> int:
     return sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values())
 
 
-def _totals(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> TotalsAttack:
+def totals_of(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> TotalsAttack:
     """What public totals and the points of these answers give back of the counts."""
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
     return totals_of_scores(points, np.array(scores.base, np.float64), views)
 
 
-def _looked_at(
+def looked_at_of(
     asked: AnyBox, views: Viewset, everybody: PeopleRows | None, sample: int | None
 ) -> tuple[PeopleRows, bool]:
     """Whose class and presence is looked at, and whether these are all in the table.

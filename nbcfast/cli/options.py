@@ -32,6 +32,7 @@ def run(arguments: list[str]) -> int:
     for more in (
         "inspect_verb",
         "verify_verb",
+        "advise_verb",
         "publish_verb",
         "attack_verb",
         "closeness_verb",

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
-from nbcfast.canonical import Limits
+from nbcfast.canonical import Advice, Limits
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.leak_tables import NO_METER, leak_grids
 from nbcfast.cli.printing import limit_line, listing, pairs, readable, remarked, same_line, show
@@ -135,6 +135,8 @@ def show_publication(publication: Publication, out: Path, unit: str, intervals: 
         ("classifier", same_line(publication.release)),
         ("its answers say", rules_text(publication.release)),
     ]
+    if publication.advice is not None:
+        decisions.insert(0, ("domain", domain_text(publication.advice)))
     if made.canonical is not None and made.canonical.listed is not None:
         decisions.append(("leak meter", NO_METER))
     if intervals and publication.leak is None:
@@ -154,6 +156,19 @@ def show_publication(publication: Publication, out: Path, unit: str, intervals: 
         adversaries_grid(publication.adversaries),
         written,
         Text("\n".join(f"- {printable(text)}" for text in publication.warnings)),
+    )
+
+
+def domain_text(advice: Advice) -> str:
+    """Which of the domains of a menu was chosen."""
+    best = advice.best
+    which = "the best" if advice.exhaustive else "the best found"
+    kept = ", ".join(f"{label(name)} {size:,}" for name, size in best.sizes.items())
+    left_out = [label(name) for name in (*advice.menu.attributes, *advice.beside) if name not in best.sizes]
+    out = f"; left out: {', '.join(left_out)}" if left_out else ""
+    return (
+        f"{which} of {advice.n_choices:,} of the menu that keeps the limits: {kept} = {best.tuples:,} kinds "
+        f"of people{out}; {best.accuracy:.2%} of rows that were held out are answered right"
     )
 
 

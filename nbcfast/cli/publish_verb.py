@@ -51,6 +51,7 @@ class Asked(TypedDict):
     preserve: Preserve | None
     declaring: Declaring
     by: str | None
+    menu: Path | None
     bits: int | None
     listed: Path | None
     intervals: bool
@@ -99,6 +100,13 @@ class Asked(TypedDict):
     metavar="NAME",
     help="With canonical: a public column. Each of its values has a classifier of its own, and selects it: "
     "all are in one folder, with one certificate.",
+)
+@click.option(
+    "--menu",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON, fixed in advance: options of every attribute. The best domain that keeps the limits is "
+    "published on; see `advise`.",
 )
 @click.option(
     "--bits",
@@ -177,26 +185,33 @@ def publish(
     demand, reading = demand_of(asked), asked["reading"]
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
         raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
-    read = [asked["file"], asked["holdout"], asked["listed"], *asked["declaring"].files]
+    read = [asked["file"], asked["holdout"], asked["listed"], asked["menu"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
     if asked["by"] is not None:
+        if asked["menu"] is not None:
+            raise ValueError("--menu does not go with --by: advise a domain, and give it with --domain")
         return publish_strata(demand, asked, limits, accept_answers, Target(out, dataset, overwrite, as_json))
-    prepared = prepare(
-        asked["file"],
-        asked["class_name"],
-        demand,
-        reading.caller,
-        domains=asked["declaring"].declared,
-        tuples=asked["listed"],
-        holdout=asked["holdout"],
-        columns=None if asked["columns"] is None else names_in(asked["columns"]),
-        weights=reading.weights,
-        delimiter=reading.delimiter,
-        texts=reading.texts,
-        max_values=asked["max_values"],
-        limits=limits,
-        accept_answers=accept_answers,
-    )
+    try:
+        prepared = prepare(
+            asked["file"],
+            asked["class_name"],
+            demand,
+            reading.caller,
+            domains=asked["declaring"].declared,
+            menu=asked["menu"],
+            tuples=asked["listed"],
+            holdout=asked["holdout"],
+            columns=None if asked["columns"] is None else names_in(asked["columns"]),
+            weights=reading.weights,
+            delimiter=reading.delimiter,
+            texts=reading.texts,
+            max_values=asked["max_values"],
+            limits=limits,
+            accept_answers=accept_answers,
+        )
+    except Infeasible as error:  # no domain of the menu keeps the limits
+        tell(error, False)
+        return 1
     named = prepared.named_people()
     if named and not accept_answers:  # before any work: all else is to be made again without them
         return refuse(prepared, named, out, as_json)

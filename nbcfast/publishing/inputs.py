@@ -218,7 +218,7 @@ def read_declared(
         if name in asked or name in (columns or ()):
             named = caller.words.named(asked.get(name, "columns"))
             raise ValueError(f"{declared.place(name)}: column {name!r} is left out, and {named} names it")
-    present = _present(given, delimiter)
+    present = present_in(given, delimiter)
     if columns is None and present is not None:
         others = (*declared.out, class_name, weights)
         columns = [name for name in present if name not in others] if declared.out else None
@@ -226,7 +226,7 @@ def read_declared(
     return declared.applied(table, besides=declared.names if present is None else present)
 
 
-def _present(given: AnyTable, delimiter: str | None) -> list[str] | None:
+def present_in(given: AnyTable, delimiter: str | None) -> list[str] | None:
     """The columns of what was given; None where only reading it will tell."""
     if isinstance(given, Table):
         return list(given.names)

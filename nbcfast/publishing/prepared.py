@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +15,14 @@ from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.spelling import Arguments
 from nbcfast._core.validation import type_name, whole
 from nbcfast._reading.source import AnyTable
-from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical import Advice, Leak, Limits
 from nbcfast.canonical.leakage import REMEDY
 from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
-from nbcfast.domains import Declarations, Declared, declared
+from nbcfast.domains import Declarations, Declared, Menu, declared
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
+from nbcfast.publishing.advising import Search, advised
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import Finding, GivenBack, Measured, judged, named_people
@@ -63,6 +65,7 @@ def prepare(
     max_values: int = MAX_VALUES,
     limits: Limits | None = None,
     accept_answers: bool = False,
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
 ) -> Prepared:
     """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
 
@@ -77,6 +80,19 @@ def prepare(
     names = None if columns is None else _names(columns, caller.words)
     whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
+    chosen = None
+    if menu is not None:
+        if domains is not None or columns is not None:
+            given = caller.words.named("columns" if domains is None else "domains")
+            raise ValueError(
+                f"{caller.words.named('menu')} says what each column may be, and {given} does not go with it"
+            )
+        offered = menu if isinstance(menu, Menu) else Menu.read(menu, class_name, caller.words)
+        if not isinstance(table, str | bytes | os.PathLike):  # what is read once is kept for the second time
+            table = caller.reads(table, "table", class_name, None)
+        search = Search(limits=limits)
+        chosen = advised(table, class_name, offered, search, caller, weights=weights, delimiter=delimiter)
+        declarations = declared(chosen.document, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
     views = counts_of(
         rows, place(table, "table"), class_name, names, max_values, caller.words, publishing=True
@@ -112,6 +128,7 @@ def prepare(
         accepted=accept_answers,
         caller=caller,
         advice=advice,
+        chosen=chosen,
     )
 
 
@@ -204,6 +221,8 @@ class Prepared:
     caller : Caller
     advice : Advised or None
         Which choice of a menu the domain is.
+    chosen : Advice or None
+        How it was chosen, where it was just now.
     """
 
     table: Table
@@ -219,6 +238,7 @@ class Prepared:
     accepted: bool
     caller: Caller
     advice: Advised | None
+    chosen: Advice | None
 
     @property
     def preserve(self) -> Preserve:
@@ -337,6 +357,7 @@ class Prepared:
             log_loss_with_label=with_label,
             warnings=tuple(self._warnings(release, after, gate, adversaries, with_label)),
             files=files,
+            advice=self.chosen,
         )
 
     def _leak(self) -> tuple[Leak | None, str | None]:

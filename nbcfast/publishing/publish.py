@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, overload
@@ -11,7 +12,7 @@ from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.canonical import Limits
-from nbcfast.domains import Declarations, Declared
+from nbcfast.domains import Declarations, Declared, Menu
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare
@@ -96,6 +97,7 @@ def publish(
     preserve: Preserve | None = None,
     prior: Mapping[Value, Numeral] | None = None,
     domains: Declarations | Declared | None = None,
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
     bits: int | None = None,
     tuples: AnyTable | None = None,
     intervals: bool = False,
@@ -148,6 +150,10 @@ def publish(
         Declared values and bins, ``{"sex": ["female", "male"], "age": {"edges": [0, 18, 65, None]}}``. With
         ``"null": True`` beside the edges null is a value. Values that come from the rows are outside the
         guarantee, and the certificate says so.
+    menu : Menu, mapping, or path of a JSON file, optional
+        In place of `domains`: for each attribute a list of options, fixed in advance, see
+        `nbcfast.canonical.advise`. The best domain that keeps the limits is published on; `advice` of the
+        result says what stood beside it, and the certificate how much the choice tells.
     bits : int, optional
         With "canonical": round the points to so many bits.
     tuples : Table, or what it is made of, optional
@@ -253,6 +259,7 @@ Lambda infinite before, 2 after; 5 warnings)
         demand,
         caller,
         domains=domains,
+        menu=menu,
         tuples=tuples,
         holdout=holdout,
         columns=columns,

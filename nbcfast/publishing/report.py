@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
-from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical import Advice, Leak, Limits
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.findings import Adversaries
@@ -75,6 +75,8 @@ class Publication:
         What else the publisher should know: what is said to him alone, then the words of the certificate.
     files : tuple of Written
         Where it was saved; empty until then.
+    advice : Advice or None
+        How the domain was chosen, where a menu was given.
     """
 
     release: Release
@@ -91,6 +93,7 @@ class Publication:
     log_loss_with_label: float | None
     warnings: tuple[str, ...]
     files: tuple[Written, ...] = ()
+    advice: Advice | None = None
 
     @property
     def shows(self) -> tuple[Finding, ...]:

@@ -1,0 +1,214 @@
+"""`advise`: of all domains that a menu offers, the best whose answers keep the limits."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nbcfast._core.validation import choice as expect_choice
+from nbcfast._reading.source import AnyTable
+from nbcfast.canonical.advice.measured import Measured, Meter
+from nbcfast.canonical.advice.results import Advice, Choice
+from nbcfast.canonical.advice.search import Candidates
+from nbcfast.canonical.advice.space import Space
+from nbcfast.canonical.advice.walk import Walk
+from nbcfast.canonical.arguments import expect_progress, table_of
+from nbcfast.canonical.limits_of_answers import Limits
+from nbcfast.domains import Menu, ready_made
+from nbcfast.table.table import Table
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+
+def advise(
+    table: AnyTable,
+    class_name: str,
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
+    *,
+    max_bits: float | None = 8,
+    max_found: int | None = 0,
+    min_flip: float | None = 0.99,
+    min_trace: float | None = None,
+    max_one_class: int | None = 0,
+    by: Literal["correct", "log-loss"] = "correct",
+    folds: int = 5,
+    on: AnyTable | None = None,
+    classes: Sequence[object] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Advice:
+    """The best domain of a menu to publish a canonical release on, whose answers keep the limits.
+
+    A canonical release tells what the classifier answers, and so the domain decides what it gives away. A
+    menu, fixed in advance, offers options for each attribute: values as they are, bins, groups, left out.
+    Every combination is tried: from the most accurate down the answers of each are measured, and the first
+    that keeps the limits is the best there is. Coarser is not always safer, so nothing is skipped but what
+    exact bounds rule out.
+
+    Parameters
+    ----------
+    table : Table, or what it is made of
+        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows.
+    class_name : str
+        The column to predict.
+    menu : Menu, mapping, or path of a JSON file, optional
+        For each attribute a list of options; columns that it does not name are left out. An entry of the
+        class, a single list of values, declares it. By default one that is ready-made, from the table
+        itself: see `nbcfast.domains.ready_made`.
+    max_bits : float, optional
+        The most bits a weight. None, here and below: no such limit.
+    max_found : int, optional
+        The most counts that public totals and the answers may give back.
+    min_flip : float, optional
+        The least share of people whose class could be another without any answer changing.
+    min_trace : float, optional
+        The least share of people who could be left out without any answer changing.
+    max_one_class : int, optional
+        The most values that people of one class only have.
+    by : {"correct", "log-loss"}
+        What is best: rows answered right, or the mean log-loss.
+    folds : int
+        Rows are dealt into so many parts, and each is answered by a classifier of the others; 0: by one that
+        has seen it.
+    on : Table, or what it is made of, optional
+        As `table`. Choose on these rows alone: the choice then tells nothing about those of `table`, where
+        the chosen domain is only measured.
+    classes : sequence, optional
+        The classes in rising precedence; a tie goes to the later one.
+    threads : int, optional
+        By default all cores the process may use; the advice does not depend on it.
+    progress : callable, optional
+        Called as progress(done, total), in parts of the work.
+
+    Returns
+    -------
+    Advice
+        Its `document`, or the file that `save` writes, is what ``publish(.., domains=)`` takes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or a row has a value that an option has no place for.
+    Infeasible
+        If no domain of the menu keeps the limits; `best` says how many break which.
+
+    Examples
+    --------
+    >>> import nbcfast
+    >>> people = {"job": ["cook", "clerk", "cook", "smith"] * 30, "age": [31, 47, 52, 29, 61] * 24,
+    ...           "ill": ["no", "no", "yes", "no", "yes", "no"] * 20}
+    >>> menu = {"job": [{"values": ["clerk", "cook", "smith"]}, {"out": True}],
+    ...         "age": [{"edges": [None, 40, None]}, {"edges": [None, 30, 50, None]}]}
+    >>> advice = nbcfast.canonical.advise(people, "ill", menu)
+    >>> advice.best.sizes, advice.best.found
+    """
+    expect_progress(progress)
+    expect_choice(by, ("correct", "log-loss"), "by")
+    limits = Limits(
+        max_bits=max_bits,
+        max_found=max_found,
+        min_flip=min_flip,
+        min_trace=min_trace,
+        max_one_class=max_one_class,
+    )
+    private = table_of(table, "table")
+    offered = _offered(menu, private, class_name)
+    private = _with_classes(private, class_name, offered, classes)
+    others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
+    basis = _Basis.of(private if others is None else others, class_name, offered, folds, limits, threads)
+    leaves = basis.candidates.search(by, threads=threads, progress=progress)
+    walk = Walk(leaves, basis.meter, progress)
+    best = walk.first()
+    n_looked_at = walk.n_looked_at
+    here = None
+    if others is not None:
+        own = _Basis.of(private, class_name, offered, folds, limits, threads)
+        here = own.choice(own.meter.measured(best.choice, wholly=True))
+    return Advice(
+        best=basis.choice(best),
+        front=tuple(basis.choice(measured) for measured in walk.front(best)),
+        here=here,
+        menu=offered,
+        class_name=class_name,
+        limits=limits,
+        by=by,
+        folds=folds,
+        rows="private" if others is None else "other",
+        exhaustive=leaves.exhaustive,
+        looked_at=n_looked_at,
+        beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
+    )
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """Rows that choices are judged by: what a choice is worth, and what it gives away."""
+
+    space: Space
+    candidates: Candidates
+    meter: Meter
+
+    @classmethod
+    def of(
+        cls, table: Table, class_name: str, menu: Menu, folds: int, limits: Limits, threads: int | None
+    ) -> _Basis:
+        space = Space.of(table, class_name, menu)
+        if space.n_classes < 2:
+            raise ValueError(f"class_name: {class_name!r} has one class, and there is nothing to choose by")
+        candidates = Candidates(
+            space.codes,
+            space.classes,
+            space.options,
+            space.n_classes,
+            weights=space.weights,
+            n_values=space.sizes,
+            folds=folds,
+        )
+        return cls(space, candidates, Meter(space, limits, threads))
+
+    def choice(self, measured: Measured) -> Choice:
+        """What there is to say of a choice."""
+        correct, loss = self.candidates.correct(measured.choice), self.candidates.loss(measured.choice)
+        sizes = {
+            name: sizes[place]
+            for name, sizes, place in zip(
+                self.space.attributes, self.space.sizes, measured.choice, strict=True
+            )
+            if sizes[place]
+        }
+        return Choice(
+            choice=measured.choice,
+            sizes=sizes,
+            tuples=measured.tuples,
+            correct=correct,
+            accuracy=correct / self.candidates.rows,
+            log_loss=math.inf if loss.infinite else loss.finite / self.candidates.rows,
+            bits=measured.bits,
+            found=measured.found,
+            cells=measured.cells,
+            flip=measured.flip,
+            trace=measured.trace,
+            one_class=measured.one_class,
+            broken=measured.broken,
+        )
+
+
+def _offered(
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None, table: Table, class_name: str
+) -> Menu:
+    """The menu; a ready-made one where there is none."""
+    if menu is None:
+        return ready_made(table, class_name)
+    return menu if isinstance(menu, Menu) else Menu.read(menu, class_name)
+
+
+def _with_classes(table: Table, class_name: str, menu: Menu, classes: Sequence[object] | None) -> Table:
+    """The table with the classes that were declared, if any were."""
+    table.column(class_name)
+    declared = menu.class_values if classes is None else classes
+    return table if declared is None else Table(table, domains={class_name: list(declared)})

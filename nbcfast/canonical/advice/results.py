@@ -1,0 +1,257 @@
+"""`Advice`: the domain that was chosen, what stood beside it, and what the choice itself tells."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from nbcfast._core.files import written
+from nbcfast._core.untyped import Document
+from nbcfast.canonical.advice.picture import FrontPoint, front_svg
+from nbcfast.canonical.limits_of_answers import Limits
+from nbcfast.domains import Declared, Menu
+from nbcfast.published.advised import Advised, ChoiceLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One option for each attribute of a menu: what its classifier is worth, and what its answers give away.
+
+    Measured on the rows that the choice was made on: for the eyes of their owner alone. What was not
+    measured, because the domain is too large for it, is None.
+
+    Attributes
+    ----------
+    choice : tuple of int
+        The places of the options, attribute by attribute in the order of the menu.
+    sizes : dict of name -> int
+        How many values each attribute keeps; those that are left out are not in it.
+    tuples : int
+        Kinds of people that the domain tells apart.
+    correct : int
+        People who are answered right.
+    accuracy : float
+        Their share.
+    log_loss : float
+        Mean of -ln of the posterior of the true class; infinite where that is 0.
+    bits : float or None
+        Bits a weight.
+    found, cells : int or None
+        Counts that public totals and the answers give back, and all there are.
+    flip, trace : float or None
+        The shares of people whose class can be exchanged, and who can be left out, without any answer
+        changing.
+    one_class : int
+        Values with people of one class only.
+    broken : tuple of str
+        Limits that are not kept, by their names.
+    """
+
+    choice: tuple[int, ...]
+    sizes: Mapping[str, int]
+    tuples: int
+    correct: int
+    accuracy: float
+    log_loss: float
+    bits: float | None
+    found: int | None
+    cells: int | None
+    flip: float | None
+    trace: float | None
+    one_class: int
+    broken: tuple[str, ...]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every limit was measured and is kept."""
+        return not self.broken and self.flip is not None
+
+    def to_dict(self) -> Document:
+        """Plain values; None for what is infinite or was not measured."""
+        return {
+            "choice": list(self.choice),
+            "sizes": dict(self.sizes),
+            "tuples": self.tuples,
+            "correct": self.correct,
+            "accuracy": self.accuracy,
+            "log_loss": self.log_loss if math.isfinite(self.log_loss) else None,
+            "bits": self.bits,
+            "found": self.found,
+            "cells": self.cells,
+            "flip": self.flip,
+            "trace": self.trace,
+            "one_class": self.one_class,
+            "broken": list(self.broken),
+        }
+
+    def __repr__(self) -> str:
+        kept = " x ".join(map(str, self.sizes.values()))
+        bits = "bits not measured" if self.bits is None else f"{self.bits:.2f} bits a weight"
+        found = "" if self.found is None else f", {self.found} of {self.cells} counts found"
+        broken = f", breaks {', '.join(self.broken)}" if self.broken else ""
+        return f"Choice({kept} = {self.tuples:,} tuples; accuracy {self.accuracy:.4f}; {bits}{found}{broken})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Advice:
+    """A domain to publish on, chosen from a menu.
+
+    Only `document` may leave, and it does, with the release; all else is measured on private rows.
+
+    Attributes
+    ----------
+    best : Choice
+        The first, from the most accurate down, that keeps the limits; by votes, what the votes chose.
+    front : tuple of Choice
+        From many bits to few: `best`, what is more accurate and breaks a limit, what is less accurate and has
+        fewer bits.
+    here : Choice or None
+        `best` measured on the private rows, where the choice was made on others.
+    menu : Menu
+    class_name : str
+    limits : Limits
+    by : {"correct", "log-loss", "votes"}
+    folds : int
+        Parts in which rows were held out; 0 where none were.
+    rows : {"private", "other"}
+        Which rows the choice was made on.
+    exhaustive : bool
+        Whether every choice of the menu was tried; else the best that was found.
+    looked_at : int
+        How many choices were looked at until one kept the limits.
+    beside : tuple of str
+        Columns of the table that the menu does not name, and that are left out.
+    epsilon : Fraction or None
+        Of the choice, by votes.
+    blocks : int or None
+        Of rows, by votes.
+    """
+
+    best: Choice
+    front: tuple[Choice, ...]
+    here: Choice | None
+    menu: Menu
+    class_name: str
+    limits: Limits
+    by: Literal["correct", "log-loss", "votes"]
+    folds: int
+    rows: Literal["private", "other"]
+    exhaustive: bool
+    looked_at: int
+    beside: tuple[str, ...] = ()
+    epsilon: Fraction | None = None
+    blocks: int | None = None
+
+    @property
+    def declared(self) -> Declared:
+        """The domain that was chosen."""
+        return self.menu.chosen(self.best.choice, self.beside)
+
+    @property
+    def domain(self) -> Document:
+        """The same as plain values, which `domains=` of `publish` takes."""
+        return self.declared.document
+
+    @property
+    def n_choices(self) -> int:
+        """How many domains the menu has."""
+        return self.menu.n_choices
+
+    @property
+    def bits_at_most(self) -> str:
+        """What the choice tells beside the answers: log2 of the number of choices, rounded up."""
+        return self.advised.bits_at_most
+
+    @property
+    def advised(self) -> Advised:
+        """What a certificate says of the choice."""
+        by_votes = self.by == "votes"
+        limits = {} if by_votes else self.limits.to_dict()
+        return Advised(
+            menu=self.menu.digest,
+            options=self.n_choices,
+            chosen=self.best.choice,
+            by=self.by,
+            limits=ChoiceLimits(**limits),
+            rows=self.rows,
+            exhaustive=self.exhaustive,
+            epsilon=self.epsilon,
+            blocks=self.blocks,
+        )
+
+    @property
+    def document(self) -> Document:
+        """The domain file: what `publish` takes, with the choice for the certificate."""
+        return {"domain": self.domain, "advice": self.advised.to_json()}
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the domain file.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file to write.
+        overwrite : bool
+            Whether a file that is there is replaced.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file, and nobody asked to overwrite it.
+        """
+        parts = ",\n".join(f"{json.dumps(name)}: {_lines(entry)}" for name, entry in self.document.items())
+        with written(path, overwrite=overwrite) as file:
+            file.write(f"{{{parts}}}\n".encode())
+
+    def to_dict(self) -> Document:
+        """Plain values for JSON; None for what is infinite or was not measured."""
+        return {
+            "best": self.best.to_dict(),
+            "front": [choice.to_dict() for choice in self.front],
+            "here": None if self.here is None else self.here.to_dict(),
+            "limits": self.limits.to_dict(),
+            "folds": self.folds,
+            "looked_at": self.looked_at,
+            **self.document,
+        }
+
+    def svg(self) -> str:
+        """The front as a picture: accuracy against bits a weight."""
+        points = [_point(choice) for choice in self.front if choice.bits is not None]
+        return front_svg(points, _point(self.best), self.limits)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        tried = "best of" if self.exhaustive else "best found of"
+        return f"Advice({self.best!r}; {tried} {self.n_choices:,} domains, {self.bits_at_most} bits at most)"
+
+
+def _lines(entries: Document) -> str:
+    """JSON that people read and compare: an entry a line."""
+    lines = [
+        f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(entry, ensure_ascii=False)}"
+        for name, entry in entries.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _point(choice: Choice) -> FrontPoint:
+    return FrontPoint(
+        choice.tuples,
+        choice.bits or 0.0,
+        choice.found or 0,
+        choice.cells or 0,
+        choice.flip or 0.0,
+        choice.trace or 0.0,
+        choice.one_class,
+        choice.accuracy,
+        choice.log_loss,
+        choice.keeps,
+    )

@@ -1,0 +1,99 @@
+"""From the most accurate choice down: the first that keeps the limits, and what stands beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nbcfast._core.errors import Infeasible
+from nbcfast.canonical.advice.measured import Measured, Meter
+from nbcfast.canonical.advice.search import Leaves
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+FURTHER = 300  # choices beyond the best that are looked at for others of fewer bits
+LARGE = 1_000_000  # tuples of the largest domain that is measured only to be shown beside the best
+
+
+class Walk:
+    """The choices of a search, measured as they come.
+
+    Parameters
+    ----------
+    leaves : Leaves
+    meter : Meter
+    progress : callable or None
+
+    Attributes
+    ----------
+    n_looked_at : int
+        Choices so far.
+    broken : Counter of str
+        The limit that was found broken first, of each of them.
+    """
+
+    def __init__(self, leaves: Leaves, meter: Meter, progress: Progress | None) -> None:
+        self._leaves, self._meter, self._progress = leaves, meter, progress
+        self._following: Iterator[tuple[tuple[int, ...], object]] = leaves.best_first()
+        self._solved: list[Measured] = []  # in the order of their worth
+        self.n_looked_at = 0
+        self.broken: Counter[str] = Counter()
+
+    def _next(self) -> Measured | None:
+        for choice, _ in self._following:
+            measured = self._meter.measured(choice)
+            self.n_looked_at += 1
+            if measured.bits is not None:
+                self._solved.append(measured)
+            if self._progress is not None:
+                self._progress(self.n_looked_at, self._leaves.n_leaves)
+            return measured
+        return None
+
+    def first(self) -> Measured:
+        """The best choice that keeps every limit.
+
+        Raises
+        ------
+        Infeasible
+            If none does.
+        """
+        while (measured := self._next()) is not None:
+            if not measured.broken:
+                return measured
+            self.broken[measured.broken[0]] += 1
+        raise self._nothing()
+
+    def front(self, best: Measured) -> list[Measured]:
+        """What is worth more than the best and breaks a limit, and what is worth less and has fewer bits.
+
+        Of both kinds those that no other has fewer bits at; beyond the best so many are looked at as say
+        something, and not all of the menu.
+        """
+        above = [measured for measured in self._solved if measured.choice != best.choice]
+        below: list[Measured] = []
+        least = best.bits or 0.0
+        for _ in range(FURTHER):
+            measured = self._next()
+            if measured is None:
+                break
+            if not measured.broken and (measured.bits or 0.0) < least:
+                least = measured.bits or 0.0
+                below.append(measured)
+        lowest, kept = float("inf"), []
+        for measured in above:  # from the most accurate down: each has to have fewer bits than those before
+            if (measured.bits or 0.0) < lowest:
+                lowest = measured.bits or 0.0
+                kept.append(self._meter.measured(measured.choice, wholly=True))
+        return [*kept, best, *below]
+
+    def _nothing(self) -> Infeasible:
+        counts = ", ".join(f"{name} by {n:,}" for name, n in self.broken.most_common())
+        tried = "domains of the menu" if self._leaves.exhaustive else "domains that were found best"
+        return Infeasible(
+            f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
+            "options, let more attributes be left out, or allow more",
+            {"domains": self.n_looked_at, **self.broken},
+        )

@@ -1,0 +1,220 @@
+"""What `advise` prints: the domain that was chosen, what its answers give away, and what stands beside it."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from nbcfast._wire.messages import printable
+from nbcfast.canonical import Advice
+from nbcfast.canonical.advice.results import Choice
+from nbcfast.cli.printing import listing, remarked, show
+from nbcfast.publishing.words import label
+
+# The limits in a few words, as a column of a table has them.
+BROKEN = {
+    "max_bits": "too many bits",
+    "max_found": "counts come back",
+    "min_flip": "classes show",
+    "min_trace": "people show",
+    "max_one_class": "values of one class",
+    "tuples": "too large to measure",
+}
+
+
+@dataclass(frozen=True)
+class AdviceScreen:
+    """What is printed of an advice.
+
+    Parameters
+    ----------
+    advice : Advice
+    file : Path
+        The table that it is about,
+    class_name : str
+        and its class.
+    out : Path or None
+        Where the domain file is.
+    """
+
+    advice: Advice
+    file: Path
+    class_name: str
+    out: Path | None
+
+    def show(self) -> None:
+        """Print everything."""
+        steps = "\n".join(
+            ["What to do", *(f"  {number}  {step}" for number, step in enumerate(self.steps(), 1))]
+        )
+        show(
+            Text(self.verdict, style="bold"),
+            self.columns(),
+            self.given_away(),
+            self.beside(),
+            *remarked(self.remarks()),
+            Text("\n".join(["What to do", *steps])),
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in one line."""
+        advice, best = self.advice, self.advice.best
+        which = "the best" if advice.exhaustive else "the best found"
+        return (
+            f"{printable(str(self.file))}, {label(self.class_name)}: {which} of {advice.n_choices:,} domains "
+            f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%} right, "
+            f"{self.judged}"
+        )
+
+    @property
+    def judged(self) -> str:
+        """By which classifier rows were judged."""
+        if self.advice.folds:
+            return (
+                f"each row by a classifier of the other {self.advice.folds - 1} of {self.advice.folds} parts"
+            )
+        return "by a classifier that has seen them"
+
+    def columns(self) -> Grid:
+        """What becomes of each column."""
+        advice = self.advice
+        grid = listing("column", "values", "option")
+        for name, place in zip(advice.menu.attributes, advice.best.choice, strict=True):
+            options = advice.menu.options[name]
+            values = f"{advice.best.sizes[name]:,}" if name in advice.best.sizes else "left out"
+            grid.add_row(Text(label(name)), values, f"{place + 1} of {len(options)} in the menu")
+        for name in advice.beside:
+            grid.add_row(Text(label(name)), "left out", "not in the menu")
+        return grid
+
+    def given_away(self) -> Grid:
+        """What the answers on the domain give away, beside the limits."""
+        limits, best = self.advice.limits, self.advice.best
+        grid = listing("what its answers give away (for you alone)", "", "limit")
+        grid.add_row(
+            "values whose counts public totals and the answers give back",
+            f"{best.found} of {best.cells}",
+            at_most(limits.max_found),
+        )
+        grid.add_row(
+            "people whose class could be another, and no answer would change",
+            share(best.flip),
+            at_least(limits.min_flip),
+        )
+        grid.add_row(
+            "people who could be left out, and no answer would change",
+            share(best.trace),
+            at_least(limits.min_trace),
+        )
+        grid.add_row(
+            "values that people of one class alone have", f"{best.one_class:,}", at_most(limits.max_one_class)
+        )
+        grid.add_row("bits a weight", number(best.bits), at_most(limits.max_bits))
+        return grid
+
+    def beside(self) -> Grid:
+        """The choice among others: what more accuracy would give away, and what fewer bits would cost."""
+        advice = self.advice
+        headers = (
+            "kinds of people",
+            "right",
+            "log-loss",
+            "bits",
+            "counts found",
+            "class does not show",
+            "limits",
+        )
+        grid = listing("domains", *headers)
+        rows = [(self._place(choice), choice) for choice in advice.front]
+        if advice.here is not None:
+            rows.append(("chosen, on your rows", advice.here))
+        for place, choice in rows:
+            broken = ", ".join(BROKEN[name] for name in choice.broken)
+            grid.add_row(
+                place,
+                f"{choice.tuples:,}",
+                f"{choice.accuracy:.2%}",
+                f"{choice.log_loss:.4f}" if math.isfinite(choice.log_loss) else "infinite",
+                number(choice.bits),
+                "?" if choice.found is None else f"{choice.found} of {choice.cells}",
+                share(choice.flip),
+                broken or ("kept" if choice.keeps else "not measured"),
+            )
+        return grid
+
+    def _place(self, choice: Choice) -> str:
+        if choice.choice == self.advice.best.choice:
+            return "chosen"
+        return "more accurate" if choice.accuracy > self.advice.best.accuracy else "fewer bits"
+
+    def remarks(self) -> list[str]:
+        """What the owner should know of the choice."""
+        advice = self.advice
+        said = []
+        if advice.menu.undeclared:
+            names = ", ".join(map(label, advice.menu.undeclared))
+            said.append(
+                f"The options of {names} were made from the rows, and no menu was fixed in advance: the "
+                "values and ranges that occur would be published as if they were public. Check them against "
+                "the code book, or write a menu."
+            )
+        if not advice.exhaustive:
+            said.append(
+                "The menu has more domains than can be tried one by one: this is the best found, and there "
+                "may be a better one."
+            )
+        if advice.rows == "other":
+            said.append(
+                "The domain was chosen on other rows, and so the choice tells nothing of yours. On yours it "
+                "is measured in the last line of the table, and by publish once more."
+            )
+        else:
+            said.append(
+                f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
+                "bits beside the answers, and the certificate says so. --on OTHER chooses on other rows, and "
+                "tells nothing."
+            )
+        said.append(
+            "These are the attacks that were tried, and this is not differential privacy: whoever knows "
+            "other rows, or a second release, may learn more."
+        )
+        return said
+
+    def steps(self) -> list[str]:
+        """What to do now, each with its command."""
+        file, name = shlex.quote(str(self.file)), shlex.quote(self.class_name)
+        command = f"nbcfast publish {file} --class {name} --amplification 4"
+        if self.out is None:
+            return [
+                f"nbcfast advise {file} --class {name} .. --out domain.json    the same, with the file",
+                f"{command} --domain domain.json --out release",
+            ]
+        return [f"{command} --domain {shlex.quote(str(self.out))} --out release"]
+
+
+def share(part: float | None) -> str:
+    """A share of people, rounded down: nobody is all of them."""
+    if part is None:
+        return "not measured"
+    return f"{math.floor(part * 10_000) / 100:.2f}%"
+
+
+def number(bits: float | None) -> str:
+    """Bits, rounded up."""
+    return "not measured" if bits is None else f"{math.ceil(bits * 100) / 100:.2f}"
+
+
+def at_most(limit: float | None) -> str:
+    """A limit from above."""
+    return "none" if limit is None else f"at most {limit:g}"
+
+
+def at_least(limit: float | None) -> str:
+    """A limit from below, of a share."""
+    return "none" if limit is None else f"at least {limit:.2%}"

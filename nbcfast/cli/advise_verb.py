@@ -1,0 +1,134 @@
+"""The verb `advise`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.files import together, written
+from nbcfast._wire.messages import printable
+from nbcfast.canonical import Limits
+from nbcfast.cli.advice_screens import AdviceScreen
+from nbcfast.cli.declaring import Declaring, declares
+from nbcfast.cli.limits_asked import with_limits
+from nbcfast.cli.naming import OPTIONS
+from nbcfast.cli.options import Whole, reads_table, verbs
+from nbcfast.cli.parsing import names_in
+from nbcfast.cli.reading import Reading
+from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.writings import note
+from nbcfast.domains import Menu
+from nbcfast.publishing.advising import Search, advised
+
+
+@verbs.command(name="advise")
+@reads_table
+@declares
+@click.option(
+    "--menu",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON, fixed in advance: options of every attribute, as values, edges, groups, out.  [default: "
+    "ready-made ones]",
+)
+@with_limits
+@click.option(
+    "--by",
+    type=click.Choice(["accuracy", "log-loss"]),
+    default="accuracy",
+    show_default=True,
+    help="What is best.",
+)
+@click.option(
+    "--folds",
+    type=Whole(0, 1000),
+    default=5,
+    show_default=True,
+    help="Parts of the rows, each judged by a classifier of the others; 0: by one that has seen them.",
+)
+@click.option(
+    "--on",
+    "other",
+    metavar="OTHER",
+    type=click.Path(path_type=Path),
+    help="Choose on the rows of this file alone, which may be public: the choice then tells nothing of FILE.",
+)
+@click.option(
+    "--out",
+    metavar="domain.json",
+    type=click.Path(path_type=Path),
+    help="The file to write, for `publish --domain`.",
+)
+@click.option(
+    "--plot", metavar="FRONT.svg", type=click.Path(path_type=Path), help="Also draw accuracy against bits."
+)
+@REPLACES
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+def advise_verb(
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    reading: Reading,
+    max_values: int,
+    declaring: Declaring,
+    menu: Path | None,
+    limits: Limits,
+    by: Literal["accuracy", "log-loss"],
+    folds: int,
+    other: Path | None,
+    out: Path | None,
+    plot: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> int:
+    """Find the best domain to publish a classifier of NAME on, of all that a menu offers.
+
+    A canonical release tells what its classifier answers, so the values that it tells apart decide what it
+    gives away. Every combination of the menu's options is tried; from the most accurate down their answers
+    are measured, and the first that keeps the limits is the best there is. `publish --domain` takes the file.
+
+    What is printed comes from the private table and is not meant for publication. The file may leave: the
+    choice is in the certificate, which says how much it tells.
+
+    Leaves with 1 if no domain of the menu keeps the limits; nothing is written then.
+    """
+    check_targets([file, other, menu, *declaring.files], overwrite, files={"--out": out, "--plot": plot})
+    search = Search(limits=limits, by="correct" if by == "accuracy" else by, folds=folds)
+    offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
+    if menu is not None and (declaring.declared is not None or columns is not None):
+        raise ValueError(
+            "--menu says what each column may be: --columns, --domain, --bin, --group and --leave-out do not "
+            "go with it"
+        )
+    try:
+        advice = advised(
+            file,
+            class_name,
+            offered,
+            search,
+            reading.caller,
+            declared=declaring.declared,
+            on=other,
+            columns=None if columns is None else names_in(columns),
+            weights=reading.weights,
+            delimiter=reading.delimiter,
+        )
+    except Infeasible as error:
+        print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
+        return 1
+    with together():
+        if out is not None:
+            advice.save(out, overwrite=overwrite)
+        if plot is not None:
+            with written(plot, overwrite=overwrite) as picture:
+                picture.write(advice.svg().encode("utf-8"))
+    files = [path for path in (out, plot) if path is not None]
+    note(files)
+    if as_json:
+        print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
+    else:
+        AdviceScreen(advice, file, class_name, out).show()
+    return 0
