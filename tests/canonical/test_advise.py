@@ -190,7 +190,7 @@ def test_the_file_is_what_publish_takes(tmp_path):
             "column 'job', option 1: value 'smith' .*; column 'age', option 1: ",
         ),
         ({"wage": [{"out": True}]}, "the table has no column 'wage'"),
-        ({}, "at least one attribute"),
+        ({}, "expected an object with the options of columns"),
     ],
 )
 def test_menus_that_do_not_fit(menu, text):
@@ -262,5 +262,6 @@ def test_adult(limits, sizes, bits, cells, correct, on_test):
     assert (advice.n_choices, advice.bits_at_most, advice.exhaustive) == (345_600, "18.4", True)
     views = nbcfast.count(advice.declared.applied(train), "income")
     assert round(evaluate(views, advice.declared.applied(test), "income").accuracy, 4) == on_test
-    if limits["max_bits"] == 8:
-        assert (best.flip, best.trace, best.tuples) == (1.0, 1.0, 640)
+    if limits["max_bits"] == 8:  # of a sample of 1,500 rows none shows, and of all of them these
+        shown = [round((1 - part) * train.n_rows) for part in (best.flip, best.trace)]
+        assert (best.tuples, shown) == (640, [15, 15])
