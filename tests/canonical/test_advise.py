@@ -265,3 +265,35 @@ def test_adult(limits, sizes, bits, cells, correct, on_test):
     if limits["max_bits"] == 8:  # of a sample of 1,500 rows none shows, and of all of them these
         shown = [round((1 - part) * train.n_rows) for part in (best.flip, best.trace)]
         assert (best.tuples, shown) == (640, [15, 15])
+
+
+def test_a_choice_by_votes_is_of_the_menu_and_says_so():
+    table, menu = people(900, 4), {**MENU, "ill": [CLASSES]}
+    advices = [advise(table, "ill", menu, epsilon="20", blocks=9) for _ in range(3)]
+    for advice in advices:
+        assert (advice.by, advice.blocks, str(advice.epsilon), advice.front) == (
+            "votes",
+            9,
+            "20",
+            (advice.best,),
+        )
+        assert advice.advised.limits == type(advice.advised.limits)()
+        assert advice.domain.keys() == {"job", "age", "sex", "ill"}
+    # Nine blocks of a hundred rows agree, and epsilon is large: all but certainly the same each time.
+    assert len({advice.best.choice for advice in advices}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"blocks": 5}, "epsilon goes with blocks"),
+        ({"epsilon": 1, "by": "log-loss"}, "by='correct'"),
+        ({"epsilon": 1, "menu": None}, "fixed in advance"),
+        ({"epsilon": 1, "menu": MENU}, "fixed in advance"),
+        ({"epsilon": 0}, "epsilon must be above 0"),
+        ({"epsilon": 1, "blocks": 0}, "blocks must be"),
+    ],
+)
+def test_votes_are_refused(arguments, text):
+    with pytest.raises(ValueError, match=text):
+        advise(people(90, 1), "ill", **{"menu": {**MENU, "ill": [CLASSES]}, **arguments})

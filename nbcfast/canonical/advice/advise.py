@@ -8,12 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from nbcfast._core.dtypes import Longs
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
+from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter
 from nbcfast.canonical.advice.results import Advice, Choice
 from nbcfast.canonical.advice.search import Candidates
 from nbcfast.canonical.advice.space import Space
+from nbcfast.canonical.advice.votes import choose_by_votes, votes_of
 from nbcfast.canonical.advice.walk import Walk
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.limits_of_answers import Limits
@@ -38,6 +45,8 @@ def advise(
     folds: int = 5,
     on: AnyTable | None = None,
     classes: Sequence[object] | None = None,
+    epsilon: Numeral | None = None,
+    blocks: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Advice:
@@ -80,6 +89,14 @@ def advise(
         the chosen domain is only measured.
     classes : sequence, optional
         The classes in rising precedence; a tie goes to the later one.
+    epsilon : int, Fraction, str or float, optional
+        Choose privately: rows are in `blocks`, each votes for the domain whose classifier answers most of its
+        rows right (half of it judged by the other half), and a domain is drawn with a probability
+        proportional to exp(epsilon votes / 2). To add or remove a person changes no probability by more than
+        a factor of e^epsilon; for somebody who is replaced give half of it. Limits have no part in that
+        choice, and the menu and the classes must be fixed in advance.
+    blocks : int, optional
+        With `epsilon`: how many, a public number; by default 100.
     threads : int, optional
         By default all cores the process may use; the advice does not depend on it.
     progress : callable, optional
@@ -104,8 +121,9 @@ def advise(
     ...           "ill": ["no", "no", "yes", "no", "yes", "no"] * 20}
     >>> menu = {"job": [{"values": ["clerk", "cook", "smith"]}, {"out": True}],
     ...         "age": [{"edges": [None, 40, None]}, {"edges": [None, 30, 50, None]}]}
-    >>> advice = nbcfast.canonical.advise(people, "ill", menu)
-    >>> advice.best.sizes, advice.best.found
+    >>> advice = nbcfast.canonical.advise(people, "ill", menu, max_found=None, max_one_class=None)
+    >>> advice.best.sizes, advice.best.flip
+    ({'job': 3, 'age': 2}, 1.0)
     """
     expect_progress(progress)
     expect_choice(by, ("correct", "log-loss"), "by")
@@ -121,8 +139,12 @@ def advise(
     private = _with_classes(private, class_name, offered, classes)
     others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
     basis = _Basis.of(private if others is None else others, class_name, offered, folds, limits, threads)
-    leaves = basis.candidates.search(by, threads=threads, progress=progress)
-    walk = Walk(leaves, basis.meter, progress)
+    if epsilon is not None or blocks is not None:
+        if epsilon is None or by != "correct" or others is not None:
+            raise ValueError("epsilon goes with blocks, by='correct' and the table alone, and blocks with it")
+        return _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
+    ranking = basis.candidates.search(by, threads=threads, progress=progress)
+    walk = Walk(ranking, basis.meter, progress)
     best = walk.first()
     n_looked_at = walk.n_looked_at
     here = None
@@ -139,9 +161,63 @@ def advise(
         by=by,
         folds=folds,
         rows="private" if others is None else "other",
-        exhaustive=leaves.exhaustive,
+        exhaustive=ranking.exhaustive,
         looked_at=n_looked_at,
         beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
+    )
+
+
+def _by_votes(
+    basis: _Basis, menu: Menu, class_name: str, table: Table, epsilon: Numeral, blocks: int
+) -> Advice:
+    """The domain that blocks of rows vote for, drawn privately; nothing else has a part in it."""
+    space = basis.space
+    if menu.undeclared or not space.class_domain.declared:
+        raise ValueError(
+            "epsilon: a private choice asks for a menu and classes that are fixed in advance, got some from "
+            "the rows"
+        )
+    if menu.n_choices > MOST_LEAVES:
+        raise Infeasible(
+            f"each block has to try all {menu.n_choices:,} domains of the menu, and {MOST_LEAVES:,} can be "
+            "tried: offer fewer options",
+            {"choices": menu.n_choices},
+        )
+    shape = tuple(map(len, space.options))
+
+    def voted(weights: Longs) -> int:
+        rows = np.flatnonzero(weights)
+        candidates = Candidates(
+            space.codes[rows],
+            space.classes[rows],
+            space.options,
+            space.n_classes,
+            weights=weights[rows],
+            n_values=space.sizes,
+            folds=2,
+        )
+        choice, _ = next(candidates.search("correct").best_first())
+        return int(np.ravel_multi_index(choice, shape))
+
+    votes = votes_of(space.public_places(), space.weights, blocks, voted)
+    drawn = choose_by_votes(votes, menu.n_choices, epsilon)
+    choice = tuple(int(place) for place in np.unravel_index(drawn, shape))
+    best = basis.choice(basis.meter.measured(choice, wholly=True))
+    return Advice(
+        best=best,
+        front=(best,),
+        here=None,
+        menu=menu,
+        class_name=class_name,
+        limits=basis.meter.limits,
+        by="votes",
+        folds=basis.candidates.folds,
+        rows="private",
+        exhaustive=True,
+        looked_at=1,
+        beside=tuple(name for name in table.names if name not in (class_name, *menu.attributes)),
+        epsilon=as_limit(exact(epsilon, "epsilon"), "epsilon"),
+        blocks=blocks,
     )
 
 

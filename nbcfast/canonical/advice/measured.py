@@ -66,10 +66,15 @@ class Meter:
     space : Space
     limits : Limits
     threads : int or None
+
+    Attributes
+    ----------
+    limits : Limits
     """
 
     def __init__(self, space: Space, limits: Limits, threads: int | None = None) -> None:
-        self._space, self._limits, self._threads = space, limits, threads
+        self.limits = limits
+        self._space, self._threads = space, threads
         self._counts: dict[tuple[int, int], Longs | None] = {}
         self._one_class: dict[tuple[int, int], int] = {}
         n_classes = space.n_classes
@@ -110,7 +115,7 @@ class Meter:
         return self._counts[key]
 
     def _measured(self, choice: tuple[int, ...], wholly: bool) -> Measured:
-        limits, broken = self._limits, []
+        limits, broken = self.limits, []
         made = Measured(
             choice=choice,
             tuples=self._space.tuples(choice),

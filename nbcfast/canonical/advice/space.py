@@ -105,6 +105,16 @@ class Space:
     def n_classes(self) -> int:
         return len(self.class_domain)
 
+    def public_places(self) -> Longs:
+        """Each row as its values in all options of the menu, and its class: none depends on other rows."""
+        places = [
+            codes[self.codes[:, i]]
+            for i, of_attribute in enumerate(self.options)
+            for codes in of_attribute
+            if codes is not None
+        ]
+        return np.stack([*places, self.classes], axis=1)
+
     def tuples(self, choice: Sequence[int]) -> int:
         """How many kinds of people a choice tells apart."""
         return math.prod(sizes[place] or 1 for sizes, place in zip(self.sizes, choice, strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.measured import Measured, Meter
-from nbcfast.canonical.advice.search import Leaves
+from nbcfast.canonical.advice.search import Ranking
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -22,7 +22,7 @@ class Walk:
 
     Parameters
     ----------
-    leaves : Leaves
+    ranking : Ranking
     meter : Meter
     progress : callable or None
 
@@ -34,9 +34,9 @@ class Walk:
         The limit that was found broken first, of each of them.
     """
 
-    def __init__(self, leaves: Leaves, meter: Meter, progress: Progress | None) -> None:
-        self._leaves, self._meter, self._progress = leaves, meter, progress
-        self._following: Iterator[tuple[tuple[int, ...], object]] = leaves.best_first()
+    def __init__(self, ranking: Ranking, meter: Meter, progress: Progress | None) -> None:
+        self._ranking, self._meter, self._progress = ranking, meter, progress
+        self._following: Iterator[tuple[tuple[int, ...], object]] = ranking.best_first()
         self._solved: list[Measured] = []  # in the order of their worth
         self.n_looked_at = 0
         self.broken: Counter[str] = Counter()
@@ -48,7 +48,7 @@ class Walk:
             if measured.bits is not None:
                 self._solved.append(measured)
             if self._progress is not None:
-                self._progress(self.n_looked_at, self._leaves.n_leaves)
+                self._progress(self.n_looked_at, self._ranking.n_leaves)
             return measured
         return None
 
@@ -91,7 +91,7 @@ class Walk:
 
     def _nothing(self) -> Infeasible:
         counts = ", ".join(f"{name} by {n:,}" for name, n in self.broken.most_common())
-        tried = "domains of the menu" if self._leaves.exhaustive else "domains that were found best"
+        tried = "domains of the menu" if self._ranking.exhaustive else "domains that were found best"
         return Infeasible(
             f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
             "options, let more attributes be left out, or allow more",
