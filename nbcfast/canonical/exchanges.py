@@ -16,6 +16,7 @@ import numpy as np
 
 from nbcfast import _exchanges
 from nbcfast._core.dtypes import Array, Bools, Int8s, Longs
+from nbcfast._core.numbers import Number
 from nbcfast._halves.terms import FixedLogs
 from nbcfast._margin import NONE, ONLY
 from nbcfast.canonical.boxes.box import box
@@ -27,9 +28,11 @@ from nbcfast.views import Viewset
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
+BOX_WORK, BOX_SUM = 200_000, 50  # what a box takes, in sums: at all, and for each of its own
 BITS = 128  # of the fixed point that the int64 logarithms are rounded from
 SUM_BITS = 58  # all sums of logarithms stay below, half of what the kernel takes
 AT_ONCE = 1 << 14  # changes in one call of the kernel
+MOST_COUNTED = 1 << 50
 UNMEASURED = 1 << 62  # work where each change is a box of its own: more than anybody's limit
 
 
@@ -57,6 +60,11 @@ class Shown(NamedTuple):
     weights: Longs
 
     @property
+    def n_people(self) -> int:
+        """How many were looked at."""
+        return sum(self.weights.tolist())
+
+    @property
     def flipped(self) -> int:
         """People whose class can be exchanged for every other class."""
         return sum(self.weights[self.flip].tolist())
@@ -65,6 +73,10 @@ class Shown(NamedTuple):
     def traceless(self) -> int:
         """People who can be left out."""
         return sum(self.weights[self.trace].tolist())
+
+
+class TooManyTiesError(Exception):
+    """More rows than were asked for leave an answer so near a tie that only boxes decide it."""
 
 
 class Change(NamedTuple):
@@ -83,6 +95,8 @@ def flip_and_trace(
     views: Viewset,
     rows: PeopleRows,
     *,
+    alpha: Number | None = None,
+    most_work: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Shown:
@@ -91,15 +105,26 @@ def flip_and_trace(
     Parameters
     ----------
     asked : AnyBox
-        All answers of the views, from `box`.
+        All answers, from `box`: of the views, or with `alpha` of `views.smoothed(alpha)`.
     views : Viewset
         Counts that have the rows among them. Who cannot be left out, as the only one of a class, shows.
     rows : PeopleRows
         Whom to change.
+    alpha : Number, optional
+        What is added to every count before the classifier answers, and after a row is changed as well.
+    most_work : int, optional
+        Sums of boxes, which decide what is near a tie, as `work` counts sums of the kernel.
     threads, progress
         As for `box`.
+
+    Raises
+    ------
+    TooManyTiesError
+        If boxes would take more work.
     """
-    changes = _Changes(asked, views, rows, threads)
+    changes = _Changes(asked, views, rows, alpha, threads)
+    if most_work is not None:
+        changes.boxes_left = most_work // (BOX_WORK + BOX_SUM * min(work(asked, 1), MOST_COUNTED))
     trace, flip = np.zeros(len(rows.weights), bool), np.zeros(len(rows.weights), bool)
     done = 0
     for c in range(asked.n_classes):
@@ -154,8 +179,13 @@ def exchanged(views: Viewset, codes: Sequence[int], change: Change) -> Viewset |
 class _Changes:
     """Changes of many rows at once against one box."""
 
-    def __init__(self, asked: AnyBox, views: Viewset, rows: PeopleRows, threads: int | None) -> None:
-        self._asked, self._views, self._rows, self._threads = asked, views, rows, threads
+    boxes_left: int | None = None  # that may be asked for still
+
+    def __init__(
+        self, asked: AnyBox, views: Viewset, rows: PeopleRows, alpha: Number | None, threads: int | None
+    ) -> None:
+        self._asked, self._views, self._rows = asked, views, rows
+        self._alpha, self._threads = alpha, threads
         self._of_class: list[int] = views.class_counts.tolist()
         arrays = list(views.counts.values())
         self._positions, self._n_first = _in_halves(asked)
@@ -164,7 +194,7 @@ class _Changes:
         starts = np.concatenate([[0], np.cumsum(self._sizes)[:-1]]).astype(np.int64)
         self._places = self._codes + starts
         self._counts = np.concatenate([arrays[i] for i in self._positions])
-        self._scale = _Scale(self._counts, self._of_class, len(arrays))
+        self._scale = _Scale(self._counts, self._of_class, self._sizes.tolist(), alpha)
 
     def unchanged(self, at: Longs, change: Change) -> Bools:
         """For these rows, all of the class that changes, whether every answer stays."""
@@ -181,13 +211,24 @@ class _Changes:
                     self._by_pair(self._asked, (c, d), at, change, result)
         else:
             result[ours] = _exchanges.UNDECIDED
-        for place in np.flatnonzero(result == _exchanges.UNDECIDED).tolist():
-            views = exchanged(self._views, self._rows.codes[at[place]].tolist(), change)
-            same = (
-                views is not None and box(views, mode=self._asked.mode, threads=self._threads) == self._asked
-            )
+        near = np.flatnonzero(result == _exchanges.UNDECIDED).tolist()
+        if self.boxes_left is not None:
+            self.boxes_left -= len(near)
+            if self.boxes_left < 0:
+                raise TooManyTiesError
+        for place in near:
+            same = self._same_box(self._rows.codes[at[place]].tolist(), change)
             result[place] = _exchanges.UNCHANGED if same else _exchanges.CHANGED
         return np.asarray(result == _exchanges.UNCHANGED)
+
+    def _same_box(self, codes: list[int], change: Change) -> bool:
+        """Whether all answers stay, by making them anew."""
+        views = exchanged(self._views, codes, change)
+        if views is not None and self._alpha is not None:
+            views = views.smoothed(self._alpha)
+        if views is None:
+            return False
+        return box(views, mode=self._asked.mode, threads=self._threads) == self._asked
 
     def _by_pair(
         self, asked: Box | PairsBox, pair: tuple[int, int], at: Longs, change: Change, result: Int8s
@@ -266,16 +307,19 @@ def _enter(found: Int8s, part: Array, result: Int8s) -> None:
 class _Scale:
     """Logarithms of counts in fixed point, as the kernel takes them.
 
-    Each of them is within 0.51 of 2^scale ln N, and so is what all tuples of a class share; `error` bounds
-    how far a difference of two sums of them is off.
+    Scores are P_c^(1-n) prod N, and with alpha = p / q, but for what all classes share,
+    P_c prod (q N + p) / (q P_c + p |A_i|). Each logarithm of a count is within 0.51 of 2^scale times the true
+    one, and so is what all tuples of a class share; `error` bounds how far a difference of two sums is off.
     """
 
-    def __init__(self, counts: Array, of_class: list[int], n_attributes: int) -> None:
-        self._n = n_attributes
-        self._counts, self._of_class = counts, of_class
-        most = max(max(of_class), int(counts.max(initial=0))) + 1
-        self._scale = SUM_BITS - (2 * n_attributes * most.bit_length()).bit_length()
-        self.error = 2 * (n_attributes + 1)
+    def __init__(self, counts: Array, of_class: list[int], sizes: list[int], alpha: Number | None) -> None:
+        self._counts, self._of_class, self._sizes = counts, of_class, sizes
+        self._times, self._added = (1, 0) if alpha is None else (alpha.denominator, alpha.numerator)
+        most = self._times * (max(max(of_class), int(counts.max(initial=0))) + 1)
+        most += self._added * max(sizes)
+        n = len(sizes)
+        self._scale = SUM_BITS - ((2 * n + 1) * most.bit_length()).bit_length()
+        self.error = 2 * (n + 1)
         self._logs = FixedLogs()
         self._known: dict[tuple[int, int], Longs] = {}
 
@@ -288,18 +332,17 @@ class _Scale:
         return self._scale - bits >= (2 * self.error + 1).bit_length()
 
     def _bits(self, c: int, d: int) -> int:
-        """How many bits prod N_c P_d^(n-1) has at most, whatever row is changed."""
-        largest = int(self._counts[:, c].max()) + 1
-        return self._n * largest.bit_length() + (self._n - 1) * (self._of_class[d] + 1).bit_length()
+        """How many bits the numerator of c's score over d's has at most, whatever row is changed."""
+        largest = self._count(int(self._counts[:, c].max()), 1)
+        factors = [largest] * len(self._sizes) + self._shared(c, 1)[0] + self._shared(d, 1)[1]
+        return sum(factor.bit_length() for factor in factors)
 
     def of_class(self, c: int, by: int) -> Longs:
         """2^scale ln of the counts of all values in a class after a change; NONE for zero."""
         if (c, by) not in self._known:
             distinct, places = np.unique(self._counts[:, c], return_inverse=True)
-            logs = [
-                self._rounded(self._logs.log(count + by, BITS)) if count + by > 0 else NONE
-                for count in distinct.tolist()
-            ]
+            numbers = [self._count(count, by) for count in distinct.tolist()]
+            logs = [self._rounded(self._logs.log(number, BITS)) if number > 0 else NONE for number in numbers]
             self._known[c, by] = np.array(logs, np.int64)[places.reshape(-1)]
         return self._known[c, by]
 
@@ -310,8 +353,20 @@ class _Scale:
         return np.where(own == NONE, NONE, numbers)
 
     def base(self, c: int, by: int) -> int:
-        """2^scale (1 - n) ln P_c."""
-        return self._rounded((1 - self._n) * self._logs.log(self._of_class[c] + by, BITS))
+        """2^scale ln of what all tuples of a class share."""
+        up, down = self._shared(c, by)
+        logs = [sum(self._logs.log(number, BITS) for number in numbers) for numbers in (up, down)]
+        return self._rounded(logs[0] - logs[1])
+
+    def _count(self, count: int, by: int) -> int:
+        return self._times * (count + by) + self._added
+
+    def _shared(self, c: int, by: int) -> tuple[list[int], list[int]]:
+        """Factors of what all tuples of a class share, and of what they are divided by."""
+        rows = self._of_class[c] + by
+        if not self._added:
+            return [], [rows] * (len(self._sizes) - 1)
+        return [rows], [self._times * rows + self._added * size for size in self._sizes]
 
     def _rounded(self, wide: int) -> int:
         shift = BITS - self._scale

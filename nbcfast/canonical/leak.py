@@ -16,7 +16,7 @@ from nbcfast.attack.totals import TotalsAttack, totals_of_scores
 from nbcfast.canonical.arguments import expect_progress
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
-from nbcfast.canonical.exchanges import PeopleRows, flip_and_trace, work
+from nbcfast.canonical.exchanges import PeopleRows, Shown, TooManyTiesError, flip_and_trace, work
 from nbcfast.canonical.leakage import Leak
 from nbcfast.canonical.leave_one_out import (
     at_most,
@@ -128,9 +128,8 @@ def leak(
         why_not = "they are of two classes"
     totals = totals_of(asked, solution, views, progress)
     everybody = None if table is None else rows_of(table, class_name, views)
-    people, exact = looked_at_of(asked, views, everybody, sample)
-    shown = flip_and_trace(asked, views, people, threads=threads, progress=progress)
-    looked_at = people.n_people
+    shown, exact = shown_of(asked, views, everybody, sample, threads=threads, progress=progress)
+    looked_at = shown.n_people
     values = of_one_class(views)
     return Leak(
         tuples=counting.tuples,
@@ -214,6 +213,25 @@ def totals_of(asked: AnyBox, solution: Solution, views: Viewset, progress: Progr
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
     return totals_of_scores(points, np.array(scores.base, np.float64), views)
+
+
+def shown_of(
+    asked: AnyBox,
+    views: Viewset,
+    everybody: PeopleRows | None,
+    sample: int | None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Shown, bool]:
+    """What shows of everybody, or of a sample where that is more work, and whether everybody was looked at."""
+    people, exact = looked_at_of(asked, views, everybody, sample)
+    try:
+        most = MOST_WORK if exact and sample is None else None
+        return flip_and_trace(asked, views, people, most_work=most, threads=threads, progress=progress), exact
+    except TooManyTiesError:
+        people = sample_of(people, SAMPLE)
+        return flip_and_trace(asked, views, people, threads=threads, progress=progress), False
 
 
 def looked_at_of(

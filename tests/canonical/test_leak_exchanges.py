@@ -1,5 +1,7 @@
 """PeopleRows whose class is exchanged, or that are left out: what the kernel says is what boxes say."""
 
+import importlib
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +12,14 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Viewset, _exchanges, canonical
 from nbcfast.canonical import exchanges
-from nbcfast.canonical.exchanges import Change, PeopleRows, exchanged, flip_and_trace, work
+from nbcfast.canonical.exchanges import (
+    Change,
+    PeopleRows,
+    TooManyTiesError,
+    exchanged,
+    flip_and_trace,
+    work,
+)
 from nbcfast.canonical.leave_one_out import rows_of
 
 
@@ -40,12 +49,16 @@ def views_of(sizes, n_classes, rows):
     return Viewset(np.bincount(rows.of_class, rows.weights, n_classes).astype(np.int64), counts)
 
 
-def by_boxes(views, rows, preserve):
-    asked = canonical.box(views, mode=preserve)
+def asked_of(views, preserve, alpha):
+    return canonical.box(views if alpha is None else views.smoothed(alpha), mode=preserve)
+
+
+def by_boxes(views, rows, preserve, alpha=None):
+    asked = asked_of(views, preserve, alpha)
 
     def same(codes, change):
         other = exchanged(views, codes, change)
-        return other is not None and canonical.box(other, mode=preserve) == asked
+        return other is not None and asked_of(other, preserve, alpha) == asked
 
     people = list(zip(rows.codes.tolist(), rows.of_class.tolist(), strict=True))
     flip = [all(same(codes, Change(c, d)) for d in range(asked.n_classes) if d != c) for codes, c in people]
@@ -68,6 +81,15 @@ def test_what_shows_is_what_boxes_show(preserve, case):
     assert shown.traceless == rows.weights[shown.trace].sum()
 
 
+@given(tables(), st.sampled_from(["label", "order"]), st.sampled_from([1, Fraction(1, 2), Fraction(22, 7)]))
+@example(TIES, "label", 1)
+@settings(max_examples=100, deadline=None)
+def test_a_smoothed_classifier_is_smoothed_after_a_row_is_changed(case, preserve, alpha):
+    rows, views = case[2], views_of(*case)
+    shown = flip_and_trace(asked_of(views, preserve, alpha), views, rows, alpha=alpha)
+    assert (shown.flip.tolist(), shown.trace.tolist()) == by_boxes(views, rows, preserve, alpha)
+
+
 @pytest.mark.parametrize("preserve", ["label", "order"])
 @given(tables())
 @example(TIES)
@@ -79,6 +101,26 @@ def test_boxes_decide_what_is_near(preserve, case):
         patched.setattr(exchanges, "SUM_BITS", 12)
         shown = flip_and_trace(canonical.box(views, mode=preserve), views, case[2])
     assert (shown.flip.tolist(), shown.trace.tolist()) == by_boxes(views, case[2], preserve)
+
+
+def test_ties_are_sampled_where_they_are_too_many(monkeypatch):
+    """What a box is asked for is counted too: nobody waits for one a row."""
+    monkeypatch.setattr(exchanges, "SUM_BITS", 8)
+    rng = np.random.default_rng(3)
+    table = {"a": rng.integers(0, 3, 200), "b": rng.integers(0, 3, 200), "c": np.arange(200) % 2}
+    views = nbcfast.count(table, "c")
+    rows = rows_of(table, "c", views)
+    asked = canonical.box(views)
+    one = exchanges.BOX_WORK + exchanges.BOX_SUM * work(asked, 1)
+    shown = flip_and_trace(asked, views, rows, most_work=36 * one)  # each row is left out, and exchanged
+    assert (shown.flip.tolist(), shown.trace.tolist()) == by_boxes(views, rows, "label")
+    with pytest.raises(TooManyTiesError):
+        flip_and_trace(asked, views, rows, most_work=one - 1)
+    leak = importlib.import_module("nbcfast.canonical.leak")
+    monkeypatch.setattr(leak, "MOST_WORK", one - 1)
+    found = canonical.leak(views, table=table, class_name="c")
+    assert (found.exact, found.sampled) == (False, 64)
+    assert found.flip_shows_at_most > 1 - found.flip
 
 
 def test_halves_of_many_attributes():
