@@ -1494,7 +1494,7 @@ def canonical_notes(
     else:
         first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
     smoothed = () if smoothing is None else (smoothing_note(smoothing),)
-    return first, DEPENDS, *smoothed, ARTIFICIAL
+    return (first, DEPENDS, *smoothed, ARTIFICIAL)
 
 
 def canonical_warnings(
