@@ -10,6 +10,7 @@ import numpy as np
 
 from nbcfast._core.choices import Preserve
 from nbcfast._core.errors import expect
+from nbcfast._core.numbers import Number, Numeral
 from nbcfast._core.validation import choice, positive
 from nbcfast._reading.source import AnyTable
 from nbcfast.attack.totals import TotalsAttack, totals_of_scores
@@ -33,6 +34,8 @@ from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
+from nbcfast.views.integers import as_counts
+from nbcfast.views.smoothing import constant
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -46,6 +49,7 @@ def leak(
     views: Viewset,
     *,
     preserve: Preserve = "label",
+    alpha: Numeral | None = None,
     table: AnyTable | None = None,
     class_name: str | None = None,
     sample: int | None = None,
@@ -65,6 +69,9 @@ def leak(
         Private, realistic, with rows in every class.
     preserve : {"label", "order"}
         Which answers.
+    alpha : int, Fraction, str or float, optional
+        Those of the classifier with so much added to every count, as of `release`. It is public, and the
+        totals attack knows it; people are exchanged and left out of the counts before it is added.
     table : Table, or what it is made of, optional
         A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
         record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table, which the views
@@ -108,9 +115,12 @@ def leak(
     choice(preserve, ("label", "order"), "preserve")
     usable(views)
     sample = None if sample is None else positive(sample, "sample")
+    added = None if alpha is None else constant(alpha)
     if intervals:
         programmes()  # now, and not after everything else
-    asked = box(views, mode=preserve, threads=threads, progress=progress)
+    asked = box(
+        views if added is None else views.smoothed(added), mode=preserve, threads=threads, progress=progress
+    )
     sizes = {name: len(views.domain(name)) for name in views.attributes}
     counting = _Counting.of(sizes, asked.n_classes, preserve)
     if asked.n_classes == 1:
@@ -123,12 +133,14 @@ def leak(
     }
     medians, why_not = None, None
     if intervals and isinstance(asked, Box):
-        medians, why_not = median_lengths(asked, solution, views, progress)
+        medians, why_not = median_lengths(asked, solution, _with(views, added), progress)
     elif intervals:
         why_not = "they are of two classes"
-    totals = totals_of(asked, solution, views, progress)
+    totals = totals_of(asked, solution, views, progress, added)
     everybody = None if table is None else rows_of(table, class_name, views)
-    shown, exact = shown_of(asked, views, everybody, sample, threads=threads, progress=progress)
+    shown, exact = shown_of(
+        asked, views, everybody, sample, alpha=added, threads=threads, progress=progress
+    )
     looked_at = shown.n_people
     values = of_one_class(views)
     return Leak(
@@ -203,16 +215,34 @@ def _of_one_class(views: Viewset, levels: dict[str, tuple[int, int]], counting: 
     )
 
 
+def _with(views: Viewset, alpha: Number | None) -> Viewset:
+    """Counts of which log-ratios are those of the smoothed ones, in short integers."""
+    if alpha is None:
+        return views
+    times, more = alpha.denominator, alpha.numerator
+    counts = {
+        name: as_counts(array.astype(object) * times + more, name) for name, array in views.counts.items()
+    }
+    class_counts = as_counts(views.class_counts.astype(object) * times, "class_counts")
+    return Viewset.from_parts(class_counts, counts, views.class_domain, views.domains)
+
+
 def _alone(views: Viewset) -> int:
     """Values that a single person has."""
     return sum(int((array.sum(axis=1) == 1).sum()) for array in views.counts.values())
 
 
-def totals_of(asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None) -> TotalsAttack:
+def totals_of(
+    asked: AnyBox,
+    solution: Solution,
+    views: Viewset,
+    progress: Progress | None,
+    alpha: Number | None = None,
+) -> TotalsAttack:
     """What public totals and the points of these answers give back of the counts."""
     scores = IntegerScores.of(integers(asked, solution, progress=progress))
     points = [np.array(rows, np.float64).reshape(len(rows), -1) for rows in scores.points]
-    return totals_of_scores(points, np.array(scores.base, np.float64), views)
+    return totals_of_scores(points, np.array(scores.base, np.float64), views, alpha)
 
 
 def shown_of(
@@ -221,6 +251,7 @@ def shown_of(
     everybody: PeopleRows | None,
     sample: int | None,
     *,
+    alpha: Number | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Shown, bool]:
@@ -228,10 +259,14 @@ def shown_of(
     people, exact = looked_at_of(asked, views, everybody, sample)
     try:
         most = MOST_WORK if exact and sample is None else None
-        return flip_and_trace(asked, views, people, most_work=most, threads=threads, progress=progress), exact
+        shown = flip_and_trace(
+            asked, views, people, alpha=alpha, most_work=most, threads=threads, progress=progress
+        )
+        return shown, exact
     except TooManyTiesError:
         people = sample_of(people, SAMPLE)
-        return flip_and_trace(asked, views, people, threads=threads, progress=progress), False
+        shown = flip_and_trace(asked, views, people, alpha=alpha, threads=threads, progress=progress)
+        return shown, False
 
 
 def looked_at_of(

@@ -377,3 +377,34 @@ class TestAdult:
         assert found.flip == pytest.approx(0.9436, abs=1e-4)
         assert not found.high
         assert "the class of 1,8" in found.verdict  # of 32,561 people
+
+
+class TestSmoothed:
+    """The meter of a smoothed classifier: who attacks it knows what was added."""
+
+    def test_what_was_added_is_known_to_the_attacker(self):
+        rng = np.random.default_rng(8)
+        arrays = [
+            np.stack([rng.multinomial(p, rng.dirichlet(np.ones(9))) for p in (300, 500)], 1) for _ in "abcde"
+        ]
+        views = Viewset([300, 500], arrays)
+        found = canonical.leak(views, alpha="1/2")
+        assert found.cells == sum(int(array.any(axis=1).sum()) for array in arrays)
+        assert found.found > found.cells / 2 > found.null_found
+
+    def test_values_of_one_class_are_no_hard_rules_any_more(self):
+        views = Viewset([50, 50], {"job": [[25, 25], [24, 25], [1, 0]], "sex": [[30, 20], [20, 30]]})
+        assert canonical.leak(views).levels["job"] == (2, 3)
+        found = canonical.leak(views, alpha=40)
+        assert found.levels["job"] == (1, 3)
+        assert found.one_class_values == 1  # of the rows, which smoothing does not change
+
+    def test_the_intervals_are_of_its_log_ratios(self):
+        pytest.importorskip("scipy")
+        views = Viewset([40, 50], {"a": [[10, 30], [20, 15], [10, 5]], "b": [[30, 20], [10, 30]]})
+        assert canonical.leak(views, intervals=True, alpha=1).intervals["b"] == 0
+
+    def test_bad_numbers(self):
+        views = Viewset([40, 50], {"a": [[10, 30], [30, 20]]})
+        with pytest.raises(ValueError, match="alpha must be positive, got 0"):
+            canonical.leak(views, alpha=0)
