@@ -68,6 +68,7 @@ _PUBLIC = {
     "attack",
     "canonical",
     "closeness",
+    "domains",
     "equivalence",
     "published",
     "publishing",

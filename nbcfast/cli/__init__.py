@@ -2,8 +2,8 @@
 
 `options` has their group, and its `run` imports each that its tuple names. `naming` puts errors in the words
 of options (for the argument that a message begins with), and has `Options` for `nbcfast.publishing`.
-`reading` and `parsing` take in, `printing` and `bars` give out; `targets` says what may be written,
-`writings` what was. Parts of what verbs print are in `adversaries`, `against`, `leak_tables` and
+`reading`, `declaring` and `parsing` take in, `printing` and `bars` give out; `targets` says what may be
+written, `writings` what was. Parts of what verbs print are in `adversaries`, `against`, `leak_tables` and
 `schemes_asked`.
 
 This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.

@@ -104,13 +104,8 @@ def verify(
     """
     if against is None and (class_name is not None or reading.weights is not None):
         raise ValueError("--class and --weights go with --against FILE")
-    if against is None and listed is None and reading.is_of_csv:
-        raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
-    if against is None and listed is None and declaring.declared is not None:
-        raise ValueError(
-            "--domain, --bin, --group and --leave-out go with --against FILE or --tuples FILE: a release is "
-            "checked from its own files"
-        )
+    if against is None and listed is None:
+        expect_nothing_of_files(reading, declaring)
     published = public = table = None
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
@@ -153,6 +148,17 @@ def verify(
     else:
         show_verification(verification, hint)
     return verification.exit_code
+
+
+def expect_nothing_of_files(reading: Reading, declaring: Declaring) -> None:
+    """Refuse options about files where the command reads none but those of the folder."""
+    if reading.is_of_csv:
+        raise ValueError("--null, --delimiter and --text go with --against FILE or --tuples FILE")
+    if declaring.declared is not None:
+        raise ValueError(
+            "--domain, --bin, --group and --leave-out go with --against FILE or --tuples FILE: a release is "
+            "checked from its own files"
+        )
 
 
 def keeps_list(release: Release) -> bool:

@@ -6,11 +6,12 @@ makes one from public facts where nobody has written any. `identifying` says whi
 only be left out; `skeleton` is a domain to begin with.
 """
 
-from nbcfast.domains.declarations import Declarations, Declared, declared
+from nbcfast.domains.declarations import Declarations as Declarations
+from nbcfast.domains.declarations import Declared, declared
 from nbcfast.domains.identifying import names_people
 from nbcfast.domains.menu import Menu
 from nbcfast.domains.option import Option
 from nbcfast.domains.ready_made import ready_made
 from nbcfast.domains.skeleton import skeleton
 
-__all__ = ["Declarations", "Declared", "Menu", "Option", "declared", "names_people", "ready_made", "skeleton"]
+__all__ = ["Declared", "Menu", "Option", "declared", "names_people", "ready_made", "skeleton"]

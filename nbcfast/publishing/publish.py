@@ -147,9 +147,9 @@ def publish(
     prior : mapping of class to number, optional
         With method "est", which it asks for: what is believed of each class, 1 in all. It is published.
     domains : mapping, or path of a JSON file, optional
-        Declared values and bins, ``{"sex": ["female", "male"], "age": {"edges": [0, 18, 65, None]}}``. With
-        ``"null": True`` beside the edges null is a value. Values that come from the rows are outside the
-        guarantee, and the certificate says so.
+        Declared values, bins and sets, and what is left out: ``{"sex": ["female", "male"], "age": {"edges":
+        [0, 18, 65, None]}, "id": {"out": True}}``; see `nbcfast.domains.declared`, whose result it may be
+        too. Values that come from the rows are outside the guarantee, and the certificate says so.
     menu : Menu, mapping, or path of a JSON file, optional
         In place of `domains`: for each attribute a list of options, fixed in advance, see
         `nbcfast.canonical.advise`. The best domain that keeps the limits is published on; `advice` of the
