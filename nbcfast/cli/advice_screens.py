@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from rich.table import Table as Grid
 from rich.text import Text
 
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import Choice
+from nbcfast.cli.asked_again import asked
 from nbcfast.cli.printing import listing, remarked, show
 from nbcfast.publishing.words import label
+
+# What says how a file is read, in the same words for every verb.
+READING = ("file", "class_name", "weights", "nulls", "delimiter", "texts", "max_values")
 
 # The limits in a few words, as a column of a table has them.
 BROKEN = {
@@ -49,9 +53,7 @@ class AdviceScreen:
 
     def show(self) -> None:
         """Print everything."""
-        steps = "\n".join(
-            ["What to do", *(f"  {number}  {step}" for number, step in enumerate(self.steps(), 1))]
-        )
+        steps = [f"  {number}  {step}" for number, step in enumerate(self.steps(), 1)]
         show(
             Text(self.verdict, style="bold"),
             self.columns(),
@@ -65,9 +67,11 @@ class AdviceScreen:
     def verdict(self) -> str:
         """The outcome in one line."""
         advice, best = self.advice, self.advice.best
-        which = "the best" if advice.exhaustive else "the best found"
+        how = "the best" if advice.exhaustive else "the best found"
+        if advice.by == "votes":
+            how = f"drawn by the votes of {advice.blocks:,} blocks of rows"
         return (
-            f"{printable(str(self.file))}, {label(self.class_name)}: {which} of {advice.n_choices:,} domains "
+            f"{printable(str(self.file))}, {label(self.class_name)}: of {advice.n_choices:,} domains {how} "
             f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%} right, "
             f"{self.judged}"
         )
@@ -169,7 +173,14 @@ class AdviceScreen:
                 "The menu has more domains than can be tried one by one: this is the best found, and there "
                 "may be a better one."
             )
-        if advice.rows == "other":
+        if advice.by == "votes":
+            said.append(
+                f"Votes choose with epsilon {advice.epsilon}: to add or remove a person changes the "
+                "probability of no choice by more than a factor of e^epsilon, and to replace one by "
+                "e^(2 epsilon). Limits had no part in it. That is said of the choice alone, and of nothing "
+                "else that is published."
+            )
+        elif advice.rows == "other":
             said.append(
                 "The domain was chosen on other rows, and so the choice tells nothing of yours. On yours it "
                 "is measured in the last line of the table, and by publish once more."
@@ -188,14 +199,16 @@ class AdviceScreen:
 
     def steps(self) -> list[str]:
         """What to do now, each with its command."""
-        file, name = shlex.quote(str(self.file)), shlex.quote(self.class_name)
-        command = f"nbcfast publish {file} --class {name} --amplification 4"
-        if self.out is None:
-            return [
-                f"nbcfast advise {file} --class {name} .. --out domain.json    the same, with the file",
-                f"{command} --domain domain.json --out release",
-            ]
-        return [f"{command} --domain {shlex.quote(str(self.out))} --out release"]
+        context, domain = click.get_current_context(), "domain.json" if self.out is None else str(self.out)
+        publish = asked(
+            context,
+            "publish",
+            only=READING,
+            more=["--amplification", "4", "--domain", domain, "--out", "release"],
+        )
+        if self.out is not None:
+            return [publish]
+        return [asked(context, more=["--out", domain]), publish]
 
 
 def share(part: float | None) -> str:

@@ -21,7 +21,7 @@ from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.domains import Menu
-from nbcfast.publishing.advising import Search, advised
+from nbcfast.publishing.advising import By, Search, advised
 
 
 @verbs.command(name="advise")
@@ -57,6 +57,23 @@ from nbcfast.publishing.advising import Search, advised
     help="Choose on the rows of this file alone, which may be public: the choice then tells nothing of FILE.",
 )
 @click.option(
+    "--votes",
+    metavar="EPSILON",
+    help="Choose privately in place of the best: blocks of rows vote, and a domain is drawn by their votes. "
+    "Asks for --menu with the values of the class.",
+)
+@click.option(
+    "--blocks",
+    type=Whole(1, 1_000_000),
+    help="With --votes: how many blocks vote, a public number.  [default: 100]",
+)
+@click.option(
+    "--write-menu",
+    metavar="menu.json",
+    type=click.Path(path_type=Path),
+    help="Also write the menu, with which `verify --menu` checks the choice.",
+)
+@click.option(
     "--out",
     metavar="domain.json",
     type=click.Path(path_type=Path),
@@ -79,6 +96,9 @@ def advise_verb(
     by: Literal["accuracy", "log-loss"],
     folds: int,
     other: Path | None,
+    votes: str | None,
+    blocks: int | None,
+    write_menu: Path | None,
     out: Path | None,
     plot: Path | None,
     overwrite: bool,
@@ -95,8 +115,13 @@ def advise_verb(
 
     Leaves with 1 if no domain of the menu keeps the limits; nothing is written then.
     """
-    check_targets([file, other, menu, *declaring.files], overwrite, files={"--out": out, "--plot": plot})
-    search = Search(limits=limits, by="correct" if by == "accuracy" else by, folds=folds)
+    check_targets(
+        [file, other, menu, *declaring.files],
+        overwrite,
+        files={"--out": out, "--plot": plot, "--write-menu": write_menu},
+    )
+    worth: By = "correct" if by == "accuracy" else by
+    search = Search(limits=limits, by=worth, folds=folds, epsilon=votes, blocks=blocks)
     offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
     if menu is not None and (declaring.declared is not None or columns is not None):
         raise ValueError(
@@ -119,14 +144,14 @@ def advise_verb(
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
+    menu_text = json.dumps(advice.menu.document, ensure_ascii=False, indent=1) + "\n"
+    texts = {out: advice.text(), plot: str(advice.svg()), write_menu: menu_text}
     with together():
-        if out is not None:
-            advice.save(out, overwrite=overwrite)
-        if plot is not None:
-            with written(plot, overwrite=overwrite) as picture:
-                picture.write(advice.svg().encode("utf-8"))
-    files = [path for path in (out, plot) if path is not None]
-    note(files)
+        for path, text in texts.items():
+            if path is not None:
+                with written(path, overwrite=overwrite) as target:
+                    target.write(text.encode("utf-8"))
+    note([path for path in texts if path is not None])
     if as_json:
         print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nbcfast import canonical
+from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Advice, Limits
 from nbcfast.domains import Declared, Menu, ready_made
@@ -25,11 +26,15 @@ class Search:
     limits : Limits
     by : {"correct", "log-loss"}
     folds : int
+    epsilon : number, optional
+    blocks : int, optional
     """
 
     limits: Limits
     by: By = "correct"
     folds: int = 5
+    epsilon: Numeral | None = None
+    blocks: int | None = None
 
 
 def advised(
@@ -89,6 +94,8 @@ def advised(
             by=search.by,
             folds=search.folds,
             on=others,
+            epsilon=search.epsilon,
+            blocks=search.blocks,
             progress=progress,
         )
     used = (class_name, weights, *menu.attributes)

@@ -204,9 +204,13 @@ class Advice:
         FileExistsError
             If there is a file, and nobody asked to overwrite it.
         """
-        parts = ",\n".join(f"{json.dumps(name)}: {_lines(entry)}" for name, entry in self.document.items())
         with written(path, overwrite=overwrite) as file:
-            file.write(f"{{{parts}}}\n".encode())
+            file.write(self.text().encode("utf-8"))
+
+    def text(self) -> str:
+        """What the domain file holds."""
+        parts = ",\n".join(f"{json.dumps(name)}: {_lines(entry)}" for name, entry in self.document.items())
+        return f"{{{parts}}}\n"
 
     def to_dict(self) -> Document:
         """Plain values for JSON; None for what is infinite or was not measured."""
