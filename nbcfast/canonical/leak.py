@@ -256,7 +256,7 @@ def shown_of(
     progress: Progress | None = None,
 ) -> tuple[Shown, bool]:
     """What shows of everybody, or of a sample where that is more work, and whether everybody was looked at."""
-    people, exact = looked_at_of(asked, views, everybody, sample)
+    people, exact = _looked_at_of(asked, views, everybody, sample)
     try:
         most = MOST_WORK if exact and sample is None else None
         shown = flip_and_trace(
@@ -269,7 +269,7 @@ def shown_of(
         return shown, False
 
 
-def looked_at_of(
+def _looked_at_of(
     asked: AnyBox, views: Viewset, everybody: PeopleRows | None, sample: int | None
 ) -> tuple[PeopleRows, bool]:
     """Whose class and presence is looked at, and whether these are all in the table.

@@ -13,8 +13,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.space import Space
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
-from nbcfast.canonical.exchanges import flip_and_trace
-from nbcfast.canonical.leak import looked_at_of, totals_of
+from nbcfast.canonical.leak import shown_of, totals_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.weights.levels import Levels
@@ -147,8 +146,8 @@ class Meter:
             broken.append("max_found")
             if not wholly:
                 return replace(made, broken=tuple(broken))
-        rows, _ = looked_at_of(asked, views, self._space.rows(choice), None)
-        shown, people = flip_and_trace(asked, views, rows, threads=self._threads), rows.n_people
+        shown, _ = shown_of(asked, views, self._space.rows(choice), None, threads=self._threads)
+        people = shown.n_people
         made = replace(made, flip=shown.flipped / people, trace=shown.traceless / people)
         if not limits.kept("min_flip", made.flip):
             broken.append("min_flip")
