@@ -99,10 +99,8 @@ def closeness_verb(
     if demanded is None and (out is not None or rows != "smallest"):
         raise ValueError("--out and --rows go with --r R")
     check_targets([file, *declaring.files], overwrite, folder=out)
-    wanted = rows_of(rows, False)
-    table, views = counted(
-        file, class_name, columns, reading, max_values, declaring.declared, publishing=True
-    )
+    wanted, known = rows_of(rows, False), declaring.declared
+    table, views = counted(file, class_name, columns, reading, max_values, known, publishing=True)
     reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
     release = why = None
     if demanded is not None:
