@@ -185,6 +185,9 @@ class AdviceScreen:
                 "The domain was chosen on other rows, and so the choice tells nothing of yours. On yours it "
                 "is measured in the last line of the table, and by publish once more."
             )
+            if advice.here is not None and not advice.here.keeps:
+                broken = ", ".join(BROKEN[name] for name in advice.here.broken) or "not all was measured"
+                said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
         else:
             said.append(
                 f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
