@@ -187,7 +187,9 @@ class AdviceScreen:
             )
             if advice.here is not None and not advice.here.keeps:
                 broken = ", ".join(BROKEN[name] for name in advice.here.broken) or "not all was measured"
-                said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
+                said.insert(
+                    0, f"On your rows it does not keep the limits ({broken}): publish will refuse it."
+                )
         else:
             said.append(
                 f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "

@@ -99,6 +99,11 @@ COMMANDS = {
     "publish-halves": "publish members.csv --accept-answers --class diagnosis --amplification 4 --out half --holdout others.csv",
     "publish-kept": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
     "--domain sets.json --out kept",
+    "advise": "advise patients.csv --class diagnosis --menu menu-of-domains.json --out advised.json",
+    "advise-none": "advise patients.csv --class diagnosis --menu fine.json --out no-domain.json",
+    "publish-advised": "publish patients.csv --class diagnosis --amplification 4 --domain advised.json --out advised",
+    "publish-menu": "publish patients.csv --class diagnosis --amplification 4 --menu menu-of-domains.json --out from-menu",
+    "verify-menu": "verify from-menu --menu menu-of-domains.json",
     "publish-refused": "publish patients.csv --class diagnosis --amplification 4 --out refused",
     "publish-names": "publish named.csv --class diagnosis --amplification 4 --out refused",
     "verify": "verify release",
@@ -192,6 +197,8 @@ def prepare(folder):
             f"{'id' if not place else 1000 + 7 * place},{line}" for place, line in enumerate(small)
         ),
         "menu.json": MENU,
+        "fine.json": '{"glucose": [["low", "normal", "raised", "high"]], "sex": [["female", "male"], {"out": true}]}',
+        "menu-of-domains.json": (EXAMPLES / "patients-menu.json").read_text(encoding="utf-8"),
         "sets.json": SETS,
         "coarse.json": COARSE,
         "pairs.csv": PAIRS,

@@ -1,0 +1,183 @@
+"""`advise`, and `publish --menu`: from a table and a menu to a domain that keeps the limits."""
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import nbcfast
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ASKED = ("advise", "patients.csv", "--class", "diagnosis", "--menu", "menu.json")
+MENU = {
+    "age": [
+        {"groups": {"18-39": ["18-29", "30-39"], "40-59": ["40-49", "50-59"], "60+": ["60-69", "70+"]}},
+        {"out": True},
+    ],
+    "glucose": [{"groups": {"usual": ["low", "normal"], "raised": ["raised", "high"]}}, {"out": True}],
+    "diagnosis": [["healthy", "diabetes"]],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = (EXAMPLES / "patients.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "patients.csv").write_text("".join(lines[:1201]), encoding="utf-8")
+    (tmp_path / "others.csv").write_text("".join((lines[0], *lines[1201:2401])), encoding="utf-8")
+    (tmp_path / "menu.json").write_text(json.dumps(MENU), encoding="utf-8")
+    return tmp_path
+
+
+def test_what_advise_writes_is_what_publish_takes_and_verify_checks(run, found, folder):
+    said = found(*ASKED, "--out", "domain.json")
+    advice = nbcfast.canonical.advise("patients.csv", "diagnosis", "menu.json")
+    domain = json.loads((folder / "domain.json").read_text(encoding="utf-8"))
+    assert domain["advice"] == advice.document["advice"] == said["advice"]
+    others = ("sex", "bmi", "smoking", "blood_pressure", "relatives", "exercise_days")
+    assert domain["domain"] == {
+        **advice.menu.chosen(advice.best.choice).document,
+        **dict.fromkeys(others, {"out": True}),
+    }
+    publish = ("publish", "patients.csv", "--class", "diagnosis", "--amplification", "4")
+    assert run(*publish, "--domain", "domain.json", "--out", "by-domain")[0] == 0
+    assert run(*publish, "--menu", "menu.json", "--out", "by-menu")[0] == 0
+    by_domain, by_menu = (
+        (folder / name / "certificate.json").read_bytes() for name in ("by-domain", "by-menu")
+    )
+    assert by_domain == by_menu
+    assert run("verify", "by-menu", "--menu", "menu.json")[0] == 0
+    other = {**MENU, "age": MENU["age"][::-1]}
+    (folder / "other.json").write_text(json.dumps(other), encoding="utf-8")
+    assert run("verify", "by-menu", "--menu", "other.json")[0] == 1
+
+
+def test_the_next_command_that_is_printed_works(run, folder):
+    code, printed, _ = run(*ASKED, "--out", "my domain.json")
+    assert code == 0
+    command = printed.splitlines()[-1].split("nbcfast ", 1)[1]
+    import shlex
+
+    assert run(*shlex.split(command))[0] == 0
+    assert (folder / "release" / "certificate.json").is_file()
+
+
+def test_nothing_is_written_where_no_domain_keeps_the_limits(run, folder):
+    fine = {"glucose": [["low", "normal", "raised", "high"]]}
+    (folder / "fine.json").write_text(json.dumps(fine), encoding="utf-8")
+    before = sorted(path.name for path in folder.iterdir())
+    asked = ("--class", "diagnosis", "--menu", "fine.json")
+    code, printed, errors = run(
+        "advise", "patients.csv", *asked, "--out", "domain.json", "--plot", "front.svg"
+    )
+    assert (code, printed) == (1, "")
+    assert errors.startswith(
+        "nbcfast: infeasible: none of 1 domains of the menu keeps the limits; broken first: "
+    )
+    code, printed, errors = run("publish", "patients.csv", *asked, "--amplification", "4", "--out", "release")
+    assert (code, printed) == (1, "")
+    assert errors.startswith("nbcfast: infeasible: none of 1 domains")
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_the_picture_the_menu_and_the_domain_are_written_together_or_not_at_all(run, folder):
+    targets = ("--out", "domain.json", "--plot", "front.svg", "--write-menu", "made.json")
+    assert run(*ASKED, *targets)[0] == 0
+    assert ElementTree.parse(folder / "front.svg").getroot().tag.endswith("svg")
+    assert json.loads((folder / "made.json").read_text(encoding="utf-8"))["age"][1] == {"out": True}
+    (folder / "domain.json").unlink()
+    code, _, errors = run(*ASKED, *targets)
+    assert (code, (folder / "domain.json").exists()) == (2, False)
+    assert "--overwrite" in errors
+    assert run(*ASKED, *targets, "--overwrite")[0] == 0
+
+
+def test_inputs_are_not_written_over(run, folder):
+    for target in ("patients.csv", "menu.json"):
+        code, _, errors = run(*ASKED, "--out", target, "--overwrite")
+        assert (code, "must not write over" in errors) == (2, True)
+
+
+def test_other_rows_choose_and_the_screen_says_what_that_means(run, found, folder):
+    code, printed, _ = run(*ASKED, "--on", "others.csv")
+    assert (code, "tells nothing of yours" in printed, "chosen, on your rows" in printed) == (0, True, True)
+    said = found(*ASKED, "--on", "others.csv")
+    assert said["advice"]["rows"] == "other"
+    assert said["here"]["tuples"] == said["best"]["tuples"]
+
+
+def test_votes_are_said_to_be_private_and_of_the_choice_alone(run, found, folder):
+    code, printed, _ = run(*ASKED, "--votes", "50", "--blocks", "8")
+    assert (code, "Votes choose with epsilon 50" in printed) == (0, True)
+    said = found(*ASKED, "--votes", "1/2")
+    assert (said["advice"]["by"], said["advice"]["epsilon"], said["advice"]["blocks"]) == (
+        "votes",
+        "1/2",
+        100,
+    )
+
+
+def test_without_a_menu_options_come_from_what_is_declared_and_from_the_rows(run, found, folder):
+    code, printed, _ = run(
+        "advise",
+        "patients.csv",
+        "--class",
+        "diagnosis",
+        "--columns",
+        "age,smoking",
+        "--max-one-class",
+        "none",
+        "--max-found",
+        "none",
+        "--min-flip",
+        "none",
+    )
+    assert code == 0
+    assert "The options of age, smoking were made from the rows" in printed
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (("--columns", "age"), "--menu says what each column may be"),
+        (("--folds", "1"), "folds"),
+        (("--max-bits", "many"), "--max-bits"),
+        (("--blocks", "5"), "epsilon goes with blocks"),
+        (("--votes", "-1"), "epsilon"),
+        (("--on", "absent.csv"), "absent.csv"),
+    ],
+)
+def test_what_is_refused(run, folder, more, text):
+    code, printed, errors = run(*ASKED, *more)
+    assert (code, printed) == (2, "")
+    assert text in errors
+    assert errors.count("\n") == 1
+
+
+def test_text_that_looks_like_numbers_stays_text_where_the_menu_says_so(run, found, folder):
+    (folder / "codes.csv").write_text(
+        "code,ill\n" + "".join(f"{k % 3:02d},{'ny'[k % 2]}\n" for k in range(60))
+    )
+    menu = {
+        "code": [["00", "01", "02"], {"groups": {"low": ["00", "01"], "high": ["02"]}}],
+        "ill": [["n", "y"]],
+    }
+    (folder / "codes.json").write_text(json.dumps(menu), encoding="utf-8")
+    said = found("advise", "codes.csv", "--class", "ill", "--menu", "codes.json")
+    assert said["best"]["one_class"] == 0
+
+
+def test_weights_are_people(found, folder):
+    shutil.copy(folder / "patients.csv", folder / "twice.csv")
+    lines = (folder / "patients.csv").read_text(encoding="utf-8").splitlines()
+    (folder / "weighted.csv").write_text(
+        "\n".join([f"{lines[0]},n", *(f"{line},1" for line in lines[1:])]) + "\n", encoding="utf-8"
+    )
+    plain = found(*ASKED)
+    weighted = found(
+        "advise", "weighted.csv", "--class", "diagnosis", "--menu", "menu.json", "--weights", "n"
+    )
+    assert weighted["best"] == plain["best"]
+    assert weighted["domain"] == plain["domain"]
