@@ -253,7 +253,7 @@ def shown_of(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Shown, bool]:
-    """What shows of everybody, or of a sample where that is more work, and whether everybody was looked at."""
+    """What shows of everybody, or of a sample where that is too much work; and whether that was everybody."""
     people, exact = _looked_at_of(asked, views, everybody, sample)
     try:
         most = MOST_WORK if exact and sample is None else None

@@ -13,6 +13,16 @@ from nbcfast._core.validation import whole
 MUCH = 8.0  # bits a weight, above which counts come back: docs/mathematics/canonical.md, section 9
 NEARLY_ALL = 0.99  # of people whose class does not show
 
+# What it is for each limit to be broken, in a few words; "tuples" are too many to measure anything.
+BROKEN = {
+    "max_bits": "too many bits",
+    "max_found": "counts come back",
+    "min_flip": "classes show",
+    "min_trace": "people show",
+    "max_one_class": "values of one class",
+    "tuples": "too large to measure",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:

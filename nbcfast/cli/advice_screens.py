@@ -13,22 +13,13 @@ from rich.text import Text
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import Choice
+from nbcfast.canonical.limits_of_answers import BROKEN
 from nbcfast.cli.asked_again import asked
 from nbcfast.cli.printing import listing, remarked, show
 from nbcfast.publishing.words import label
 
 # What says how a file is read, in the same words for every verb.
 READING = ("file", "class_name", "weights", "nulls", "delimiter", "texts", "max_values")
-
-# The limits in a few words, as a column of a table has them.
-BROKEN = {
-    "max_bits": "too many bits",
-    "max_found": "counts come back",
-    "min_flip": "classes show",
-    "min_trace": "people show",
-    "max_one_class": "values of one class",
-    "tuples": "too large to measure",
-}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.measured import Measured, Meter
 from nbcfast.canonical.advice.search import Ranking
+from nbcfast.canonical.limits_of_answers import BROKEN
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -90,7 +91,7 @@ class Walk:
         return [*kept, best, *below]
 
     def _nothing(self) -> Infeasible:
-        counts = ", ".join(f"{name} by {n:,}" for name, n in self.broken.most_common())
+        counts = ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in self.broken.most_common())
         tried = "domains of the menu" if self._ranking.exhaustive else "domains that were found best"
         return Infeasible(
             f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
