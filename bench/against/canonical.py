@@ -168,6 +168,12 @@ def canonical_releases(rounds: int, quick: bool) -> Iterator[Row]:
     yield within(
         "canonical release, binned census, 1e7 tuples", 0.5, *medians([run], rounds, time.perf_counter)
     )
+    patients = nbcfast.read_csv(Path(__file__).resolve().parents[2] / "examples" / "patients.csv")
+    metered = partial(
+        canonical.leak, nbcfast.count(patients, "diagnosis"), table=patients, class_name="diagnosis"
+    )
+    assert (metered().exact, metered().flip, metered().trace) == (True, 0, 0.0064)
+    yield within("leak meter, patients, everybody", 0.1, *medians([metered], rounds, time.process_time))
     adult = views_of_adult(THREE, RICH_FIRST)
     if adult is None:
         print("Adult: skipped, NBCFAST_DATA is not set", file=sys.stderr)
@@ -200,6 +206,11 @@ def canonical_releases(rounds: int, quick: bool) -> Iterator[Row]:
     assert (new.recovered.found, new.recovered.cells) == (124, 183)
     attacking = partial(attack.totals, canonical.release(adult, 4), adult)
     yield within("totals attack, Adult-3", 0.05, *medians([attacking], rounds, time.process_time))
+    people = table_of(THREE)
+    assert people is not None
+    metered = partial(canonical.leak, adult, table=people, class_name=CLASS)
+    assert round(metered().flip, 4) == 0.0027
+    yield within("leak meter, Adult-3, everybody", 1.0, *medians([metered], rounds, time.process_time))
     ratio = new.margin_over_range / old.margin_over_range
     cells = [f"{one.margin_over_range:.2g}" for one in worth]
     yield Row("margin / range, Adult-3", "k-th root", *cells, ratio, 40)

@@ -138,7 +138,9 @@ def leak(
         why_not = "they are of two classes"
     totals = totals_of(asked, solution, views, progress, added)
     everybody = None if table is None else rows_of(table, class_name, views)
-    shown, exact = shown_of(asked, views, everybody, sample, alpha=added, threads=threads, progress=progress)
+    shown, exact = shown_of(
+        asked, views, everybody, sample, alpha=added, threads=threads, progress=progress
+    )
     looked_at = shown.n_people
     values = of_one_class(views)
     return Leak(
@@ -253,7 +255,7 @@ def shown_of(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Shown, bool]:
-    """What shows of everybody, or of a sample where that is too much work; and whether that was everybody."""
+    """What shows of everybody, or of a sample where that is much work, and whether it is of everybody."""
     people, exact = _looked_at_of(asked, views, everybody, sample)
     try:
         most = MOST_WORK if exact and sample is None else None
