@@ -22,18 +22,24 @@ from nbcfast._margin import NONE, ONLY
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.halving import contiguous
 from nbcfast.canonical.boxes.sides import pair_number
-from nbcfast.canonical.boxes.types import AnyBox, Box, EnumeratedBox, PairsBox
+from nbcfast.canonical.boxes.types import (
+    AnyBox,
+    Box,
+    EnumeratedBox,
+    HalvedBox,
+    ListedBox,
+    PairsBox,
+    SweptBox,
+)
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-BOX_WORK, BOX_SUM = 200_000, 50  # what a box takes, in sums: at all, and for each of its own
+BOX_WORK, BOX_SUM = 200_000, 200  # what a box takes, in sums of the kernel: at all, and for each of its own
 BITS = 128  # of the fixed point that the int64 logarithms are rounded from
 SUM_BITS = 58  # all sums of logarithms stay below, half of what the kernel takes
 AT_ONCE = 1 << 14  # changes in one call of the kernel
-MOST_COUNTED = 1 << 50
-UNMEASURED = 1 << 62  # work where each change is a box of its own: more than anybody's limit
 
 
 class PeopleRows(NamedTuple):
@@ -124,7 +130,7 @@ def flip_and_trace(
     """
     changes = _Changes(asked, views, rows, alpha, threads)
     if most_work is not None:
-        changes.boxes_left = most_work // (BOX_WORK + BOX_SUM * min(work(asked, 1), MOST_COUNTED))
+        changes.boxes_left = most_work // _box_work(asked)
     trace, flip = np.zeros(len(rows.weights), bool), np.zeros(len(rows.weights), bool)
     done = 0
     for c in range(asked.n_classes):
@@ -148,15 +154,40 @@ def work(asked: AnyBox, n_rows: int) -> int:
     A function of sizes: how much is measured must not depend on the machine.
     """
     n_classes = asked.n_classes
-    if isinstance(asked, Box):
-        one = len(asked.K) + len(asked.L)
+    if isinstance(asked, SweptBox | ListedBox):  # a box for each change
+        one = _box_work(asked)
     elif isinstance(asked, PairsBox):
-        one = (asked.K.shape[1] + asked.L.shape[1]) * (2 * n_classes - 3)  # pairs with either of two classes
-    elif isinstance(asked, EnumeratedBox):
-        one = asked.tuples * n_classes
+        one = _sums(asked) // _pairs(n_classes) * (2 * n_classes - 3)  # pairs with either of two classes
     else:
-        return UNMEASURED
+        one = _sums(asked)
     return n_rows * n_classes * one
+
+
+def _box_work(asked: AnyBox) -> int:
+    """What a box takes, as the kernel's sums are counted: sorting, and integers where ties are near."""
+    of_tuples = 0 if isinstance(asked, HalvedBox) else _sums(asked)
+    of_halves = 0 if isinstance(asked, ListedBox) else _pairs(asked.n_classes) * _in_halves(asked)
+    return BOX_WORK + BOX_SUM * of_halves + of_tuples
+
+
+def _sums(asked: AnyBox) -> int:
+    """How many sums all answers are known by."""
+    if isinstance(asked, EnumeratedBox | ListedBox):
+        return asked.tuples * asked.n_classes
+    return _in_halves(asked) * (_pairs(asked.n_classes) if isinstance(asked, PairsBox) else 1)
+
+
+def _in_halves(asked: AnyBox) -> int:
+    """How many combinations both halves have together."""
+    if isinstance(asked, SweptBox):
+        return len(asked.K) + len(asked.L)
+    if isinstance(asked, HalvedBox):
+        return int(asked.K.shape[-1] + asked.L.shape[-1])
+    return sum(contiguous(asked.sizes)[1:])
+
+
+def _pairs(n_classes: int) -> int:
+    return n_classes * (n_classes - 1) // 2
 
 
 def exchanged(views: Viewset, codes: Sequence[int], change: Change) -> Viewset | None:
@@ -188,7 +219,7 @@ class _Changes:
         self._alpha, self._threads = alpha, threads
         self._of_class: list[int] = views.class_counts.tolist()
         arrays = list(views.counts.values())
-        self._positions, self._n_first = _in_halves(asked)
+        self._positions, self._n_first = _ordered(asked)
         self._sizes = np.array([asked.sizes[i] for i in self._positions], np.int32)
         self._codes = rows.codes[:, self._positions].astype(np.int32)
         starts = np.concatenate([[0], np.cumsum(self._sizes)[:-1]]).astype(np.int64)
@@ -228,7 +259,8 @@ class _Changes:
             views = views.smoothed(self._alpha)
         if views is None:
             return False
-        return box(views, mode=self._asked.mode, threads=self._threads) == self._asked
+        listed = self._asked.codes if isinstance(self._asked, ListedBox) else None
+        return box(views, mode=self._asked.mode, tuples=listed, threads=self._threads) == self._asked
 
     def _by_pair(
         self, asked: Box | PairsBox, pair: tuple[int, int], at: Longs, change: Change, result: Int8s
@@ -281,7 +313,7 @@ class _Changes:
             _enter(found, part, result)
 
 
-def _in_halves(asked: AnyBox) -> tuple[list[int], int]:
+def _ordered(asked: AnyBox) -> tuple[list[int], int]:
     """The positions of the attributes, those of the first half first, and how many these are."""
     if isinstance(asked, Box | PairsBox):
         parts = [list(asked.attributes(half)) for half in (0, 1)]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 MOST_WORK = 500_000_000  # sums looked at for all changes of rows together, some second
 MOST_SAMPLE, SAMPLE, LARGE_SAMPLE = 1000, 64, 12  # people of a sample: as the work allows
-LARGE = 4 * MOST_WORK  # work of SAMPLE people, above which they are LARGE_SAMPLE
+LARGE = 2 * MOST_WORK  # work of SAMPLE people, above which they are LARGE_SAMPLE
 
 
 def leak(
@@ -155,8 +155,8 @@ def leak(
         cells=totals.cells,
         null_found=totals.null_found,
         null_near=totals.null_near,
-        flip=shown.flipped / looked_at,
-        trace=shown.traceless / looked_at,
+        flip=_share(shown.flipped, looked_at),
+        trace=_share(shown.traceless, looked_at),
         flip_shows_at_most=None if exact else at_most(looked_at - shown.flipped, looked_at),
         trace_shows_at_most=None if exact else at_most(looked_at - shown.traceless, looked_at),
         exact=exact,
@@ -167,6 +167,12 @@ def leak(
         alone=_alone(views),
         no_intervals=why_not,
     )
+
+
+def _share(people: int, of: int) -> float:
+    """1 for all of them alone: of 2^60 people one who shows is lost to rounding, and may not be."""
+    share = people / of
+    return math.nextafter(1, 0) if share == 1 and people < of else share
 
 
 class _Counting(NamedTuple):

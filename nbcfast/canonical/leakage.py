@@ -109,12 +109,12 @@ class Leak(HasReadOnlyMappings):
     @property
     def shows_class(self) -> int:
         """Of the people looked at, how many have a class that shows."""
-        return self.sampled - round(self.flip * self.sampled)
+        return _missing(self.flip, self.sampled)
 
     @property
     def shows_presence(self) -> int:
         """Of the people looked at, how many cannot be left out unseen."""
-        return self.sampled - round(self.trace * self.sampled)
+        return _missing(self.trace, self.sampled)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -232,6 +232,11 @@ def percent(share: float) -> str:
     ('4.6 %', '0.1 %')
     """
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f} %"
+
+
+def _missing(share: float, people: int) -> int:
+    """How many people are not in a share: none only where it is all of them, whatever floats make of it."""
+    return 0 if share == 1 else max(people - round(share * people), 1)
 
 
 def _people(count: int) -> str:

@@ -146,6 +146,12 @@ class TestLeak:
         assert (found.trace, found.sampled, found.exact) == (1, 64, False)
         found = canonical.leak(views, table=table, class_name="c")
         assert (found.sampled, found.exact) == (2**61 + 1 + 2**62, True)
+        assert (found.trace, found.shows_presence) == (1, 0)
+        # Of so many people one who shows does not vanish in a share.
+        table = Table({"a": [0, 1, 0, 1, 2], "c": [0, 0, 1, 1, 0]}, weights=[2**60, 5, 9, 2**60, 1])
+        found = canonical.leak(nbcfast.count(table, "c"), table=table, class_name="c")
+        assert 1 - 1e-15 < found.trace < 1
+        assert found.shows_presence >= 1
 
     def test_intervals(self, monkeypatch):
         pytest.importorskip("scipy")

@@ -111,7 +111,7 @@ def test_ties_are_sampled_where_they_are_too_many(monkeypatch):
     views = nbcfast.count(table, "c")
     rows = rows_of(table, "c", views)
     asked = canonical.box(views)
-    one = exchanges.BOX_WORK + exchanges.BOX_SUM * work(asked, 1)
+    one = exchanges.BOX_WORK + exchanges.BOX_SUM * (3 + 3)
     shown = flip_and_trace(asked, views, rows, most_work=36 * one)  # each row is left out, and exchanged
     assert (shown.flip.tolist(), shown.trace.tolist()) == by_boxes(views, rows, "label")
     with pytest.raises(TooManyTiesError):
@@ -162,22 +162,39 @@ def test_rows_that_the_views_do_not_count_show():
     assert not flip_and_trace(canonical.box(views), views, rows).trace.any()
 
 
-def test_a_swept_box_is_asked_row_by_row(monkeypatch):
-    ranked = pytest.importorskip("nbcfast.canonical.boxes.ranked")
-    monkeypatch.setattr(ranked, "MOST_ENUMERATED", 1)
+@pytest.fixture
+def three_classes():
     rng = np.random.default_rng(3)
-    joint = np.column_stack([rng.integers(0, 3, (40, 2)), rng.integers(0, 3, 40)])
+    joint = np.column_stack([rng.integers(0, 3, (60, 2)), rng.integers(0, 3, 60)])
     distinct, weights = np.unique(joint, axis=0, return_counts=True)
-    rows = PeopleRows(distinct[:, :-1], distinct[:, -1], weights)
-    views = views_of([3, 3], 3, rows)
+    rows = PeopleRows(distinct[:, :-1], distinct[:, -1], 9 * weights)
+    return views_of([3, 3], 3, rows), rows
+
+
+def test_a_swept_box_is_asked_row_by_row(three_classes, monkeypatch):
+    views, rows = three_classes
+    monkeypatch.setattr(importlib.import_module("nbcfast.canonical.boxes.ranked"), "MOST_ENUMERATED", 1)
     asked = canonical.box(views)
     assert type(asked).__name__ == "SweptBox"
     shown = flip_and_trace(asked, views, rows)
     assert (shown.flip.tolist(), shown.trace.tolist()) == by_boxes(views, rows, "label")
-    assert work(asked, 1) > 10**18  # nobody looks at all rows so
+    assert 0 < shown.flip.sum() < len(shown.flip)
 
 
-def test_work_is_a_function_of_sizes():
+@pytest.mark.parametrize("preserve", ["label", "order"])
+def test_answers_on_a_list_are_asked_on_it(three_classes, preserve):
+    views, rows = three_classes
+    listed = [[0, 0], [2, 1]]
+    asked = canonical.box(views, mode=preserve, tuples=listed)
+    shown = flip_and_trace(asked, views, rows)
+    for codes, c, trace in zip(rows.codes.tolist(), rows.of_class.tolist(), shown.trace, strict=True):
+        other = exchanged(views, codes, Change(c, None))
+        assert trace == (canonical.box(other, mode=preserve, tuples=listed) == asked)
+    whole = flip_and_trace(canonical.box(views, mode=preserve), views, rows)
+    assert shown.flipped > whole.flipped  # few answers show less
+
+
+def test_work_is_a_function_of_sizes(monkeypatch):
     asked = {
         (n_classes, preserve): canonical.box(
             Viewset([6] * n_classes, [[[2] * n_classes] * 3, [[1] * n_classes] * 6]), mode=preserve
@@ -188,6 +205,12 @@ def test_work_is_a_function_of_sizes():
     assert work(asked[2, "label"], 5) == 5 * 2 * (3 + 6)
     assert work(asked[3, "label"], 5) == 5 * 3 * 18 * 3
     assert work(asked[3, "order"], 5) == 5 * 3 * (3 + 6) * 3
+    views = Viewset([6] * 3, [[[2] * 3] * 3, [[1] * 3] * 6])
+    listed = canonical.box(views, tuples=[[0, 0], [2, 1]])
+    assert work(listed, 5) == 5 * 3 * (exchanges.BOX_WORK + 2 * 3)
+    monkeypatch.setattr(importlib.import_module("nbcfast.canonical.boxes.ranked"), "MOST_ENUMERATED", 1)
+    swept = canonical.box(views)
+    assert work(swept, 5) == 5 * 3 * (exchanges.BOX_WORK + exchanges.BOX_SUM * 3 * (3 + 6))
 
 
 class TestKernel:
