@@ -72,7 +72,8 @@ def totals(release: Release | Viewset, views: Viewset, *, alpha: Numeral | None 
     views : Viewset
         The private counts, with the attributes and classes of the release.
     alpha : int, Fraction, str or float, optional
-        What was added to every private count before it was published, which the attacker knows.
+        What was added to every private count before it was published, which the attacker knows. By default
+        what the certificate of the release says.
 
     Returns
     -------
@@ -108,6 +109,8 @@ def totals(release: Release | Viewset, views: Viewset, *, alpha: Numeral | None 
     if len(published.attributes) != len(views.attributes):
         raise ValueError(f"release must have the attributes {views.attributes}, got {published.attributes}")
     added = None if alpha is None else constant(alpha)
+    if added is None and isinstance(release, Release):
+        added = release.certificate.smoothing
     canonical = None if isinstance(release, Viewset) else release.certificate.canonical
     if canonical is not None and canonical.points:
         of_name = dict(zip(published.attributes, canonical.points, strict=True))

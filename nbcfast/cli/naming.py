@@ -36,7 +36,9 @@ PYTHON = {"binarise() it, or use a KaryScheme": "--binarise cuts it in two, and 
 class Options(Arguments):
     """What the library says of its arguments, in options as they are typed."""
 
-    TYPED: Mapping[str, str] = MappingProxyType({"class_name": "--class", "domains": "--domain"})
+    TYPED: Mapping[str, str] = MappingProxyType(
+        {"class_name": "--class", "domains": "--domain", "alpha": "--smooth"}
+    )
 
     def named(self, argument: str) -> str:
         return self.TYPED.get(argument, f"--{argument.replace('_', '-')}")

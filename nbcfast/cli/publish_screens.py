@@ -175,7 +175,8 @@ def domain_text(advice: Advice) -> str:
 def numbers_grid(publication: Publication, unit: str) -> Grid:
     """How the private classifier and the published one stand."""
     before, after = publication.before, publication.after
-    numbers = listing("", "before", "after")
+    smoothing = publication.release.certificate.smoothing
+    numbers = listing("", "before" if smoothing is None else f"before, smoothed by {smoothing}", "after")
     numbers.add_row("Lambda, the largest ratio of two scores", before.lambda_text, after.lambda_text)
     # Whoever knows what the answers say knows more: a posterior is never told without saying to whom.
     if len(before.worst) <= MOST_POSTERIORS:

@@ -53,6 +53,7 @@ class Asked(TypedDict):
     by: str | None
     menu: Path | None
     bits: int | None
+    alpha: str | None
     listed: Path | None
     intervals: bool
     rows: str
@@ -112,6 +113,13 @@ class Asked(TypedDict):
     "--bits",
     type=Whole(1, 62),
     help="With canonical: round the points to so many bits; the certificate says how many tuples change.",
+)
+@click.option(
+    "--smooth",
+    "alpha",
+    metavar="A",
+    help="With canonical: publish the classifier with A added to every count (1, 1/2): better calibrated "
+    "where values have few rows. It is in the certificate, and protects nobody.",
 )
 @click.option(
     "--tuples",
@@ -305,6 +313,7 @@ def demand_of(asked: Asked) -> Demand:
         method=asked["method"],
         preserve=asked["preserve"],
         bits=asked["bits"],
+        alpha=asked["alpha"],
         by=asked["by"],
         listed=asked["listed"] is not None,
         intervals=asked["intervals"],

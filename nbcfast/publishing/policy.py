@@ -18,6 +18,7 @@ from nbcfast.canonical.ratio_intervals import programmes
 from nbcfast.publishing.words import amount
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
+from nbcfast.views.smoothing import constant
 
 ReleaseMethod = Literal["canonical", "safetytransform", "est"]
 
@@ -71,6 +72,7 @@ class Demand:
     preserve: Preserve | None = None
     prior: Mapping[Value, Numeral] | None = None
     bits: int | None = None
+    alpha: Numeral | None = None
     by: str | None = None
     listed: bool = False
     intervals: bool = False
@@ -92,6 +94,12 @@ class Demand:
             raise ValueError(
                 f"{words.named('allow_differences')} goes with {words.form('rows', 'R')}, a number"
             )
+        if self.alpha is not None:
+            object.__setattr__(self, "alpha", constant(self.alpha, words.named("alpha")))
+            if self.by is not None:
+                raise ValueError(
+                    f"{words.named('alpha')} smooths one classifier, and does not go with {words.named('by')}"
+                )
         if self.method == "est" and self.prior is None:
             raise ValueError(f"{words.given('method', 'est')} goes with {words.named('prior')}, got none")
         if self.by is not None and self.listed:
@@ -129,7 +137,12 @@ class Demand:
     @property
     def _of_canonical(self) -> list[str]:
         """What was given and goes with the canonical release alone."""
-        given = {"bits": self.bits is not None, "by": self.by is not None, "tuples": self.listed}
+        given = {
+            "bits": self.bits is not None,
+            "alpha": self.alpha is not None,
+            "by": self.by is not None,
+            "tuples": self.listed,
+        }
         return [self.words.named(name) for name, is_given in given.items() if is_given]
 
     @property

@@ -245,6 +245,11 @@ class Prepared:
         """What stays as it is at every tuple."""
         return self.demand.preserve or ("label" if self.choice.method == "canonical" else "order")
 
+    @property
+    def classifier(self) -> Viewset:
+        """What is published the answers of: the private counts, or these smoothed."""
+        return self.views if self.demand.alpha is None else self.views.smoothed(self.demand.alpha)
+
     def release(self) -> Release:
         """What leaves; Infeasible where the demands cannot be met."""
         made = self._made(self.preserve)
@@ -295,6 +300,7 @@ class Prepared:
                     bits=demand.bits,
                     rows=demand.rows,
                     attacker=demand.attacker,
+                    alpha=demand.alpha,
                     class_name=self.class_name,
                     advice=self.advice,
                     progress=progress,
@@ -335,7 +341,8 @@ class Prepared:
     def judged(self, release: Release, gate: Gate, files: tuple[Written, ...] = ()) -> Publication:
         """What there is to say of a release of these counts, which may be written already."""
         with self.caller.stages("judging") as progress:
-            before = Standing.of(self.views, self.table, self.class_name, progress)
+            before = Standing.of(self.classifier, self.table, self.class_name, progress)
+            before = replace(before, rows=self.views.n_rows)  # smoothed counts are of no rows
         with self.caller.stages("judging") as progress:
             after = Standing.of(release.views, self.table, self.class_name, progress)
         adversaries = Adversaries.of(
@@ -376,6 +383,7 @@ class Prepared:
                 leak = canonical.leak(
                     self.views,
                     preserve=self.preserve,
+                    alpha=self.demand.alpha,
                     table=self.table,
                     class_name=self.class_name,
                     intervals=self.demand.intervals,

@@ -41,6 +41,7 @@ def publish(
     prior: Mapping[Value, Numeral] | None = ...,
     domains: Declarations | Declared | None = ...,
     bits: int | None = ...,
+    alpha: Numeral | None = ...,
     tuples: AnyTable | None = ...,
     intervals: bool = ...,
     rows: RowsArgument = ...,
@@ -70,6 +71,7 @@ def publish(
     prior: Mapping[Value, Numeral] | None = ...,
     domains: Declarations | Declared | None = ...,
     bits: int | None = ...,
+    alpha: Numeral | None = ...,
     tuples: AnyTable | None = ...,
     intervals: bool = ...,
     rows: RowsArgument = ...,
@@ -99,6 +101,7 @@ def publish(
     domains: Declarations | Declared | None = None,
     menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
     bits: int | None = None,
+    alpha: Numeral | None = None,
     tuples: AnyTable | None = None,
     intervals: bool = False,
     rows: RowsArgument = "smallest",
@@ -156,6 +159,10 @@ def publish(
         result says what stood beside it, and the certificate how much the choice tells.
     bits : int, optional
         With "canonical": round the points to so many bits.
+    alpha : int, Fraction, str or float, optional
+        With "canonical": publish the classifier with so much added to every count, see `Viewset.smoothed`.
+        It stands in the certificate, is better calibrated where values have few rows, and protects nobody.
+        Then "the private classifier" is the smoothed one, in `before` and everywhere else.
     tuples : Table, or what it is made of, optional
         As `table`. With "canonical": a public list of tuples; answers are kept there, and may change
         elsewhere. Never the private rows: whoever verifies needs the list.
@@ -226,6 +233,7 @@ Lambda infinite before, 2 after; 5 warnings)
         preserve=preserve,
         prior=prior,
         bits=bits,
+        alpha=alpha,
         by=by,
         listed=tuples is not None,
         intervals=intervals,

@@ -56,7 +56,8 @@ class Publication:
     choice : Choice
         The method, and why it is this one.
     before, after : Standing
-        Lambda, worst posteriors, rows, log-loss and accuracy of the private counts and of those published.
+        Lambda, worst posteriors, rows, log-loss and accuracy of the private counts and of those published;
+        before, of the smoothed private counts where these were smoothed, but for the rows.
     limits : Limits
         How much the answers may give away.
     findings : tuple of Finding
@@ -157,6 +158,7 @@ class Publication:
                     for value, share in zip(classes, made.prior, strict=True)
                 ],
             }
+        smoothed: Document = {} if made.smoothing is None else {"smoothing": str(made.smoothing)}
         return {
             "file": self.source,
             "class": self.class_name,
@@ -164,6 +166,7 @@ class Publication:
             **near,
             "attacker": made.attacker,
             "limit": quotient(made.limit),
+            **smoothed,
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),
             "method": made.method,
