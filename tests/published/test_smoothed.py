@@ -1,5 +1,6 @@
 """A release of a smoothed classifier: its field, its words, and what both verifiers make of it."""
 
+import csv
 import json
 import math
 from fractions import Fraction
@@ -127,10 +128,10 @@ class TestData:
         """Nine attributes as they are and six in quarters, of train; judged on test."""
         parts = {}
         columns = [f"a{i}" for i in range(1, 16)]
-        texts = dict.fromkeys([*columns, "class"], "text")
         for part in ("train", "test"):
-            read = nbcfast.read_csv(data / f"crx-{part}.csv", types=texts)
-            parts[part] = {name: read.values(name) for name in (*columns, "class")}
+            with open(data / f"crx-{part}.csv", encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+            parts[part] = {name: [row[name] for row in rows] for name in (*columns, "class")}
         for name in ("a2", "a3", "a8", "a11", "a14", "a15"):
             known = [float(text) for text in parts["train"][name] if text != "?"]
             edges = np.unique(np.quantile(known, [0.25, 0.5, 0.75]))
@@ -144,7 +145,7 @@ class TestData:
             release = canonical.release(views, 4, alpha=alpha)
             judged[alpha] = evaluate(release.views, nbcfast.Table(parts["test"]), "class")
             found = attack.totals(release, views)
-            assert (found.found, found.cells, found.null_found) == (70, 70, 11)
+            assert (found.found, found.cells, found.null_found) == (70, 70, 9)
         assert judged[1].log_loss == pytest.approx(0.567, abs=5e-4)
         assert (judged[None].accuracy, judged[1].accuracy) == (0.81, 0.835)
         assert judged[None].log_loss > 0.66
