@@ -26,6 +26,16 @@ CALLS = {
     "publish-breach": (("patients.csv", "diagnosis"), {"breach": (0.5, "0.8")}),
     "publish-bits": (PATIENTS, {"columns": THREE, "bits": 3}),
     "publish-declared": (("small.csv", "diagnosis", "3/2"), {"domains": "menu.json"}),
+    "publish-words": (
+        ("small.csv", "diagnosis", "3/2"),
+        {
+            "domains": {
+                "age": {"bin": "30,60"},
+                "glucose": {"hierarchy": "sets.csv", "level": 1},
+                "sex": {"out": True},
+            }
+        },
+    ),
     "publish-tuples": (PATIENTS, {"columns": ["glucose", "relatives"], "tuples": "pairs.csv"}),
     "publish-rows": (PATIENTS, {"columns": THREE, "rows": 60_000}),
     "publish-differing": (PATIENTS, {"columns": THREE, "rows": 100, "allow_differences": True}),
@@ -41,7 +51,7 @@ CALLS = {
     "publish-kept": (PATIENTS, {"columns": ["age", "bmi", "glucose"], "domains": "sets.json"}),
     "publish-halves": (("members.csv", "diagnosis", 4), {"holdout": "others.csv"}),
 }
-KEPT = {"publish-kept"}  # the limits: the others accept whatever the answers give away
+KEPT = {"publish-kept", "publish-words"}  # the limits: the others accept whatever the answers give away
 # How the command says what Python says.
 TYPED = {
     "gauge=False": "--no-gauge",
