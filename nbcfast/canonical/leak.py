@@ -138,9 +138,7 @@ def leak(
         why_not = "they are of two classes"
     totals = totals_of(asked, solution, views, progress, added)
     everybody = None if table is None else rows_of(table, class_name, views)
-    shown, exact = shown_of(
-        asked, views, everybody, sample, alpha=added, threads=threads, progress=progress
-    )
+    shown, exact = shown_of(asked, views, everybody, sample, alpha=added, threads=threads, progress=progress)
     looked_at = shown.n_people
     values = of_one_class(views)
     return Leak(

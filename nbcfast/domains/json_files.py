@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+MOST_BYTES = 1 << 26  # of a file that another one names: a million values, each with its sets
+
 
 def object_in(path: Path, named: str, example: str) -> dict[str, object]:
     """The JSON object in a file.
@@ -44,13 +46,17 @@ def object_in(path: Path, named: str, example: str) -> dict[str, object]:
 
 
 def text_in(path: Path) -> str:
-    """The text of a file in UTF-8.
+    """The text of a file in UTF-8, which another file names.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If it is none, or no file that ends.
     """
+    size = path.stat().st_size
+    # Whoever wrote the file that names it may not be who reads it: a pipe waits, and a device has no end.
+    if not path.is_file() or size > MOST_BYTES:
+        raise ValueError(f"{path}: expected a file of at most {MOST_BYTES:,} bytes")
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,6 +1,7 @@
 """Declared domains: of mappings and files, applied to a table all at once."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -131,6 +132,18 @@ def test_a_hierarchy_that_is_no_text_is_named(file, tmp_path):
     (tmp_path / "jobs.csv").write_bytes(b"caf\xe9;a\n")
     with pytest.raises(ValueError, match=r"jobs.csv is not UTF-8: save it as UTF-8"):
         declared(file({"job": {"hierarchy": "jobs.csv", "level": 1}}))
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "folder", "pipe"])
+def test_a_hierarchy_is_a_file_that_ends(file, tmp_path, name):
+    """A menu that somebody sent read /dev/zero until the memory was full, and waited for a pipe."""
+    (tmp_path / "folder").mkdir()
+    if name == "pipe" and not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes here")
+    if name == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+    with pytest.raises((ValueError, OSError), match=f"{name}"):
+        declared(file({"job": {"hierarchy": name, "level": 1}}))
 
 
 def test_numbers_that_were_declared_as_texts_get_a_hint():

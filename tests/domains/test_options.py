@@ -1,6 +1,10 @@
 """Options: raw values of a column put into finitely many."""
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast.domains import Option
@@ -69,6 +73,22 @@ def test_values_are_put_where_the_option_says(entry, values, expected):
 )
 def test_dates_lie_between_dates(edges, values, expected):
     assert put({"edges": edges}, values) == expected
+
+
+NUMBERS = st.integers(-20, 20) | st.decimals(-2, 2, places=1).map(float)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=5, unique=True), st.lists(NUMBERS, min_size=1), st.booleans())
+def test_bins_are_those_of_table_bin(cuts, values, is_open):
+    """Whoever binned before, with Table.bin, gets the same; and a float lies where its decimal text does."""
+    edges = [-50, *sorted(cuts), 50]
+    option = Option({"edges": [None, *edges[1:-1], None] if is_open else edges})
+    table = of(values)
+    ends = [-math.inf, *edges[1:-1], math.inf] if is_open else edges
+    expected = table.bin("x", ends)
+    assert option.applied(table, "x") == expected
+    texts = of([str(value) for value in values])
+    assert option.applied(texts, "x").codes("x").tolist() == expected.codes("x").tolist()
 
 
 def test_values_that_no_row_has_stay_and_weights_too():
