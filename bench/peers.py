@@ -251,6 +251,12 @@ def canonical_job(options: Options) -> Iterator[Row]:
     yield from canonical_releases(options.rounds, max(options.rows) < 1_000_000)
 
 
+def advising_job(options: Options) -> Iterator[Row]:
+    from against.advising import advising
+
+    yield from advising(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -268,6 +274,7 @@ JOBS = {
     "response": response_job,
     "associations": associations_job,
     "canonical": canonical_job,
+    "advising": advising_job,
 }
 
 
