@@ -78,8 +78,15 @@ class Declared:
         Raises
         ------
         ValueError
-            If both declare a column.
+            If both declare a column, or one was advised and the other declares what the menu does not have.
         """
+        for advised, besides in ((self, other), (other, self)):
+            more = [name for name in besides.names if name not in besides.out]
+            if advised.advice is not None and more:
+                raise ValueError(
+                    f"{advised.where}: its domain is used as it was advised or not at all: "
+                    f"{besides.place(more[0])} declares column {more[0]!r}"
+                )
         for name in other.names:
             if name in self.names:
                 mine, theirs = self.place(name), other.place(name)

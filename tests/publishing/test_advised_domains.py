@@ -7,6 +7,7 @@ import pytest
 import nbcfast
 from nbcfast import publish
 from nbcfast._wire.menus import menu_digest, n_choices, resolved
+from nbcfast.domains import declared
 from nbcfast.published import Advised
 
 PATIENTS = {
@@ -42,7 +43,7 @@ def file(tmp_path, advice):
 
 @pytest.mark.parametrize("method", ["canonical", "safetytransform"])
 def test_the_certificate_says_which_choice_it_is(method, file, advice, tmp_path):
-    made = publish(PATIENTS, "ill", 4, method=method, domains=file)
+    made = publish(PATIENTS, "ill", 4, method=method, domains=file, accept_answers=True)
     assert made.release.certificate.advice == advice
     assert made.release.views.attributes == ("age", "job")
     assert any(text.startswith("The choice of the domain tells at most 2.6 bits") for text in made.warnings)
@@ -53,7 +54,7 @@ def test_the_certificate_says_which_choice_it_is(method, file, advice, tmp_path)
 
 
 def test_a_plain_domain_file_has_no_advice(tmp_path):
-    made = publish(PATIENTS, "ill", 4, domains=DOMAIN)
+    made = publish(PATIENTS, "ill", 4, domains=DOMAIN, accept_answers=True)
     assert made.release.certificate.advice is None
     assert "advice" not in json.dumps(made.to_dict())
 
@@ -63,6 +64,17 @@ def test_columns_that_were_not_advised_are_refused(file):
         publish(PATIENTS, "ill", 4, domains=file, columns=["age"])
     with pytest.raises(ValueError, match="column 'new' was not advised"):
         publish({**PATIENTS, "new": ["r", "s"] * 60}, "ill", 4, domains=file)
+
+
+def test_an_advised_domain_is_not_mended_by_hand(file):
+    """With bins of another column the certificate would name a choice that the domain is not."""
+    advised, more = declared(file), declared({"new": {"edges": [0, 1]}})
+    for one, other in ((advised, more), (more, advised)):
+        with pytest.raises(
+            ValueError, match=r"domain\.json: its domain is used as it was advised or not at all"
+        ):
+            one.with_others(other)
+    assert advised.with_others(declared({"new": {"out": True}})).advice == advised.advice
 
 
 def test_advice_that_is_none_is_refused_with_the_name_of_the_file(file, advice):
@@ -76,7 +88,17 @@ def test_the_command_line_carries_it_too(file, advice, tmp_path, run):
     table = tmp_path / "patients.csv"
     lines = [",".join(PATIENTS), *(",".join(map(str, row)) for row in zip(*PATIENTS.values(), strict=True))]
     table.write_text("\n".join(lines) + "\n")
-    command = ("publish", table, "--class", "ill", "--amplification", "4", "--domain", file)
+    command = (
+        "publish",
+        table,
+        "--class",
+        "ill",
+        "--amplification",
+        "4",
+        "--accept-answers",
+        "--domain",
+        file,
+    )
     code, out, err = run(*command, "--out", tmp_path / "out")
     assert (code, err) == (0, "")
     assert "The choice of the domain tells at most 2.6 bits more" in out

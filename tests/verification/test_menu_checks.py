@@ -1,8 +1,10 @@
 """The choice of a domain from a menu: what certificates say of it, and what both verifiers check of that."""
 
 import json
+import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -163,6 +165,26 @@ def test_integers_of_a_menu_are_the_floats_of_a_column(both, tmp_path):
     advice = Advised(menu=menu_digest(resolved({"x": [[1, 2]]}, None)), options=1, chosen=[0], by="correct")
     made = release(count(table, "ill"), 4, class_name="ill", advice=advice)
     assert both(made, path)[0] == (True, "the domain is the named one of the 1 choices of this menu")
+
+
+def test_strata_have_the_domain_of_one_choice(both, menu):
+    """The column that selects is one of the menu, and the attributes are the others."""
+    table = Table({**ROWS, "sex": ["f"] * 12 + ["m"] * 12}).bin("age", edges=[-math.inf, 35, math.inf])
+    table = Table(table, domains={"job": ["x", "y"], "ill": ["no", "yes"], "sex": ["f", "m"]})
+    made = canonical.release_by(table, "ill", "sex", 4)
+    assert both(made, menu)[0] == (False, "the certificate names no menu")
+    offered = {**MENU, "sex": [["f", "m"], {"out": True}]}
+    menu.write_text(json.dumps(offered))
+    digest = menu_digest(resolved(offered, lambda path: HIERARCHY))
+    for chosen, holds in (((1, 1, 1, 0), True), ((1, 1, 1, 1), False), ((0, 1, 1, 0), False)):
+        advice = advised(menu=digest, options=24, chosen=chosen)
+        strata = {
+            value: replace(one, certificate=replace(one.certificate, advice=advice))
+            for value, one in made.strata.items()
+        }
+        check, claims, _ = both(replace(made, strata=strata), menu)
+        assert check[0] is holds
+        assert ACCOUNT in claims
 
 
 def test_a_certificate_that_names_no_menu(both, menu, tmp_path):
