@@ -43,6 +43,7 @@ def release_by(
     bits: int | None = None,
     rows: RowsArgument = "smallest",
     attacker: Attacker = "row",
+    alpha: Numeral | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> StratifiedRelease:
@@ -73,7 +74,7 @@ def release_by(
         The attributes; by default all other columns. That of `by` is none, whether it is named or not.
     classes : iterable, optional
         Class labels in rising precedence, as for `nbcfast.count`.
-    preserve, bits, rows, attacker
+    preserve, bits, rows, attacker, alpha
         As for `release`, of every stratum.
     threads, progress
         As for `release`; progress is called as progress(done, total), in strata.
@@ -110,6 +111,7 @@ def release_by(
                 bits=bits,
                 rows=rows,
                 attacker=attacker,
+                alpha=alpha,
                 class_name=class_name,
                 threads=threads,
             )

@@ -495,5 +495,6 @@ def _parameters(release: Release) -> tuple[object, ...]:
         views.class_domain,
         tuple(views.domains.items()),
         (made.amplification, made.attacker, made.preserve, made.version),
+        (made.accepted, made.advice, made.smoothing),
         (canonical.bits, canonical.undeclared),
     )

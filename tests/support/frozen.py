@@ -106,6 +106,10 @@ COMMANDS = {
     "verify-menu": "verify from-menu --menu menu-of-domains.json",
     "publish-refused": "publish patients.csv --class diagnosis --amplification 4 --out refused",
     "publish-names": "publish named.csv --class diagnosis --amplification 4 --out refused",
+    "publish-strata": "publish small.csv --class diagnosis --amplification 3/2 --domain menu.json --by sex "
+    "--accept-answers --out strata",
+    "publish-strata-refused": "publish patients.csv --class diagnosis --amplification 4 --columns age,glucose "
+    "--by sex --out refused",
     "verify": "verify release",
     "verify-against": "verify release --against patients.csv",
     "verify-breach": "verify by-breach",
@@ -116,6 +120,8 @@ COMMANDS = {
     "verify-tuples": "verify listed --tuples pairs.csv --against patients.csv",
     "verify-rows": "verify rows",
     "verify-differing": "verify differing",
+    "verify-strata": "verify strata",
+    "verify-strata-against": "verify strata --against small.csv",
     "verify-transform": "verify transformed --against patients.csv",
     "verify-worlds": "verify worlds",
     "verify-order": "verify order",
