@@ -27,6 +27,9 @@ OF_THE_TABLE = frozenset(
         "texts",
         "max_values",
         "menu",
+        "domain",
+        "bins",
+        "groups",
         "left_out",
     }
     | {name_of(option) for option in LIMITS}

@@ -29,7 +29,8 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
 from nbcfast.publishing.findings import CONVENTIONS, finite
-from nbcfast.publishing.remarks import all_once, more, singular, too_long
+from nbcfast.publishing.gate import named_people
+from nbcfast.publishing.remarks import all_once, more, too_long
 from nbcfast.publishing.words import json_integer as exact
 from nbcfast.publishing.words import label
 from nbcfast.table.values import Value, plain
@@ -160,7 +161,7 @@ def remarks_on(
         *on_file,
         *([undeclared_text(from_rows)] if from_rows else []),
         *too_long(table, file, reading.texts, OPTIONS),
-        *singular(views, OPTIONS),
+        *(finding.text for finding in named_people(views)),
         *more(views, release, log_loss, OPTIONS),
     ]
 

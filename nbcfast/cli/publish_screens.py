@@ -16,7 +16,7 @@ from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.leak_tables import NO_METER, leak_grids
 from nbcfast.cli.printing import limit_line, listing, pairs, readable, remarked, same_line, show
 from nbcfast.publishing.answered import rules_text
-from nbcfast.publishing.gate import Finding, State
+from nbcfast.publishing.gate import GateFinding, State
 from nbcfast.publishing.report import Publication
 from nbcfast.publishing.standing import posterior_text
 from nbcfast.publishing.strata_report import StratifiedPublication
@@ -39,7 +39,7 @@ class Refusal:
         and its class.
     out : Path
         Where it would be.
-    findings : tuple of Finding
+    findings : tuple of GateFinding
         What was looked at; what refuses it first.
     whole : bool
         Whether that is all there is to look at.
@@ -57,7 +57,7 @@ class Refusal:
     file: Path
     class_name: str
     out: Path
-    findings: Sequence[Finding]
+    findings: Sequence[GateFinding]
     whole: bool
     mend: Sequence[str]
     accept: str
@@ -107,7 +107,7 @@ class Refusal:
         show(*parts)
 
 
-def findings_grid(findings: Sequence[Finding]) -> Grid:
+def findings_grid(findings: Sequence[GateFinding]) -> Grid:
     """What was looked at, with a mark each."""
     grid = Grid.grid(padding=(0, 2))
     for _ in range(3):

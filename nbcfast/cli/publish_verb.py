@@ -28,7 +28,7 @@ from nbcfast.cli.strata_screens import show_strata
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release
-from nbcfast.publishing.gate import Finding, naming
+from nbcfast.publishing.gate import GateFinding, naming
 from nbcfast.publishing.policy import Demand, demanded
 from nbcfast.publishing.prepared import Prepared, prepare
 from nbcfast.publishing.report import saved
@@ -196,9 +196,9 @@ def publish(
     read = [asked["file"], asked["holdout"], asked["listed"], asked["menu"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
     if asked["by"] is not None:
-        if asked["menu"] is not None:
-            raise ValueError("--menu does not go with --by: advise a domain, and give it with --domain")
-        return publish_strata(demand, asked, limits, accept_answers, Target(out, dataset, overwrite, as_json))
+        return publish_strata(
+            demand, asked, limits, accept_answers, Outputs(out, dataset, overwrite, as_json)
+        )
     try:
         prepared = prepare(
             asked["file"],
@@ -243,7 +243,7 @@ def publish(
     return 0
 
 
-class Target(NamedTuple):
+class Outputs(NamedTuple):
     """Where it goes, and how it is told."""
 
     out: Path
@@ -252,9 +252,13 @@ class Target(NamedTuple):
     as_json: bool
 
 
-def publish_strata(demand: Demand, asked: Asked, limits: Limits, accept_answers: bool, target: Target) -> int:
+def publish_strata(
+    demand: Demand, asked: Asked, limits: Limits, accept_answers: bool, outputs: Outputs
+) -> int:
     """A classifier for each value of a column; the exit code."""
-    reading, by, out = asked["reading"], asked["by"], target.out
+    if asked["menu"] is not None:
+        raise ValueError("--menu does not go with --by: advise a domain, and give it with --domain")
+    reading, by, out = asked["reading"], asked["by"], outputs.out
     assert by is not None
     prepared = prepare_by(
         asked["file"],
@@ -274,7 +278,7 @@ def publish_strata(demand: Demand, asked: Asked, limits: Limits, accept_answers:
     )
     named = prepared.whole.named_people()
     if named and not accept_answers:
-        return refuse(prepared.whole, named, out, target.as_json)
+        return refuse(prepared.whole, named, out, outputs.as_json)
     try:
         release = prepared.release()
     except Infeasible as error:
@@ -283,14 +287,14 @@ def publish_strata(demand: Demand, asked: Asked, limits: Limits, accept_answers:
     gates = prepared.gates(release)
     findings = prepared.findings(gates)
     if any(finding.refuses for finding in findings) and not accept_answers:
-        return refuse(prepared.whole, findings, out, target.as_json, strata_help(by))
+        return refuse(prepared.whole, findings, out, outputs.as_json, strata_help(by))
     with progress("writing") as report:
         files = saved(
-            release, out, dataset=target.dataset, overwrite=target.overwrite, progress=report, done=note
+            release, out, dataset=outputs.dataset, overwrite=outputs.overwrite, progress=report, done=note
         )
     with already_written([file.path for file in files]):
         publication = prepared.judged(release, gates, files)
-    if target.as_json:
+    if outputs.as_json:
         print(json.dumps(publication.to_dict(), indent=2))
     else:
         show_strata(publication, out, "rows" if reading.weights is None else "total weight")
@@ -325,7 +329,7 @@ def demand_of(asked: Asked) -> Demand:
 
 
 def refuse(
-    prepared: Prepared, findings: Sequence[Finding], out: Path, as_json: bool, helps: str | None = None
+    prepared: Prepared, findings: Sequence[GateFinding], out: Path, as_json: bool, helps: str | None = None
 ) -> int:
     """Say what shows, what mends it, or what helps, and how it is published all the same; the exit code."""
     context, views = click.get_current_context(), prepared.views

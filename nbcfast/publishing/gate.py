@@ -25,7 +25,7 @@ UNMEASURED = "it would take too much work on so large a domain"
 
 
 @dataclass(frozen=True)
-class Finding:
+class GateFinding:
     """One thing that was looked at before a release leaves.
 
     Attributes
@@ -69,7 +69,7 @@ class GivenBack(NamedTuple):
     null_found: int
 
 
-class Measured(NamedTuple):
+class ReleaseMeasures(NamedTuple):
     """What was measured of a release that has not left yet.
 
     Attributes
@@ -104,7 +104,7 @@ def _occurring(views: Viewset, name: str) -> int:
     return int((views.counts[name].sum(axis=1) > 0).sum())
 
 
-def named_people(views: Viewset) -> list[Finding]:
+def named_people(views: Viewset) -> list[GateFinding]:
     """A finding for each attribute that names people: its values are published, each with its best class."""
     found = []
     for name in naming(views):
@@ -115,11 +115,13 @@ def named_people(views: Viewset) -> list[Finding]:
             f"{amount_text(views.n_rows)} rows{people}: it names people, and the answers say the class of "
             "each: leave it out, or bin it"
         )
-        found.append(Finding("names people", "shows", text))
+        found.append(GateFinding("names people", "shows", text))
     return found
 
 
-def judged(views: Viewset, class_name: str, measured: Measured, limits: Limits) -> tuple[Finding, ...]:
+def judged(
+    views: Viewset, class_name: str, measured: ReleaseMeasures, limits: Limits
+) -> tuple[GateFinding, ...]:
     """All findings, what refuses first."""
     of_limits = list(_of_one_class(views, class_name, limits))
     if len(views.classes) > 1 and views.attributes:
@@ -131,16 +133,16 @@ def judged(views: Viewset, class_name: str, measured: Measured, limits: Limits) 
     found = [*named_people(views), *(_told(finding) for finding in of_limits)]
     from_rows = undeclared(views)
     if from_rows:
-        found.append(Finding("not declared", "warned", undeclared_text(from_rows)))
+        found.append(GateFinding("not declared", "warned", undeclared_text(from_rows)))
     found += _one_valued(views)
     return tuple(sorted(found, key=lambda finding: STATES.index(finding.state)))
 
 
-def _told(finding: Finding) -> Finding:
+def _told(finding: GateFinding) -> GateFinding:
     """A finding of a limit: what keeps nothing back says why."""
     if finding.state != "warned":
         return finding
-    return Finding(finding.about, "warned", f"{finding.text} (and no limit was asked for)")
+    return GateFinding(finding.about, "warned", f"{finding.text} (and no limit was asked for)")
 
 
 def _state(limits: Limits, name: str, number: float | None) -> State | None:
@@ -151,7 +153,7 @@ def _state(limits: Limits, name: str, number: float | None) -> State | None:
     return "unmeasured" if kept is None else "kept" if kept else "shows"
 
 
-def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[Finding]:
+def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[GateFinding]:
     """Values that people of one class alone have: a rule that the answers show."""
     about = "values of one class"
     if len(views.classes) == 1:
@@ -160,7 +162,7 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[F
             f"everybody in the table is of {label(class_name)} {label(views.classes[0])}, and whoever knows "
             "that somebody is in it knows his: is it the column that was meant?"
         )
-        yield Finding("one class only", state or "warned", text)
+        yield GateFinding("one class only", state or "warned", text)
         return
     rules = [
         (name, value, int(row.sum()), views.classes[int(row.argmax())])
@@ -170,13 +172,13 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[F
     ]
     state = _state(limits, "max_one_class", float(len(rules)))
     if not views.attributes:
-        yield Finding("no attribute", "kept", "everybody gets the same answer, the most frequent class")
+        yield GateFinding("no attribute", "kept", "everybody gets the same answer, the most frequent class")
         return
     if not rules:
-        yield Finding(about, "kept", "none: every value that occurs has people of at least two classes")
+        yield GateFinding(about, "kept", "none: every value that occurs has people of at least two classes")
         return
     if state == "kept":
-        yield Finding(about, state, f"{len(rules):,} (at most {limits.max_one_class:,} may be)")
+        yield GateFinding(about, state, f"{len(rules):,} (at most {limits.max_one_class:,} may be)")
         return
     # Those of the most people first: what is cut off is of fewer.
     rules.sort(key=lambda rule: -rule[2])
@@ -187,17 +189,17 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[F
             f"whoever knows {how_many} {label(name)} = {label(value)} reads the class of {whose}: "
             f"{label(of_class)}"
         )
-        yield Finding(about, state or "warned", text)
+        yield GateFinding(about, state or "warned", text)
     if len(rules) > MOST_NAMED:
         others = sum(people for _, _, people, _ in rules[MOST_NAMED:])
         text = (
             f"and of {len(rules) - MOST_NAMED:,} more values of one class each, with "
             f"{amount_text(others)} {'person' if others == 1 else 'people'}"
         )
-        yield Finding(about, state or "warned", text)
+        yield GateFinding(about, state or "warned", text)
 
 
-def _given_back(measured: Measured, limits: Limits) -> Iterator[Finding]:
+def _given_back(measured: ReleaseMeasures, limits: Limits) -> Iterator[GateFinding]:
     """Counts that public totals give back."""
     about, back = "counts come back", measured.given_back
     state = _state(limits, "max_found", None if back is None else back.found)
@@ -205,12 +207,12 @@ def _given_back(measured: Measured, limits: Limits) -> Iterator[Finding]:
         return
     if back is None:
         why = measured.why_not or UNMEASURED
-        yield Finding(about, state, f"not measured, so take it that all of them do: {why}")
+        yield GateFinding(about, state, f"not measured, so take it that all of them do: {why}")
         return
     alone = f"; these totals alone give that of {back.null_found:,}" if back.null_found else ""
     if state == "kept" and not back.found:
         text = f"of none of {back.cells:,} values, to whoever knows the totals of values and classes"
-        yield Finding(about, state, f"{text}{alone}")
+        yield GateFinding(about, state, f"{text}{alone}")
         return
     many = f"{back.found:,} of {back.cells:,} values"
     text = (
@@ -218,17 +220,17 @@ def _given_back(measured: Measured, limits: Limits) -> Iterator[Finding]:
         f"how many people of each class have a value, for {many}{alone}"
     )
     limit = limits.max_found
-    yield Finding(about, state, text if state != "kept" else f"{text} (at most {limit:,} may)")
+    yield GateFinding(about, state, text if state != "kept" else f"{text} (at most {limit:,} may)")
 
 
-def _without_meter(measured: Measured, limits: Limits) -> Finding:
+def _without_meter(measured: ReleaseMeasures, limits: Limits) -> GateFinding:
     """That the meter measures nothing of such a release, which is never a sign of safety."""
     demanded = (limits.max_bits, limits.min_flip, limits.min_trace)
     state: State = "warned" if all(limit is None for limit in demanded) else "unmeasured"
-    return Finding("not measured", state, str(measured.why_not))
+    return GateFinding("not measured", state, str(measured.why_not))
 
 
-def _shown(leak: Leak, limits: Limits) -> Iterator[Finding]:
+def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
     """People whose class, or who themselves, show in the answers."""
     for about, name, what, how in (
         ("class shows", "min_flip", "class", "reads it off them"),
@@ -240,14 +242,14 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[Finding]:
         if state is None:
             continue
         if share is None:
-            yield Finding(about, state, f"not measured: {UNMEASURED}")
+            yield GateFinding(about, state, f"not measured: {UNMEASURED}")
             continue
         n_people = leak.sampled
         shows = n_people - round(share * n_people)
         of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
         sample = "" if most is None else f"; such a sample proves only that at most {most:.1%} of all show"
         if not shows:
-            yield Finding(about, state, f"{of} the {what} of none shows in the answers{sample}")
+            yield GateFinding(about, state, f"{of} the {what} of none shows in the answers{sample}")
             continue
         limit = getattr(limits, name)
         kept = f" (at most {1 - limit:.2%} may)" if state == "kept" else ""
@@ -255,10 +257,10 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[Finding]:
             f"{of} the {what} of {amount_text(shows)} shows in the answers: whoever knows everybody else's "
             f"row {how}{sample}{kept}"
         )
-        yield Finding(about, state, text)
+        yield GateFinding(about, state, text)
 
 
-def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[Finding]:
+def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[GateFinding]:
     """That a classifier is right about people because it has counted them."""
     if remembered is None:
         return
@@ -273,35 +275,35 @@ def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[Findi
         "each is left out"
     )
     if state == "kept":
-        yield Finding(REMEMBERS, state, f"no: {shares}")
+        yield GateFinding(REMEMBERS, state, f"no: {shares}")
         return
     text = f"{shares}: the answer to {amount_text(by_own_row)} is their class only because they were counted"
-    yield Finding(REMEMBERS, state, text)
+    yield GateFinding(REMEMBERS, state, text)
 
 
-def _bits(leak: Leak, limits: Limits) -> Iterator[Finding]:
+def _bits(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
     """How fine the answers are."""
     about = "too fine answers"
     state = _state(limits, "max_bits", leak.bits)
     if state is None:
         return
     if leak.bits is None:
-        yield Finding("bits a weight", state, f"not measured: {UNMEASURED}")
+        yield GateFinding("bits a weight", state, f"not measured: {UNMEASURED}")
         return
     amount = f"{max(leak.bits, 0.0):.1f} bits a weight"
     if state == "kept":
-        yield Finding("bits a weight", state, f"{amount} (at most {limits.max_bits:g} may be)")
+        yield GateFinding("bits a weight", state, f"{amount} (at most {limits.max_bits:g} may be)")
         return
     limit = Limits().max_bits if limits.max_bits is None else limits.max_bits
     text = f"the answers carry {amount}, and {limit:g} are the limit: from such fine answers counts come back"
-    yield Finding(about, state, text)
+    yield GateFinding(about, state, text)
 
 
-def _one_valued(views: Viewset) -> Iterator[Finding]:
+def _one_valued(views: Viewset) -> Iterator[GateFinding]:
     """Attributes that say nothing, or the same of everybody."""
     for name in views.attributes:
         totals = views.counts[name].sum(axis=1)
         if int((totals > 0).sum()) == 1:
             value = views.domain(name)[int(totals.argmax())]
             text = f"everybody has {label(name)} = {label(value)}: it decides nothing, and can be left out"
-            yield Finding("one value only", "warned", text)
+            yield GateFinding("one value only", "warned", text)

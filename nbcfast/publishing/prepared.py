@@ -25,7 +25,7 @@ from nbcfast.published.release import Release
 from nbcfast.publishing.advising import Search, advised
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
 from nbcfast.publishing.findings import Adversaries
-from nbcfast.publishing.gate import Finding, GivenBack, Measured, judged, named_people
+from nbcfast.publishing.gate import GateFinding, GivenBack, ReleaseMeasures, judged, named_people
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
 from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, too_long
@@ -49,6 +49,7 @@ UNMEASURABLE = (
 )
 
 
+# Long for its arguments, each of which is read, checked or handed on by its name.
 def prepare(
     table: AnyTable,
     class_name: str,
@@ -105,15 +106,12 @@ def prepare(
         None if holdout is None else others_of(holdout, table, rows, views, class_name, caller, declarations)
     )
     source = place(table, "") or None
-    said = []
+    said: list[str] = []
     if source is not None:
         said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
         said += too_long(rows, Path(source), texts, caller.words)
     elif rows.weights is None:
-        of_table = isinstance(table, Table)
-        first = beginning_of_table(table if isinstance(table, Table) else rows)
-        used = [class_name, *(names or ())]
-        said += like_counts(first, used, names is None, caller.words, of_table=of_table)
+        said += _like_counts(table, rows, class_name, names, caller.words)
     return Prepared(
         table=rows,
         views=views,
@@ -157,6 +155,15 @@ def advice_of(declarations: Declared, views: Viewset, class_name: str) -> Advise
     return advice
 
 
+def _like_counts(
+    table: AnyTable, rows: Table, class_name: str, names: list[str] | None, words: Arguments
+) -> list[str]:
+    """What is said of columns of a table that was no file, and that may say how often a row counts."""
+    of_table = isinstance(table, Table)
+    first = beginning_of_table(table if isinstance(table, Table) else rows)
+    return like_counts(first, [class_name, *(names or ())], names is None, words, of_table=of_table)
+
+
 def _names(columns: Sequence[str], words: Arguments) -> list[str]:
     """The names of the attributes, in their order."""
     expected = f"{words.named('columns')} must be a sequence of names"
@@ -181,14 +188,14 @@ class Gate(NamedTuple):
     Attributes
     ----------
     leak : Leak or None
-    findings : tuple of Finding
+    findings : tuple of GateFinding
     """
 
     leak: Leak | None
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
 
     @property
-    def shows(self) -> tuple[Finding, ...]:
+    def shows(self) -> tuple[GateFinding, ...]:
         """The findings that keep it from leaving, unless they are accepted."""
         return tuple(finding for finding in self.findings if finding.refuses)
 
@@ -256,7 +263,7 @@ class Prepared:
         # By what was asked alone: a file that depended on what is measured would say more than the answers.
         return replace(made, certificate=made.certificate.accepting(self.accepted))
 
-    def named_people(self) -> list[Finding]:
+    def named_people(self) -> list[GateFinding]:
         """The attributes that name people, which counts alone tell before any work is done."""
         return named_people(self.views)
 
@@ -267,7 +274,7 @@ class Prepared:
             several = len(self.views.classes) > 1 and bool(self.views.attributes)
             own = remembered(self.views, self.table, self.class_name) if several else None
             back = self._given_back(release, leak) if several else None
-        measured = Measured(leak, why_not, back, own)
+        measured = ReleaseMeasures(leak, why_not, back, own)
         return Gate(leak, judged(self.views, self.class_name, measured, self.limits))
 
     def _given_back(self, release: Release, leak: Leak | None) -> GivenBack | None:

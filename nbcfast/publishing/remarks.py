@@ -66,19 +66,6 @@ def alone_in(views: Viewset, name: str) -> int:
     return int((views.counts[name].sum(axis=1) == 1).sum())
 
 
-def singular(views: Viewset, words: Arguments = ARGUMENTS) -> Iterator[str]:
-    """A warning for each attribute whose values are nearly those of single rows: all are published."""
-    for name in views.attributes:
-        count = len(views.domain(name))
-        alone = alone_in(views, name)
-        if names_people(count, int(views.n_rows), alone):
-            yield (
-                f"{label(name)} has {amount_text(count)} values in {amount_text(views.n_rows)} rows, and all "
-                "of them are published, each with its most probable class: bin it first, or leave it out "
-                f"with {words.named('columns')}."
-            )
-
-
 def more(views: Viewset, release: Release, log_loss: float, words: Arguments = ARGUMENTS) -> Iterator[str]:
     """What else a steward should look at."""
     if len(views.classes) == 1:

@@ -14,7 +14,7 @@ from nbcfast.canonical import Advice, Leak, Limits
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.findings import Adversaries
-from nbcfast.publishing.gate import Finding
+from nbcfast.publishing.gate import GateFinding
 from nbcfast.publishing.policy import Choice
 from nbcfast.publishing.standing import Standing
 from nbcfast.publishing.words import json_integer
@@ -60,7 +60,7 @@ class Publication:
         before, of the smoothed private counts where these were smoothed, but for the rows.
     limits : Limits
         How much the answers may give away.
-    findings : tuple of Finding
+    findings : tuple of GateFinding
         What was looked at by these limits, and besides: what shows, or was not measured, first.
     accepted : bool
         Whether the publisher accepts whatever that is; the certificate says so, and nothing of what it is.
@@ -87,7 +87,7 @@ class Publication:
     before: Standing
     after: Standing
     limits: Limits
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     accepted: bool
     leak: Leak | None
     adversaries: Adversaries
@@ -97,12 +97,12 @@ class Publication:
     advice: Advice | None = None
 
     @property
-    def shows(self) -> tuple[Finding, ...]:
+    def shows(self) -> tuple[GateFinding, ...]:
         """The findings that keep it from leaving, unless they are accepted."""
         return tuple(finding for finding in self.findings if finding.refuses)
 
     @property
-    def refused(self) -> tuple[Finding, ...]:
+    def refused(self) -> tuple[GateFinding, ...]:
         """The findings that keep it from leaving: `shows`, and none where they are accepted."""
         return () if self.accepted else self.shows
 
@@ -200,7 +200,7 @@ class Publication:
         )
 
 
-def expect_kept(refused: Sequence[Finding]) -> None:
+def expect_kept(refused: Sequence[GateFinding]) -> None:
     """Infeasible where something keeps a publication from leaving."""
     if refused:
         shows = "; ".join(f"{finding.about}: {finding.text}" for finding in refused)

@@ -15,7 +15,7 @@ from nbcfast.canonical.by_strata import from_rows, split, views_by
 from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
-from nbcfast.publishing.gate import Finding
+from nbcfast.publishing.gate import GateFinding
 from nbcfast.publishing.inputs import Caller
 from nbcfast.publishing.policy import Demand
 from nbcfast.publishing.prepared import Gate, Prepared, prepare
@@ -136,9 +136,9 @@ class PreparedStrata:
         """What the release of each stratum would give away beyond its limits, before it is written."""
         return {value: prepared.gate(release.strata[value]) for value, prepared in self.strata.items()}
 
-    def findings(self, gates: Mapping[Value, Gate]) -> tuple[Finding, ...]:
+    def findings(self, gates: Mapping[Value, Gate]) -> tuple[GateFinding, ...]:
         """What was found in the strata, what refuses first."""
-        own = [Finding("not declared", "warned", undeclared_text([self.by]))] if self.undeclared else []
+        own = [GateFinding("not declared", "warned", undeclared_text([self.by]))] if self.undeclared else []
         return findings_of_strata(self.by, {value: gate.findings for value, gate in gates.items()}, own)
 
     def judged(

@@ -11,7 +11,7 @@ from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import Document
 from nbcfast.canonical import Leak, Limits
 from nbcfast.published.strata import StratifiedRelease
-from nbcfast.publishing.gate import STATES, Finding
+from nbcfast.publishing.gate import STATES, GateFinding
 from nbcfast.publishing.policy import Choice
 from nbcfast.publishing.report import Publication, Written, expect_kept, quotient, saved
 from nbcfast.publishing.standing import Standing
@@ -42,7 +42,7 @@ class StratifiedPublication(HasReadOnlyMappings):
         What one classifier for all strata is worth on the private table, with the column as an attribute.
     limits : Limits
         How much the answers of each stratum may give away.
-    findings : tuple of Finding
+    findings : tuple of GateFinding
         What was looked at in the strata: what shows, or was not measured, first.
     accepted : bool
         Whether the publisher accepts whatever that is.
@@ -59,7 +59,7 @@ class StratifiedPublication(HasReadOnlyMappings):
     strata: Mapping[Value, Publication]
     together: Quality
     limits: Limits
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     accepted: bool
     warnings: tuple[str, ...]
     files: tuple[Written, ...] = ()
@@ -85,12 +85,12 @@ class StratifiedPublication(HasReadOnlyMappings):
         return {value: one.leak for value, one in self.strata.items()}
 
     @property
-    def shows(self) -> tuple[Finding, ...]:
+    def shows(self) -> tuple[GateFinding, ...]:
         """The findings that keep it from leaving, unless they are accepted."""
         return tuple(finding for finding in self.findings if finding.refuses)
 
     @property
-    def refused(self) -> tuple[Finding, ...]:
+    def refused(self) -> tuple[GateFinding, ...]:
         """The findings that keep it from leaving: `shows`, and none where they are accepted."""
         return () if self.accepted else self.shows
 
@@ -177,18 +177,18 @@ def standing_of(strata: Sequence[Standing]) -> Standing:
 
 
 def findings_of_strata(
-    by: str, strata: Mapping[Value, Sequence[Finding]], own: Sequence[Finding] = ()
-) -> tuple[Finding, ...]:
+    by: str, strata: Mapping[Value, Sequence[GateFinding]], own: Sequence[GateFinding] = ()
+) -> tuple[GateFinding, ...]:
     """What was found in strata, each sentence once and with the strata that it is about; and their `own`.
 
     A limit is kept where every stratum keeps it, and said then without the numbers of each.
     """
-    places: dict[Finding, list[Value]] = {}
+    places: dict[GateFinding, list[Value]] = {}
     for value, findings in strata.items():
         for finding in findings:
             places.setdefault(finding, []).append(value)
-    kept: dict[str, list[Finding]] = {}
-    found: list[Finding] = [*own]
+    kept: dict[str, list[GateFinding]] = {}
+    found: list[GateFinding] = [*own]
     for finding, values in places.items():
         if finding.state == "kept":
             kept.setdefault(finding.about, []).append(finding)
@@ -202,7 +202,7 @@ def findings_of_strata(
             continue
         same = findings[0].text if len(findings) == 1 else None
         text = "in every stratum" if same is None else f"in every stratum: {same}"
-        found.append(Finding(about, "kept", text if len(strata) > 1 else str(same)))
+        found.append(GateFinding(about, "kept", text if len(strata) > 1 else str(same)))
     return tuple(sorted(found, key=lambda finding: STATES.index(finding.state)))
 
 

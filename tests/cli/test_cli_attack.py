@@ -433,5 +433,5 @@ def test_publish_names_a_column_that_names_the_people_of_a_small_table(run, tmp_
     arguments = ("--class", "ill", "--amplification", "1000", "--out", tmp_path / "out")
     code, out, _ = run(*ANYHOW, path, *arguments)
     assert code == 0
-    assert (f"- who has {rows} values in {rows} rows, and all of them are published" in out) is named
+    assert (f"who has {rows} values in {rows} rows, {rows} of them of one person each" in out) is named
     assert "kind has" not in out

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = PATIENTS.read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "patients.csv").write_text("".join(lines[:801]), encoding="utf-8")
-    named = [f"{'id' if not place else place},{line}" for place, line in enumerate(lines[:201])]
+    named = [f"{place or 'id'},{line}" for place, line in enumerate(lines[:201])]
     (tmp_path / "named.csv").write_text("".join(named), encoding="utf-8")
     (tmp_path / "ages.json").write_text(AGES, encoding="utf-8")
     return tmp_path

@@ -7,7 +7,7 @@ import pytest
 
 import nbcfast
 from nbcfast.canonical import Limits
-from nbcfast.publishing.gate import STATES, Finding, Measured, judged
+from nbcfast.publishing.gate import STATES, GateFinding, ReleaseMeasures, judged
 
 # No value is of one class, no class shows, and nobody is remembered.
 KEPT = {"job": ["cook", "clerk"] * 50, "ill": (["no", "no", "yes", "no"] * 25)}
@@ -113,7 +113,7 @@ class TestRefused:
             classes=["no", "yes"],
         )
         leak = nbcfast.canonical.leak(views)
-        findings = judged(views, "ill", Measured(leak, None, None, None), Limits())
+        findings = judged(views, "ill", ReleaseMeasures(leak, None, None, None), Limits())
         assert (
             findings[0].text == "whoever knows that one person has job = 2 reads the class of that person: no"
         )
@@ -274,4 +274,4 @@ def test_what_is_no_limit_is_refused(named, error):
 
 
 def test_a_finding_refuses_by_its_state():
-    assert [Finding("x", state, "y").refuses for state in STATES] == [True, True, False, False]
+    assert [GateFinding("x", state, "y").refuses for state in STATES] == [True, True, False, False]
