@@ -312,7 +312,7 @@ class TestCorners:
         made.save(tmp_path)
         assert load(tmp_path) == made
         assert verify(tmp_path, views).ok
-        assert canonical.leak(views).log2_range == -math.inf
+        assert canonical.leak(views).bits == -math.inf
 
     def test_a_domain_beyond_the_limit_is_refused(self):
         views = Viewset([10, 10], [np.full((10, 2), 1) for _ in range(13)])
@@ -478,4 +478,4 @@ class TestAdult:
         made.save(tmp_path)
         assert verify(tmp_path, views).ok
         assert text_of(canonical.release(made.views, 4, class_name="income")) == text_of(made)
-        assert canonical.leak(views, intervals=False, sample=1).log2_range == pytest.approx(math.log2(bits))
+        assert canonical.leak(views, intervals=False, sample=1).bits == pytest.approx(math.log2(bits))
