@@ -277,7 +277,9 @@ class ReleaseDocument(Form):
             )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
-            notes = canonical_notes(listed is not None, equal, made["bits"], self.smoothing)
+            notes = canonical_notes(
+                listed is not None, equal, made["bits"], self.smoothing, made["undeclared"]
+            )
             warnings = canonical_warnings(
                 made["undeclared"],
                 None if listed is None else (listed["tuples"], listed["differing"]),

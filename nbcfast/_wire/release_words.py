@@ -50,6 +50,31 @@ FEW_ROWS = (
     "whoever holds it learns no more than he would learn by asking the classifier about every tuple of that "
     "domain."
 )
+# The same where values of the domain were taken from the rows.
+OCCURRING = (
+    "This release was computed from the classifier's answers on a domain with values that come from the "
+    "rows, and from nothing else"
+)
+OCCURRING_ANSWERS = (
+    f"{OCCURRING}. Whoever holds it learns which values occur, and exactly what he would learn by asking "
+    "the classifier about every tuple of that domain, no more and no less, and no other release that is "
+    "equivalent on the values that occur reveals less."
+)
+OCCURRING_SOME_ANSWERS = (
+    "This release was computed from the classifier's answers on a list of tuples, and from the values of "
+    "a domain that come from the rows. Whoever holds it learns which values occur, and no more besides "
+    "than he would learn by asking the classifier about these tuples, if the list is public, as the "
+    "publisher says."
+)
+OCCURRING_ROUNDED_ANSWERS = (
+    f"{OCCURRING}, and its points were rounded: whoever holds it learns which values occur, and no more "
+    "besides than he would learn by asking the classifier about every tuple of that domain."
+)
+OCCURRING_FEW_ROWS = (
+    f"{OCCURRING}, and its counts were rounded to so few rows that they decide otherwise on some tuples, "
+    "as its points do: whoever holds it learns which values occur, and no more besides than he would "
+    "learn by asking the classifier about every tuple of that domain."
+)
 
 
 # The same words whatever was measured: an option of the publisher, and nothing that his rows have changed.
@@ -102,15 +127,21 @@ def listed_text(tuples: int, differing: int, preserve: str, smoothing: Fraction 
 
 
 def canonical_notes(
-    listed: bool, equal: bool | None, bits: int | None, smoothing: Fraction | None = None
+    listed: bool,
+    equal: bool | None,
+    bits: int | None,
+    smoothing: Fraction | None = None,
+    undeclared: Sequence[str | None] = (),
 ) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
     if listed:
-        first = SOME_ANSWERS
+        first = OCCURRING_SOME_ANSWERS if undeclared else SOME_ANSWERS
     elif equal:
-        first = ANSWERS
+        first = OCCURRING_ANSWERS if undeclared else ANSWERS
+    elif bits is None:
+        first = OCCURRING_FEW_ROWS if undeclared else FEW_ROWS
     else:
-        first = FEW_ROWS if bits is None else ROUNDED_ANSWERS
+        first = OCCURRING_ROUNDED_ANSWERS if undeclared else ROUNDED_ANSWERS
     smoothed = () if smoothing is None else (smoothing_note(smoothing),)
     return (first, DEPENDS, *smoothed, ARTIFICIAL)
 

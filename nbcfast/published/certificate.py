@@ -341,7 +341,8 @@ class Certificate:
         of_choice = () if self.advice is None else self.advice.notes
         if self.canonical is not None:
             found = self.canonical
-            words = canonical_notes(found.listed is not None, self.equal, found.bits, self.smoothing)
+            listed = found.listed is not None
+            words = canonical_notes(listed, self.equal, found.bits, self.smoothing, found.undeclared)
             return (*words, *of_choice)
         return (*release_notes(self.identity, self.gauge), *of_choice)
 

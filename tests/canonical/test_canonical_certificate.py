@@ -10,7 +10,7 @@ from canonical_cases import ILL_OR_WELL, labels, viewsets
 from hypothesis import given
 
 import nbcfast
-from nbcfast import Viewset, canonical, verify_release
+from nbcfast import Table, Viewset, canonical, verify_release
 from nbcfast.published.certificate import Canonical, Certificate
 from nbcfast.published.document import text_of
 from nbcfast.published.release import Release
@@ -160,3 +160,20 @@ class TestScorecard:
 
     def test_to_dict(self):
         assert json.loads(json.dumps(self.MADE.scorecard().to_dict()))["classes"] == ["ill", "well"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"bits": 1}, {"tuples": {"a": ["x"], "b": [1]}}], ids=["all", "bits", "list"]
+)
+def test_of_values_from_the_rows_no_optimum_is_claimed_over_a_declared_domain(options):
+    """What the theorem says is said of the domain that there was."""
+    rows = {"a": ["x", "y", "x", "y", "x"], "b": [1, 2, 2, 1, 3], "c": [0, 1, 0, 1, 1]}
+    found = canonical.release(nbcfast.count(Table(rows), "c"), 4, **options).certificate
+    declared = Table(rows, domains={"a": ["x", "y"], "b": [1, 2, 3], "c": [0, 1]})
+    of_declared = canonical.release(nbcfast.count(declared, "c"), 4, **options).certificate
+    assert "come from the rows" in found.notes[0]
+    assert "learns which values occur" in found.notes[0]
+    assert "declared" not in found.notes[0]
+    assert "no other exactly equivalent release" not in found.notes[0]
+    assert "come from the rows" not in of_declared.notes[0]
+    assert ("equivalent on the values that occur reveals less" in found.notes[0]) == bool(found.equal)
