@@ -28,9 +28,9 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
 
     Every attribute may be left out. Besides, columns that are declared have their values, bins or sets as
     declared; numbers over a declared range also have bins of equal width, by steps of 1, 2 and 5 times a
-    power of ten, and bins between powers of ten. Of columns that are not declared, `Menu.undeclared` names
-    them: texts as they occur, and numbers in the same bins, open at both ends, over the range of the rows
-    rounded outward. A column that nearly names people can only be left out.
+    power of ten, and over three powers of ten and more bins between such powers. Of columns that are not
+    declared, `Menu.undeclared` names them: texts as they occur, and numbers in the same bins, open at both
+    ends, over the range of the rows rounded outward. A column that nearly names people can only be left out.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _outward(low: Number, high: Number) -> tuple[Number, Number]:
 def _rounds(
     low: Number, high: Number, least: Number, opens: tuple[bool, bool] = (True, True)
 ) -> list[list[object]]:
-    """Cuts of a range at round numbers: at equal widths from fine to coarse, at powers of ten, and at 1.
+    """Cuts of a range at round numbers: at equal widths from fine to coarse, or growing ones; and at 1.
 
     `least` is the least number that may occur; `opens` says whether the outer bins are open.
     """
@@ -170,13 +170,22 @@ def _rounds(
     while step < high - low:
         cuts.append(_multiples(step, low, high))
         step = _round_up(step * Fraction(3, 2))
-    if low >= 0 and high >= 1000:  # three powers of ten and more are seldom evenly spread
-        powers = [Fraction(10) ** power for power in range(len(str(int(high))))]
-        cuts.append([power for power in powers if low < power < high])
+    if low >= 0 and high >= 1000 * max(least, 1):
+        cuts = [*_growing(least, high), *cuts[-2:]]  # of equal widths all but the first bins are nearly empty
     if 0 <= least < 1 < high:  # none or some
-        cuts.append([Fraction(1)])
+        cuts.append([1])
     ends = (None if opens[0] else _plain(low), None if opens[1] else _plain(high))
-    return [[ends[0], *map(_plain, cut), ends[1]] for cut in cuts if cut and len(cut) <= MOST_BINS]
+    inside = [[number for number in cut if low < number < high] for cut in cuts]
+    kept = [cut for cut in inside if cut and len(cut) <= MOST_BINS]
+    return [[ends[0], *map(_plain, cut), ends[1]] for cut in kept]
+
+
+def _growing(least: Number, high: Number) -> list[list[Number]]:
+    """Cuts of a range of three powers of ten and more, where few numbers are large: at such powers."""
+    powers: list[Number] = [10**power for power in range(len(str(int(high)))) if 10**power < high]
+    some: list[Number] = [1] if least < 1 else []
+    half = 5 * powers[-2]
+    return [powers, [*some, half, powers[-1]], [half]]
 
 
 def _multiples(step: Number, low: Number, high: Number) -> list[Number]:

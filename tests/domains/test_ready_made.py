@@ -35,8 +35,16 @@ def test_only_the_rounded_range_of_the_rows_shows():
 
 def test_skewed_numbers_are_cut_at_powers_of_ten_and_none_is_told_from_some():
     menu = of([0] * 90 + [5_000, 99_999] * 5)
-    assert [None, 1, 10, 100, 1000, 10000, None] in edges(menu, "x")
-    assert edges(menu, "x")[-1] == [None, 1, None]
+    assert edges(menu, "x") == [
+        [None, 1, 10, 100, 1000, 10000, None],
+        [None, 1, 5000, 10000, None],
+        [None, 5000, None],
+        [None, 20000, 40000, 60000, 80000, None],
+        [None, 50000, None],
+        [None, 1, None],
+    ]
+    years = of([1900, 2010] * 50)
+    assert edges(years, "x")[-1] == [None, 2000, None]  # large, and not skewed
 
 
 @pytest.mark.parametrize(
