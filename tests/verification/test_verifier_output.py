@@ -221,6 +221,13 @@ def printed_things(published):
     yield attack.definetti(table, found, ILL)
     yield from (associations.Cost(100, 10**9), associations.TooCostlyError(associations.Cost(100, 10**9)))
     yield published["partition"].demands
+    menu = {JOB: [list(dict.fromkeys(PEOPLE[JOB])), {"out": True}]}
+    no_limits = dict.fromkeys(("max_bits", "max_found", "min_flip", "max_one_class"))
+    advice = canonical.advise(table, ILL, menu, folds=0, **no_limits)
+    yield from (advice, advice.best, advice.advised)
+    strata = canonical.release_by(everybody, OK, ILL, 4, columns=[JOB])
+    yield from (strata, strata.certificate)
+    yield nbcfast.publish(everybody, OK, 4, columns=[JOB], by=ILL, accept_answers=True)
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
     yield refused.value
