@@ -14,6 +14,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_table, verbs
 from nbcfast.cli.parsing import names_in
@@ -32,9 +33,16 @@ TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 
 @verbs.command()
 @reads_table
+@declares
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def inspect(
-    file: Path, class_name: str, columns: str | None, reading: Reading, max_values: int, as_json: bool
+    file: Path,
+    class_name: str,
+    columns: str | None,
+    reading: Reading,
+    max_values: int,
+    declaring: Declaring,
+    as_json: bool,
 ) -> int:
     """Say what FILE (CSV or Parquet) holds for a classifier of the column NAME.
 
@@ -51,7 +59,7 @@ def inspect(
             file=sys.stderr,
         )
         return 3
-    table, views = counted(file, class_name, columns, reading, max_values)
+    table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
     contents = Contents.of(table, views)
     names = None if columns is None else names_in(columns)
     remarks = [

@@ -214,6 +214,9 @@ def test_closeness_and_attacks_on_tables_take_them(run, here):
     assert code == 0, errors
     assert "Definition 5" in printed
     assert run("attack", "people.csv", *words, "--given", "job=hand")[0] == 0
+    code, printed, _ = run("inspect", "people.csv", *words)
+    assert code == 0
+    assert "tuples in the domain     9\n" in printed
 
 
 def test_a_column_that_names_people_is_refused_with_the_option(run, here):
