@@ -1,4 +1,4 @@
-"""Publish naive Bayes classifiers and tables so that nobody in the data can be read off them."""
+"""Publish naive Bayes classifiers and tables, with exact bounds on what they tell of the people in them."""
 
 __version__ = "0.1.0"
 

@@ -56,8 +56,11 @@ def release(
     """Publish a classifier from its answers on the whole domain, and from nothing else.
 
     Whoever holds the release learns what he would learn by asking the classifier about every tuple, no more
-    and no less, and no other exactly equivalent release reveals less: two tables whose classifiers answer
-    alike give the same file. How much that is depends on the domain; `leak` measures it.
+    and no less: two tables whose classifiers answer alike give the same file. Over declared domains no other
+    exactly equivalent release reveals less; where values come from the rows, none does that is equivalent on
+    the values that occur. How much it is depends on the domain: `leak` measures it, and a coarser domain is
+    another classifier that has to be measured again. The limit binds only readers who take the published
+    numbers for raw counts, and not what the answers say by themselves.
 
     The weights of least norm with those answers are rounded to small integers that are verified over the
     whole domain; scores are amplification^(points / range), every value is made equally frequent, and what

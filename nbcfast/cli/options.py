@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
 )
 @click.version_option(nbcfast.__version__, prog_name="nbcfast")
 def verbs() -> None:
-    """Publish naive Bayes classifiers and tables so that nobody can be read off them."""
+    """Publish naive Bayes classifiers and tables, with exact bounds on what they tell of people."""
 
 
 verbs.command_class = Verb
