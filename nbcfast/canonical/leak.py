@@ -164,6 +164,7 @@ def leak(
         one_class_people=people_of_one_class(views, values, everybody),
         alone=_alone(views),
         no_intervals=why_not,
+        smoothed=added is not None,
     )
 
 

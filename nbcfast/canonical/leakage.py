@@ -66,6 +66,9 @@ class Leak(HasReadOnlyMappings):
         has two such values may be counted twice.
     alone : int
         Values that a single person has.
+    smoothed : bool
+        Whether a number was added to every count before: then zeros are no rule without exception, and
+        whoever knows the number is not kept from finding them.
     """
 
     tuples: int
@@ -90,6 +93,7 @@ class Leak(HasReadOnlyMappings):
     one_class_people: int
     alone: int
     no_intervals: str | None = None
+    smoothed: bool = False
 
     @property
     def values(self) -> int:
@@ -123,10 +127,14 @@ class Leak(HasReadOnlyMappings):
 
     def _findings(self) -> Iterator[str]:
         if self.one_class_values:
+            rule = (
+                "what was added to the counts hides it from nobody who knows that number"
+                if self.smoothed
+                else "the answers give that class to whoever has such a value, and it is his"
+            )
             yield (
                 f"{self.one_class_values:,} of {self.values:,} values are had by people of one class only "
-                f"({_at_most(self)}{_people(self.one_class_people)}): the answers give that class to whoever "
-                "has such a value, and it is his"
+                f"({_at_most(self)}{_people(self.one_class_people)}): {rule}"
             )
         if self.shows_class:
             yield (
@@ -145,10 +153,8 @@ class Leak(HasReadOnlyMappings):
                 f"{self.null_near:,})"
             )
         if self.alone:
-            yield (
-                f"{self.alone:,} of {self.values:,} values are those of a single person each, whose class "
-                "the answers give to whoever has it"
-            )
+            rule = "" if self.smoothed else ", whose class the answers give to whoever has it"
+            yield f"{self.alone:,} of {self.values:,} values are those of a single person each{rule}"
         if self.high:
             yield f"{self.bits:.1f} bits a weight are much: counts come back from so many with little else"
 
@@ -200,6 +206,7 @@ class Leak(HasReadOnlyMappings):
             "one_class_values": self.one_class_values if measured else None,
             "one_class_people": self.one_class_people if measured else None,
             "alone": self.alone,
+            "smoothed": self.smoothed,
             "flip": self.flip if measured else None,
             "trace": self.trace if measured else None,
             "flip_shows_at_most": self.flip_shows_at_most,

@@ -253,6 +253,13 @@ class TestLeak:
         assert len(nothing.findings) == 1
         assert nothing.verdict.startswith("The answers give people away: 1 of 5 values")
 
+    def test_smoothed_zeros_are_no_rule_and_no_secret(self):
+        views = Viewset([50, 50], {"job": [[25, 25], [24, 25], [1, 0]], "sex": [[30, 20], [20, 30]]})
+        found = canonical.leak(views, alpha=1)
+        assert (found.smoothed, found.one_class_values, found.alone) == (True, 1, 1)
+        assert "whoever has" not in found.verdict
+        assert "what was added to the counts hides it from nobody who knows that number" in found.verdict
+
     def test_people_of_one_class_are_counted_once(self):
         rows = {"a": [0, 0, 0, 0, 1, 1], "b": [0, 0, 0, 1, 2, 2], "c": [0, 1, 1, 0, 1, 1]}
         views = nbcfast.count({name: 3 * column for name, column in rows.items()}, "c")
