@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,8 @@ from nbcfast.table.values import DATE, Interval, Value
 MOST_BINS = 20  # of equal width: more tell single people apart, and make the search longer
 MOST_VALUES = 100  # of a column that is offered with its values as they are
 STEPS = (1, 2, 5)  # times powers of ten: numbers that nobody takes for somebody's
+
+MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000)  # between two cuts of dates
 
 OUT: dict[str, object] = {"out": True}
 Entry = dict[str, object]
@@ -114,7 +117,7 @@ def options_of_rows(column: Column, n_rows: int) -> list[Entry]:
         return _distinct([*({"edges": cut, **null} for cut in cuts), OUT])
     texts = [value for value in values if isinstance(value, str)]
     if texts and all(map(DATE.fullmatch, texts)):
-        return _distinct([*({"edges": cut, **null} for cut in _years(texts)), OUT])
+        return _distinct([*({"edges": cut, **null} for cut in _months(texts)), OUT])
     if len(values) > MOST_VALUES or not all(
         value is None or isinstance(value, bool | str) for value in values
     ):
@@ -213,17 +216,15 @@ def _joined(values: list[Value], null: Entry) -> Entry:
     return {"edges": ends, **null} if intervals else OUT
 
 
-def _years(texts: list[str]) -> list[list[object]]:
-    """Cuts of dates at the years that are multiples of 1, 2, 5 and so on."""
-    found = sorted(int(text[:4]) for text in texts if text[:4].isdigit() and text[4] == "-")
-    if len(found) < len(texts) or found[0] < 1 or found[-1] > 9998:
-        return []
-    cuts = []
-    step = max(_round_up(Fraction(found[-1] + 1 - found[0]) / MOST_BINS), 1)
-    while True:
-        years = _multiples(step, found[0] - 1, found[-1] + 1)
-        if len(years) < 1 or step > 1000:
-            break
-        cuts.append([f"{int(year):04d}-01-01" for year in years])
-        step = _round_up(step * Fraction(3, 2))
-    return [[None, *cut, None] for cut in cuts]
+def _months(texts: list[str]) -> list[list[object]]:
+    """Cuts of dates at the first days of months, of quarters, of years and so on, from fine to coarse."""
+    found = [re.match(r"([0-9]{4})-([0-9]{2})-", text) for text in texts]
+    months = sorted(12 * int(match[1]) + int(match[2]) - 1 for match in found if match)
+    if len(months) < len(texts) or months[0] < 12:
+        return []  # before the year 1, or after 9999
+    cuts = [_multiples(step, months[0], months[-1] + 1) for step in MONTHS]
+    return [
+        [None, *(f"{int(month) // 12:04d}-{int(month) % 12 + 1:02d}-01" for month in cut), None]
+        for cut in cuts
+        if 0 < len(cut) < MOST_BINS
+    ]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
-from nbcfast.domains.identifying import names_people
+from nbcfast.domains.identifying import MOST_OF_ROWS, names_people
 from nbcfast.domains.option import Option, is_number
 from nbcfast.domains.ready_made import options_of_rows
 from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table
-from nbcfast.table.values import Value
+from nbcfast.table.values import DATE, Value
 
 FEW_NUMBERS = 10  # distinct integers that are listed, as grades and numbers of children are
 FEW_TEXTS = 100  # distinct texts that are listed; more are seldom kinds of people
@@ -122,11 +122,14 @@ def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposa
     if n_values == 1 and not is_class:
         return proposed(out, "the same in every row: it says nothing")
     bins = _bins(column, n_rows)  # of numbers and dates, which texts may be
-    few = 0 if kind == "float" else FEW_NUMBERS if bins or kind == "int" else FEW_TEXTS
+    dated = all(value is None or DATE.fullmatch(str(value)) for value in values)
+    few = 0 if kind == "float" else FEW_NUMBERS if bins or dated or kind == "int" else FEW_TEXTS
     if is_class or n_values <= few:
         return proposed({"values": values}, "values of the rows: check them against the code book")
     if not bins:
         return proposed(out, "no bins fit: set your own")
+    if kind == "int" and n_rows >= ENOUGH_ROWS and n_values > MOST_OF_ROWS * n_rows:
+        return proposed(bins[0], f"{n_values:,} values in {n_rows:,} rows: leave it out if these name people")
     return proposed(bins[0], "edges over the rows' range, rounded outward: set your own")
 
 

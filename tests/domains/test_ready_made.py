@@ -60,7 +60,7 @@ def test_skewed_numbers_are_cut_at_powers_of_ten_and_none_is_told_from_some():
         [None, 3] * 9,
         ["16.00", "015.99"] * 9,
         [True, False] * 9,
-        ["2001-05-06", None] * 9,
+        ["2001-05-06", "2001-06-05", None] * 6,
         ["1990-01-01", "2020-12-31"] * 9,
     ],
 )
@@ -73,9 +73,16 @@ def test_every_option_has_a_place_for_every_row(values):
     assert Menu.read(menu.document) == menu
 
 
-def test_dates_are_cut_at_years():
+def test_dates_are_cut_at_years_and_months():
     menu = of([f"{year}-06-01" for year in range(1990, 2022)])
-    assert [None, "1990-01-01", "2000-01-01", "2010-01-01", "2020-01-01", None] in edges(menu, "x")
+    assert edges(menu, "x")[-1] == [None, "2000-01-01", None]
+    assert [None, "2000-01-01", "2010-01-01", "2020-01-01", None] in edges(menu, "x")
+    menu = of([f"2020-{month:02d}-17T10:00:00" for month in range(3, 9)])
+    assert [cut[1:-1] for cut in edges(menu, "x")] == [
+        ["2020-04-01", "2020-05-01", "2020-06-01", "2020-07-01", "2020-08-01"],
+        ["2020-04-01", "2020-07-01"],
+        ["2020-07-01"],
+    ]
 
 
 def test_texts_occur_or_are_left_out():

@@ -22,6 +22,7 @@ TABLE = nbcfast.Table(
         "same": ["x"] * N,
         "smokes": [True, False] * (N // 2),
         "note": [f"words {row}" for row in range(101)] + ["words 0"] * (N - 101),
+        "sample": [7 * row for row in range(N - 20)] + [0] * 20,
         "grade": [row % 30 for row in range(N)],
     }
 )
@@ -40,11 +41,12 @@ def test_a_domain_for_every_column(proposals):
         "bmi": "5 bins",
         "children": "4 values",
         "sex": "3 values",
-        "born": "5 bins",
+        "born": "4 bins",
         "cost": "left out",
         "same": "left out",
         "smokes": "2 values",
         "note": "left out",
+        "sample": "5 bins",
         "grade": "30 values",
     }
 
@@ -53,6 +55,7 @@ def test_why_a_column_is_left_out(proposals):
     assert proposals["id"].reason == "names people: 120 values in 120 rows"
     assert proposals["same"].reason == "the same in every row: it says nothing"
     assert proposals["note"].reason == "101 texts, which are not listed: put them into sets"
+    assert proposals["sample"].reason == "100 values in 120 rows: leave it out if these name people"
     assert proposals["cost"].reason.startswith("numbers but for '?': read again with that as a null")
 
 
@@ -61,7 +64,7 @@ def test_the_text_is_a_domain_that_holds_every_row(tmp_path, proposals):
     path.write_text(skeleton_text(list(proposals.values())), encoding="utf-8")
     assert len(path.read_text(encoding="utf-8").splitlines()) == len(TABLE.names) + 2
     table = declared(path).applied(TABLE)
-    assert table.names == ("age", "bmi", "children", "sex", "born", "smokes", "grade")
+    assert table.names == ("age", "bmi", "children", "sex", "born", "smokes", "sample", "grade")
     assert table.n_rows == N
     assert json.loads(path.read_text(encoding="utf-8"))["sex"] == {"values": ["f", "m", None]}
 
