@@ -32,8 +32,8 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     Every attribute may be left out. Besides, columns that are declared have their values, bins or sets as
     declared; numbers over a declared range also have bins of equal width, by steps of 1, 2 and 5 times a
     power of ten, and over three powers of ten and more bins between such powers. Of columns that are not
-    declared, `Menu.undeclared` names them: texts as they occur, and numbers in the same bins, open at both
-    ends, over the range of the rows rounded outward. A column that nearly names people can only be left out.
+    declared, `Menu.undeclared` names them: texts as they occur, numbers in the same bins, open at both ends,
+    over the range of the rows rounded outward, and dates between first days of months or years. A column that nearly names people can only be left out.
 
     Parameters
     ----------

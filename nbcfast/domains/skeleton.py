@@ -111,7 +111,7 @@ def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposa
     if n_values > FEW_TEXTS and (kind == "text" or is_class):
         bins = [] if is_class else _bins(column, n_rows)
         if bins:  # dates, or numbers that are written as 16.00
-            return proposed(bins[0], "edges over the rows' range, rounded outward: set your own")
+            return proposed(bins[0], "round edges over the range of the rows: set your own")
         return proposed(out, f"{n_values:,} texts, which are not listed: put them into sets")
     if kind == "interval":
         bins = _bins(column, n_rows)
@@ -130,7 +130,7 @@ def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposa
         return proposed(out, "no bins fit: set your own")
     if kind == "int" and n_rows >= ENOUGH_ROWS and n_values > MOST_OF_ROWS * n_rows:
         return proposed(bins[0], f"{n_values:,} values in {n_rows:,} rows: leave it out if these name people")
-    return proposed(bins[0], "edges over the rows' range, rounded outward: set your own")
+    return proposed(bins[0], "round edges over the range of the rows: set your own")
 
 
 def _no_numbers(column: Column, places: Longs) -> list[Value]:
