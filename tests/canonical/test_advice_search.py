@@ -113,6 +113,10 @@ def test_no_cut_of_the_work_changes_anything(by, monkeypatch):
     monkeypatch.setattr(search, "MOST_BLOCK", 7)
     monkeypatch.setattr(search, "LOOKED_AT", 10)
     assert order_of(candidates.search(by)) == expected
+    # Rows collapsed for the options of one attribute, of two, of all but one.
+    for worth in (30, 100, 300, 1000, 1e12):
+        monkeypatch.setattr(leaf_costs, "WORTH_COLLAPSING", worth)
+        assert order_of(candidates.search(by, threads=2)) == expected
     assert all(
         (candidates.correct(leaf) if by == "correct" else candidates.loss(leaf)) == utility
         for leaf, utility in expected

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from nbcfast._advise import Choices
 from nbcfast._core.dtypes import Array, Int32s, Longs
 from nbcfast._core.threads import Progress, over_spans
 from nbcfast.canonical.advice.option_terms import OptionTerms
@@ -17,6 +19,10 @@ BEAM_WIDTH = 1000  # choices that go on to the next attributes
 BEAM_LEAVES = 256  # combinations of attributes that are chosen together
 ROWS_A_PIECE, LOSSES_A_PIECE = 1 << 28, 1 << 23  # of one call of the kernel: some ten milliseconds
 MOST_TUPLES = 1 << 62
+
+# Nanoseconds, about: of a row in one combination, and of collapsing; and how much of the work that may be.
+NS_A_ROW, NS_A_LOSS, NS_COLLAPSED, NS_COLLAPSED_ROW = 0.1, 1.2, 300_000, 150
+WORTH_COLLAPSING = 0.1
 
 
 class Loss(NamedTuple):
@@ -47,15 +53,15 @@ class Judge:
         self.dtype = np.dtype(np.int64 if by == "log-loss" or terms.rows >= 2**32 else np.uint32)
         self.work = LOSSES_A_PIECE if by == "log-loss" else ROWS_A_PIECE
 
-    def costs(self, chosen: Int32s, inner: Int32s, room: Longs) -> Longs:
+    def costs(self, choices: Choices, chosen: Int32s, inner: Int32s, room: Longs) -> Longs:
         """Of the combinations of the inner attributes; `room` has two lines for at least as many numbers."""
         n = math.prod(self.sizes[a] for a in inner.tolist())
         first, second = room[0, :n], room[1, :n]
         if self.by == "correct":
-            self.terms.choices.correct(chosen, inner, first)
+            choices.correct(chosen, inner, first)
             np.subtract(self.terms.rows, first, out=first)
         else:
-            self.terms.choices.losses(chosen, inner, self.terms.bits, first, second)
+            choices.losses(chosen, inner, self.terms.bits, first, second)
             np.right_shift(first, self.terms.dropped_bits, out=first)
             np.left_shift(second, self._finite_bits, out=second)
             np.add(first, second, out=first)
@@ -68,27 +74,57 @@ class Judge:
         return Loss(cost >> self._finite_bits, math.ldexp(finite, -self.terms.bits))
 
     def exhaustive(self, threads: int, progress: Progress | None) -> Array:
-        """The costs of all combinations, the option of the last attribute fastest."""
+        """The costs of all combinations, the option of the last attribute fastest.
+
+        Where options of the outer attributes are fixed, rows that are alike then are collapsed once for all
+        combinations of the others.
+        """
         n_leaves = math.prod(self.sizes)
         costs: Array = np.empty(n_leaves, self.dtype)
+        outer = self._outer()
+        rest = [a for a in range(len(self.sizes)) if a not in outer]
         most = self.work // (self.terms.n_distinct * (self.terms.n_classes - 1))
         if threads > 1:
             most = min(most, n_leaves // (8 * threads))
-        split = len(self.sizes) - 1
-        while split > 0 and math.prod(self.sizes[split - 1 :]) <= most:
+        split = len(rest) - 1
+        while split > 0 and math.prod(self.sizes[a] for a in rest[split - 1 :]) <= most:
             split -= 1
-        inner = np.arange(split, len(self.sizes), dtype=np.int32)
-        n_inner = math.prod(self.sizes[split:])
+        steps, inner = [*outer, *rest[:split]], rest[split:]
+        n_inner = math.prod(self.sizes[a] for a in inner)
+        # Attributes of one option have no dimension, of which NumPy has few; of others there are 26 at most.
+        several = [a for a in range(len(self.sizes)) if self.sizes[a] > 1]
+        order = [several.index(a) for a in (*steps, *inner) if a in several]
+        places = costs.reshape([self.sizes[a] for a in several]).transpose(order)
+        shape = [self.sizes[a] for a in inner if a in several]
+        narrowed = _Latest(
+            lambda options: self.terms.narrowed(dict(zip(outer, options, strict=True))), threads
+        )
 
         def piece(room: Longs, start: int, stop: int) -> None:
             chosen: Int32s = np.full(len(self.sizes), -1, np.int32)
             place = start
-            for a in range(split - 1, -1, -1):
+            for a in reversed(steps):
                 place, chosen[a] = divmod(place, self.sizes[a])
-            costs[start * n_inner : stop * n_inner] = self.costs(chosen, inner, room)
+            choices = narrowed.of(tuple(chosen[outer].tolist())) if outer else self.terms.choices
+            found = self.costs(choices, chosen, np.array(inner, np.int32), room)
+            places[tuple(int(chosen[a]) for a in steps if a in several)] = found.reshape(shape)
 
         self._in_pieces(n_leaves // n_inner, n_inner, piece, threads, progress)
         return costs
+
+    def _outer(self) -> list[int]:
+        """Attributes whose options are fixed first: those of most values, while collapsing costs little."""
+        n_rows = self.terms.n_distinct
+        of_a_row = (NS_A_LOSS if self.by == "log-loss" else NS_A_ROW) * (self.terms.n_classes - 1)
+        all_leaves = math.prod(self.sizes) * n_rows * of_a_row
+        most = all_leaves * WORTH_COLLAPSING / (NS_COLLAPSED + NS_COLLAPSED_ROW * n_rows)
+        outer: list[int] = []
+        n_prefixes = 1
+        for a in sorted(range(len(self.sizes)), key=lambda a: (-self.terms.sizes[a], a)):
+            if self.sizes[a] > 1 and n_prefixes * self.sizes[a] <= most and len(outer) < len(self.sizes) - 1:
+                outer.append(a)
+                n_prefixes *= self.sizes[a]
+        return outer
 
     def grown(
         self, kept: Int32s, group: Int32s, threads: int, progress: Progress | None
@@ -98,7 +134,7 @@ class Judge:
         costs: Longs = np.empty(len(kept) * n_inner, np.int64)
 
         def piece(room: Longs, start: int, stop: int) -> None:
-            costs[start * n_inner : stop * n_inner] = self.costs(kept[start], group, room)
+            costs[start * n_inner : stop * n_inner] = self.costs(self.terms.choices, kept[start], group, room)
 
         self._in_pieces(len(kept), n_inner, piece, threads, progress)
         choices = np.repeat(kept, n_inner, axis=0)
@@ -125,6 +161,23 @@ class Judge:
 
         rooms = [np.empty((2, n_inner), np.int64) for _ in range(max(1, min(threads, n_pieces)))]
         over_spans(((i, i + 1) for i in range(n_pieces)), rooms, piece, done)
+
+
+class _Latest:
+    """What was made last for some keys: threads that come to one together wait for one of them to make it."""
+
+    def __init__(self, make: Callable[[tuple[int, ...]], Choices], n_kept: int) -> None:
+        self._make, self._n_kept = make, n_kept + 1
+        self._made: dict[tuple[int, ...], Choices] = {}
+        self._guard = threading.Lock()
+
+    def of(self, key: tuple[int, ...]) -> Choices:
+        with self._guard:
+            if key not in self._made:
+                while len(self._made) >= self._n_kept:
+                    del self._made[next(iter(self._made))]
+                self._made[key] = self._make(key)
+            return self._made[key]
 
 
 def beam(

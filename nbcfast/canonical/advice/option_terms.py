@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbcfast._advise import MOST_WEIGHT, Choices
-from nbcfast._core.dtypes import Array, Floats, Int32s, Longs
+from nbcfast._core.dtypes import Array, Floats, Int32s, Longs, Places
 from nbcfast.views.integers import logarithms
 
 MOST_FOLDS = 100
@@ -36,17 +36,45 @@ class FoldedRows:
 
 
 @dataclass(frozen=True)
+class OptionTables:
+    """What each option says of each value in each fold, as the kernel takes it."""
+
+    first: Longs
+    sizes: Longs
+    tables: Longs
+    logs: Floats
+    counts: Longs
+    priors: Floats
+    class_counts: Longs
+    bound: float
+
+    def choices(self, rows: FoldedRows) -> Choices:
+        """The kernel's object for some rows."""
+        n_folds, n_classes = self.class_counts.shape
+        cells: Int32s = np.empty((len(rows.codes), len(rows.classes)), np.int32)
+        for a, column in enumerate(rows.codes):
+            cells[a] = column * n_folds + rows.folds
+        starts = np.searchsorted(rows.classes, np.arange(n_classes + 1)).astype(np.int64)
+        of_options = (self.first, self.sizes, self.tables, self.logs, self.counts)
+        of_folds = (self.priors, self.class_counts, self.bound)
+        return Choices(cells, rows.folds.astype(np.int32), rows.weights, starts, *of_options, *of_folds)
+
+
+@dataclass(frozen=True)
 class OptionTerms:
     """What the kernel takes, and the bounds of its sums.
 
     Attributes
     ----------
     choices : Choices
+        Of all rows.
     bits, dropped_bits : int
         Losses are rounded to multiples of 2^-bits. Sums of them lose their lowest `dropped_bits` bits where
         combinations are ordered: what is left, and the number of rows of infinite loss, fit into 63 bits.
     rows, n_distinct, n_classes : int
         Total weight, how many rows the kernel has, and of how many classes.
+    sizes : tuple of int
+        How many values of each attribute the options tell apart.
     """
 
     choices: Choices
@@ -55,6 +83,29 @@ class OptionTerms:
     rows: int
     n_distinct: int
     n_classes: int
+    sizes: tuple[int, ...]
+    _folded: FoldedRows
+    _maps: Sequence[Sequence[Longs | None]]
+    _tables: OptionTables
+
+    def narrowed(self, chosen: dict[int, int]) -> Choices:
+        """The kernel's object for these options of some attributes alone: rows that are alike then are one.
+
+        One of them stands for all, with its own codes of these attributes too.
+        """
+        rows, columns, sizes = self._folded, [self._folded.folds], [len(self._tables.class_counts)]
+        for a, (codes, size) in enumerate(zip(rows.codes, self.sizes, strict=True)):
+            option = self._maps[a][chosen[a]] if a in chosen else None
+            if option is not None:
+                columns.append(option[codes])
+                sizes.append(int(option.max()) + 1)
+            elif a not in chosen:
+                columns.append(codes)
+                sizes.append(size)
+        first, weights = collapsed(columns, sizes, rows.classes, self.n_classes, rows.weights)
+        codes_of_first = tuple(column[first] for column in rows.codes)
+        kept = FoldedRows(codes_of_first, rows.classes[first], rows.folds[first], weights)
+        return self._tables.choices(kept)
 
 
 def refined(options: Sequence[Array | None], n_codes: int) -> tuple[Longs, list[Longs | None]]:
@@ -74,8 +125,8 @@ def refined(options: Sequence[Array | None], n_codes: int) -> tuple[Longs, list[
 
 def collapsed(
     codes: Sequence[Longs], sizes: Sequence[int], classes: Longs, n_classes: int, weights: Longs
-) -> tuple[tuple[Longs, ...], Longs, Longs]:
-    """Distinct rows by class, then by code, attribute after attribute: codes, classes, weights."""
+) -> tuple[Places, Longs]:
+    """Distinct rows by class, then by code, column after column: where each is first, and its weight."""
     key, n_keys = classes, n_classes
     for column, size in zip(codes, sizes, strict=True):
         if n_keys * size > 2**62:
@@ -86,7 +137,7 @@ def collapsed(
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     # Doubles add up integers exactly: all weights together are far below 2^53.
     total = np.bincount(inverse.reshape(-1), weights, len(first)).astype(np.int64)
-    return tuple(column[first] for column in codes), classes[first], total
+    return first, total
 
 
 def dealt(codes: tuple[Longs, ...], classes: Longs, weights: Longs, n_folds: int) -> FoldedRows:
@@ -144,7 +195,6 @@ def terms_of(
 ) -> OptionTerms:
     """The kernel's tables for these rows, of which attribute a has codes below `sizes[a]`."""
     n = max(n_folds, 1)
-    cells: Int32s = np.empty((len(maps), len(rows.classes)), np.int32)
     class_counts = learnt_from(np.zeros_like(rows.folds), 1, rows, n_classes, n_folds)[0]
     total = class_counts.sum(axis=1, keepdims=True)
     priors = log_shares_of(class_counts, np.broadcast_to(total, class_counts.shape))
@@ -154,7 +204,6 @@ def terms_of(
             raise ValueError(
                 f"maps[{a}] must tell apart fewer than 2^31 values in all folds, got {size} in {n}"
             )
-        cells[a] = rows.codes[a] * n + rows.folds
         learnt = learnt_from(rows.codes[a], size, rows, n_classes, n_folds)
         gaps = [0.0]
         for option in options:
@@ -178,11 +227,7 @@ def terms_of(
     if bits < 0:
         raise ValueError(f"codes must have losses below 2^{SUM_BITS}, got {weight} rows of {largest_loss}")
     none: Floats = np.zeros((0, n_classes))
-    choices = Choices(
-        cells,
-        rows.folds.astype(np.int32),
-        rows.weights,
-        np.searchsorted(rows.classes, np.arange(n_classes + 1)).astype(np.int64),
+    of_options = OptionTables(
         np.cumsum([0, *map(len, maps)]),
         np.array(sizes, np.int64) * n,
         np.array(tables, np.int64),
@@ -193,7 +238,11 @@ def terms_of(
         bound,
     )
     dropped_bits = max(0, largest_loss.bit_length() + bits + 2 * weight.bit_length() - 63)
-    return OptionTerms(choices, bits, dropped_bits, weight, len(rows.classes), n_classes)
+    return OptionTerms(
+        of_options.choices(rows),
+        *(bits, dropped_bits, weight, len(rows.classes), n_classes, tuple(sizes)),
+        *(rows, maps, of_options),
+    )
 
 
 def checked_weight(weights: Longs) -> None:

@@ -127,8 +127,9 @@ class Candidates:
             columns.append(places[table[:, a]])
             own_maps.append(maps_of_places)
             sizes.append(int(places.max(initial=0)) + 1)
-        distinct = collapsed(columns, sizes, class_column, self.n_classes, copies)
-        rows = dealt(*distinct, self.folds)
+        first, n_copies = collapsed(columns, sizes, class_column, self.n_classes, copies)
+        distinct = tuple(column[first] for column in columns)
+        rows = dealt(distinct, class_column[first], n_copies, self.folds)
         self._terms: OptionTerms = terms_of(rows, own_maps, sizes, self.n_classes, self.folds)
         self.rows, self.n_distinct = self._terms.rows, self._terms.n_distinct
         self.bits, self.dropped_bits = self._terms.bits, self._terms.dropped_bits
