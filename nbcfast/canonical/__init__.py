@@ -3,14 +3,14 @@
 `publish` has `release`, in this order: `arguments` are checked, `boxes` make answers of counts, and from
 there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` (with
 `even_values`) and `rounding` make rows of them, as many as `in_rows` asks for (with `every_way` where these
-are very few). `leak` is the meter of what answers give away, by `ratio_intervals` and `leave_one_out`;
-`limits_of_answers` says how much that may be. `by_strata` has both for each value of a column.
+are very few). `leak` is the meter of what answers give away, `leakage`, by `ratio_intervals` and `exchanges`
+of rows that `leave_one_out` draws; `limits_of_answers` says how much that may be. `by_strata` has both for each value of a column.
 `advice` looks for domains whose answers are worth most.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version
 from nbcfast.canonical.advice.advise import advise
-from nbcfast.canonical.advice.results import Advice, Choice
+from nbcfast.canonical.advice.results import Advice, DomainChoice
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import Box, EnumeratedBox, ListedBox
 from nbcfast.canonical.by_strata import leak_by, release_by
@@ -26,7 +26,7 @@ from nbcfast.published.points_table import PointsTable
 __all__ = [
     "Advice",
     "Box",
-    "Choice",
+    "DomainChoice",
     "EnumeratedBox",
     "Leak",
     "Limits",

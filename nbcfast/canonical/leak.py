@@ -132,10 +132,8 @@ def leak(
         for (name, size), of_attribute in zip(sizes.items(), solution.levels, strict=True)
     }
     medians, why_not = None, None
-    if intervals and isinstance(asked, Box):
-        medians, why_not = median_lengths(asked, solution, _with(views, added), progress)
-    elif intervals:
-        why_not = "they are of two classes"
+    if intervals:
+        medians, why_not = _intervals(asked, solution, _with(views, added), progress)
     totals = totals_of(asked, solution, views, progress, added)
     everybody = None if table is None else rows_of(table, class_name, views)
     shown, exact = shown_of(asked, views, everybody, sample, alpha=added, threads=threads, progress=progress)
@@ -153,8 +151,8 @@ def leak(
         cells=totals.cells,
         null_found=totals.null_found,
         null_near=totals.null_near,
-        flip=_share(shown.flipped, looked_at),
-        trace=_share(shown.traceless, looked_at),
+        flip=share_of(shown.flipped, looked_at),
+        trace=share_of(shown.traceless, looked_at),
         flip_shows_at_most=None if exact else at_most(looked_at - shown.flipped, looked_at),
         trace_shows_at_most=None if exact else at_most(looked_at - shown.traceless, looked_at),
         exact=exact,
@@ -168,7 +166,16 @@ def leak(
     )
 
 
-def _share(people: int, of: int) -> float:
+def _intervals(
+    asked: AnyBox, solution: Solution, views: Viewset, progress: Progress | None
+) -> tuple[dict[str, float] | None, str | None]:
+    """The median intervals of log-ratios, or why there are none."""
+    if not isinstance(asked, Box):
+        return None, "they are of two classes"
+    return median_lengths(asked, solution, views, progress)
+
+
+def share_of(people: int, of: int) -> float:
     """1 for all of them alone: of 2^60 people one who shows is lost to rounding, and may not be."""
     share = people / of
     return math.nextafter(1, 0) if share == 1 and people < of else share

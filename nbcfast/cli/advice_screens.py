@@ -12,7 +12,7 @@ from rich.text import Text
 
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
-from nbcfast.canonical.advice.results import Choice
+from nbcfast.canonical.advice.results import DomainChoice
 from nbcfast.canonical.limits_of_answers import BROKEN
 from nbcfast.cli.asked_again import asked
 from nbcfast.cli.printing import listing, remarked, show
@@ -143,7 +143,7 @@ class AdviceScreen:
             )
         return grid
 
-    def _place(self, choice: Choice) -> str:
+    def _place(self, choice: DomainChoice) -> str:
         if choice.choice == self.advice.best.choice:
             return "chosen"
         return "more accurate" if choice.accuracy > self.advice.best.accuracy else "fewer bits"

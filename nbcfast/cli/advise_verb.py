@@ -10,7 +10,7 @@ import click
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import together, written
 from nbcfast._wire.messages import printable
-from nbcfast.canonical import Limits
+from nbcfast.canonical import Advice, Limits
 from nbcfast.cli.advice_screens import AdviceScreen
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.limits_asked import with_limits
@@ -21,7 +21,7 @@ from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.domains import Menu
-from nbcfast.publishing.advising import By, Search, advised
+from nbcfast.publishing.domain_search import By, DomainSearch, advised
 
 
 @verbs.command(name="advise")
@@ -121,7 +121,7 @@ def advise_verb(
         files={"--out": out, "--plot": plot, "--write-menu": write_menu},
     )
     worth: By = "correct" if by == "accuracy" else by
-    search = Search(limits=limits, by=worth, folds=folds, epsilon=votes, blocks=blocks)
+    search = DomainSearch(limits=limits, by=worth, folds=folds, epsilon=votes, blocks=blocks)
     offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
     if menu is not None and (declaring.declared is not None or columns is not None):
         raise ValueError(
@@ -144,6 +144,18 @@ def advise_verb(
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
         return 1
+    write(advice, out, plot, write_menu, overwrite)
+    if as_json:
+        print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
+    else:
+        AdviceScreen(advice, file, class_name, out).show()
+    return 0
+
+
+def write(
+    advice: Advice, out: Path | None, plot: Path | None, write_menu: Path | None, overwrite: bool
+) -> None:
+    """The files that were asked for, all of them or none."""
     menu_text = json.dumps(advice.menu.document, ensure_ascii=False, indent=1) + "\n"
     texts = {out: advice.text(), plot: str(advice.svg()), write_menu: menu_text}
     with together():
@@ -152,8 +164,3 @@ def advise_verb(
                 with written(path, overwrite=overwrite) as target:
                     target.write(text.encode("utf-8"))
     note([path for path in texts if path is not None])
-    if as_json:
-        print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
-    else:
-        AdviceScreen(advice, file, class_name, out).show()
-    return 0

@@ -22,8 +22,8 @@ from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, Menu, declared
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
-from nbcfast.publishing.advising import Search, advised
 from nbcfast.publishing.beginnings import beginning_of_table, like_counts
+from nbcfast.publishing.domain_search import DomainSearch, advised
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import GateFinding, GivenBack, ReleaseMeasures, judged, named_people
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
@@ -91,7 +91,7 @@ def prepare(
         offered = menu if isinstance(menu, Menu) else Menu.read(menu, class_name, caller.words)
         if not isinstance(table, str | bytes | os.PathLike):  # what is read once is kept for the second time
             table = caller.reads(table, "table", class_name, None)
-        search = Search(limits=limits)
+        search = DomainSearch(limits=limits)
         chosen = advised(table, class_name, offered, search, caller, weights=weights, delimiter=delimiter)
         declarations = declared(chosen.document, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)

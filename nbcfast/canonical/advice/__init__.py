@@ -2,5 +2,7 @@
 
 `search` looks at all combinations, or at those that a beam reaches, and gives the best first: `option_terms`
 is what each option adds to a row's score, `leaf_costs` what combinations cost. `votes` chooses one privately;
-`picture` draws what there was to choose from.
+`picture` draws what there was to choose from. `advise` puts these together: a `space` is a table as
+a menu sees it, a `walk` goes from the most accurate choice down, choices are `measured` until one keeps the
+limits, and the `results` are `Advice`.
 """

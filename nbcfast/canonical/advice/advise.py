@@ -17,7 +17,7 @@ from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter
-from nbcfast.canonical.advice.results import Advice, Choice
+from nbcfast.canonical.advice.results import Advice, DomainChoice
 from nbcfast.canonical.advice.search import Candidates
 from nbcfast.canonical.advice.space import Space
 from nbcfast.canonical.advice.votes import choose_by_votes, votes_of
@@ -247,7 +247,7 @@ class _Basis:
         )
         return cls(space, candidates, Meter(space, limits, threads))
 
-    def choice(self, measured: Measured) -> Choice:
+    def choice(self, measured: Measured) -> DomainChoice:
         """What there is to say of a choice."""
         correct, loss = self.candidates.correct(measured.choice), self.candidates.loss(measured.choice)
         sizes = {
@@ -257,7 +257,7 @@ class _Basis:
             )
             if sizes[place]
         }
-        return Choice(
+        return DomainChoice(
             choice=measured.choice,
             sizes=sizes,
             tuples=measured.tuples,

@@ -13,7 +13,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.space import Space
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
-from nbcfast.canonical.leak import shown_of, totals_of
+from nbcfast.canonical.leak import share_of, shown_of, totals_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.weights.levels import Levels
@@ -148,7 +148,7 @@ class Meter:
                 return replace(made, broken=tuple(broken))
         shown, _ = shown_of(asked, views, self._space.rows(choice), None, threads=self._threads)
         people = shown.n_people
-        made = replace(made, flip=shown.flipped / people, trace=shown.traceless / people)
+        made = replace(made, flip=share_of(shown.flipped, people), trace=share_of(shown.traceless, people))
         if not limits.kept("min_flip", made.flip):
             broken.append("min_flip")
         if not limits.kept("min_trace", made.trace):

@@ -19,7 +19,7 @@ from nbcfast.published.advised import Advised, ChoiceLimits
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class DomainChoice:
     """One option for each attribute of a menu: what its classifier is worth, and what its answers give away.
 
     Measured on the rows that the choice was made on: for the eyes of their owner alone. What was not
@@ -94,7 +94,7 @@ class Choice:
         bits = "bits not measured" if self.bits is None else f"{self.bits:.2f} bits a weight"
         found = "" if self.found is None else f", {self.found} of {self.cells} counts found"
         broken = f", breaks {', '.join(self.broken)}" if self.broken else ""
-        return f"Choice({kept} = {self.tuples:,} tuples; accuracy {self.accuracy:.4f}; {bits}{found}{broken})"
+        return f"DomainChoice({kept} = {self.tuples:,} tuples; accuracy {self.accuracy:.4f}; {bits}{found}{broken})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -105,12 +105,12 @@ class Advice:
 
     Attributes
     ----------
-    best : Choice
+    best : DomainChoice
         The first, from the most accurate down, that keeps the limits; by votes, what the votes chose.
-    front : tuple of Choice
+    front : tuple of DomainChoice
         From many bits to few: `best`, what is more accurate and breaks a limit, what is less accurate and has
         fewer bits.
-    here : Choice or None
+    here : DomainChoice or None
         `best` measured on the private rows, where the choice was made on others.
     menu : Menu
     class_name : str
@@ -132,9 +132,9 @@ class Advice:
         Of rows, by votes.
     """
 
-    best: Choice
-    front: tuple[Choice, ...]
-    here: Choice | None
+    best: DomainChoice
+    front: tuple[DomainChoice, ...]
+    here: DomainChoice | None
     menu: Menu
     class_name: str
     limits: Limits
@@ -246,7 +246,7 @@ def _lines(entries: Document) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def _point(choice: Choice) -> FrontPoint:
+def _point(choice: DomainChoice) -> FrontPoint:
     return FrontPoint(
         choice.tuples,
         choice.bits or 0.0,

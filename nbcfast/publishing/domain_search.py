@@ -18,7 +18,7 @@ By = Literal["correct", "log-loss"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class DomainSearch:
     """What is searched for; see `nbcfast.canonical.advise`.
 
     Parameters
@@ -41,7 +41,7 @@ def advised(
     given: AnyTable,
     class_name: str,
     menu: Menu | None,
-    search: Search,
+    search: DomainSearch,
     caller: Caller,
     *,
     declared: Declared | None = None,
@@ -58,7 +58,7 @@ def advised(
         The private rows. Of a file no more is read than the menu has options for.
     menu : Menu or None
         None for one that is ready-made, from what is `declared` and from the rows.
-    search : Search
+    search : DomainSearch
         What is searched for,
     caller : Caller
         and by whom.
