@@ -4,8 +4,8 @@
 there `from_answers` sees answers alone: `weights` makes points, `budget` keeps them short, `row_shares` (with
 `even_values`) and `rounding` make rows of them, as many as `in_rows` asks for (with `every_way` where these
 are very few). `leak` is the meter of what answers give away, `leakage`, by `ratio_intervals` and `exchanges`
-of rows that `leave_one_out` draws; `limits_of_answers` says how much that may be. `by_strata` has both for each value of a column.
-`advice` looks for domains whose answers are worth most.
+of rows that `leave_one_out` draws; `limits_of_answers` says how much that may be. `by_strata` has both for
+each value of a column. `advice` looks for domains whose answers are worth most.
 """
 
 from nbcfast.attack.totals import totals as attacked  # its former name, for one version

@@ -45,6 +45,7 @@ MOST_SAMPLE, SAMPLE, LARGE_SAMPLE = 1000, 64, 12  # people of a sample: as the w
 LARGE = 2 * MOST_WORK  # work of SAMPLE people, above which they are LARGE_SAMPLE
 
 
+# Long by its result, which is written field by field.
 def leak(
     views: Viewset,
     *,

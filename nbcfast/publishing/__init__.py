@@ -1,11 +1,12 @@
 """From a private table to a release that may leave: what is asked, made, judged and said.
 
 In the order of `publish`: `policy` chooses the method; `inputs` are read, a `domain_search` finds the best
-domain of a menu, and `prepared` makes the release.
-`gate` says what that would give away beyond its limits, and whose rows are `remembered`: nothing leaves
-unless that is accepted. Then `standing` says what it is worth, before and after, `answered` what its answers
-say by themselves, `findings` what adversaries find, `remarks` what owners should know (of the `beginnings`
-of their files, too); all of it is the `report`. `strata_prepared` and `strata_report` do so for each value of a column. `words` has the pieces of what is said.
+domain of a menu, and `prepared` makes the release. `gate` says what that would give away beyond its limits,
+and whose rows are `remembered`: nothing leaves unless that is accepted. Then `standing` says what it is
+worth, before and after, `answered` what its answers say by themselves, `findings` what adversaries find,
+`remarks` what owners should know (of the `beginnings` of their files, too); all of it is the `report`.
+`strata_prepared` and `strata_report` do so for each value of a column. `words` has the pieces of what is
+said.
 """
 
 from nbcfast.publishing.publish import publish

@@ -30,6 +30,7 @@ from nbcfast.views.tallying import MAX_VALUES
 MOST_NAMED = 5  # values without rows that a warning names
 
 
+# Long by its arguments, which go on to `prepare` one by one.
 def prepare_by(
     table: AnyTable,
     class_name: str,

@@ -108,6 +108,7 @@ def auc(members, others):
     return value, square
 
 
+# One walk through the formulas, as the specification has them.
 def totals(points, base, views, alpha=0):
     """What totals and scores (and what totals alone) give of private counts, one scale after the other.
 

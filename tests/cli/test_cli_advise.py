@@ -160,7 +160,7 @@ def test_text_that_looks_like_numbers_stays_text_where_the_menu_says_so(run, fou
         "ill": [["n", "y"]],
     }
     (folder / "codes.json").write_text(json.dumps(menu), encoding="utf-8")
-    asked = ("--class", "ill", "--menu", "codes.json", "--max-found", "none")
+    asked = ("--class", "ill", "--menu", "codes.json", "--max-found", "none", "--min-flip", "none")
     assert found("advise", "codes.csv", *asked)["best"]["sizes"] == {"code": 2}
 
 

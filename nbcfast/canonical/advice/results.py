@@ -94,7 +94,8 @@ class DomainChoice:
         bits = "bits not measured" if self.bits is None else f"{self.bits:.2f} bits a weight"
         found = "" if self.found is None else f", {self.found} of {self.cells} counts found"
         broken = f", breaks {', '.join(self.broken)}" if self.broken else ""
-        return f"DomainChoice({kept} = {self.tuples:,} tuples; accuracy {self.accuracy:.4f}; {bits}{found}{broken})"
+        worth = f"{self.tuples:,} tuples; accuracy {self.accuracy:.4f}"
+        return f"DomainChoice({kept} = {worth}; {bits}{found}{broken})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
