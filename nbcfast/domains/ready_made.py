@@ -33,7 +33,8 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     declared; numbers over a declared range also have bins of equal width, by steps of 1, 2 and 5 times a
     power of ten, and over three powers of ten and more bins between such powers. Of columns that are not
     declared, `Menu.undeclared` names them: texts as they occur, numbers in the same bins, open at both ends,
-    over the range of the rows rounded outward, and dates between first days of months or years. A column that nearly names people can only be left out.
+    over the range of the rows rounded outward, and dates between first days of months or years. A
+    column that nearly names people can only be left out.
 
     Parameters
     ----------
