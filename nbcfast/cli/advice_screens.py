@@ -199,7 +199,7 @@ class AdviceScreen:
         publish = asked(
             context,
             "publish",
-            only=READING,
+            only=(*READING, "alpha"),
             more=["--amplification", "4", "--domain", domain, "--out", "release"],
         )
         if self.out is not None:

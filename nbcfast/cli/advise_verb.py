@@ -22,6 +22,7 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.domains import Menu
 from nbcfast.publishing.domain_search import By, DomainSearch, advised
+from nbcfast.views.smoothing import constant
 
 
 @verbs.command(name="advise")
@@ -55,6 +56,12 @@ from nbcfast.publishing.domain_search import By, DomainSearch, advised
     metavar="OTHER",
     type=click.Path(path_type=Path),
     help="Choose on the rows of this file alone, which may be public: the choice then tells nothing of FILE.",
+)
+@click.option(
+    "--smooth",
+    "alpha",
+    metavar="A",
+    help="For `publish --smooth A`: limits are those of the classifier with A added to every count.",
 )
 @click.option(
     "--votes",
@@ -96,6 +103,7 @@ def advise_verb(
     by: Literal["accuracy", "log-loss"],
     folds: int,
     other: Path | None,
+    alpha: str | None,
     votes: str | None,
     blocks: int | None,
     write_menu: Path | None,
@@ -121,7 +129,8 @@ def advise_verb(
         files={"--out": out, "--plot": plot, "--write-menu": write_menu},
     )
     worth: By = "correct" if by == "accuracy" else by
-    search = DomainSearch(limits=limits, by=worth, folds=folds, epsilon=votes, blocks=blocks)
+    added = None if alpha is None else constant(alpha, OPTIONS.named("alpha"))
+    search = DomainSearch(limits=limits, by=worth, folds=folds, alpha=added, epsilon=votes, blocks=blocks)
     offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
     if menu is not None and (declaring.declared is not None or columns is not None):
         raise ValueError(

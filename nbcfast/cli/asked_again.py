@@ -31,6 +31,7 @@ OF_THE_TABLE = frozenset(
         "bins",
         "groups",
         "left_out",
+        "alpha",
     }
     | {name_of(option) for option in LIMITS}
 )

@@ -26,6 +26,7 @@ class DomainSearch:
     limits : Limits
     by : {"correct", "log-loss"}
     folds : int
+    alpha : number, optional
     epsilon : number, optional
     blocks : int, optional
     """
@@ -33,6 +34,7 @@ class DomainSearch:
     limits: Limits
     by: By = "correct"
     folds: int = 5
+    alpha: Numeral | None = None
     epsilon: Numeral | None = None
     blocks: int | None = None
 
@@ -94,6 +96,7 @@ def advised(
             by=search.by,
             folds=search.folds,
             on=others,
+            alpha=search.alpha,
             epsilon=search.epsilon,
             blocks=search.blocks,
             progress=progress,

@@ -91,7 +91,7 @@ def prepare(
         offered = menu if isinstance(menu, Menu) else Menu.read(menu, class_name, caller.words)
         if not isinstance(table, str | bytes | os.PathLike):  # what is read once is kept for the second time
             table = caller.reads(table, "table", class_name, None)
-        search = DomainSearch(limits=limits)
+        search = DomainSearch(limits=limits, alpha=demand.alpha)
         chosen = advised(table, class_name, offered, search, caller, weights=weights, delimiter=delimiter)
         declarations = declared(chosen.document, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)

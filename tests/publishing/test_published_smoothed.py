@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,17 @@ def test_the_meter_measures_it():
     assert made.leak != nbcfast.canonical.leak(VIEWS, table=PEOPLE, class_name="ill")
 
 
+def test_a_domain_is_chosen_by_what_smoothed_answers_show():
+    """The best domain without smoothing shows the class of 554 people with it."""
+    examples = Path(__file__).parents[2] / "examples"
+    menu = examples / "patients-menu.json"
+    made = nbcfast.publish(examples / "patients.csv", "diagnosis", 4, alpha=1, menu=menu)
+    best = made.advice.best
+    assert (best.bits, best.found, best.flip) == (made.leak.bits, made.leak.found, made.leak.flip)
+    assert best.flip == 1
+    assert not [finding for finding in made.findings if finding.refuses]
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -77,6 +89,16 @@ def test_from_the_command_line(file, tmp_path, run):
     )
     code, out, _ = run(*words, "--out", tmp_path / "more", "--json")
     assert json.loads(out)["smoothing"] == "1/2"
+
+
+def test_what_shows_is_mended_by_a_choice_for_the_same_smoothing(file, tmp_path, run):
+    pytest.importorskip("click")
+    words = ["publish", file, "--class", "ill", "--amplification", "4", "--smooth", "1/3"]
+    code, out, _ = run(*words, "--out", tmp_path / "out")
+    assert code == 1
+    mend = [line for line in out.splitlines() if " nbcfast advise " in line]
+    assert mend
+    assert all("--smooth 1/3" in line for line in mend)
 
 
 @pytest.mark.parametrize(

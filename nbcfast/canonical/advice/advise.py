@@ -12,7 +12,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import Numeral, as_limit, exact
+from nbcfast._core.numbers import Number, Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
@@ -26,6 +26,7 @@ from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.domains import Menu, ready_made
 from nbcfast.table.table import Table
+from nbcfast.views.smoothing import constant
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -45,6 +46,7 @@ def advise(
     folds: int = 5,
     on: AnyTable | None = None,
     classes: Sequence[object] | None = None,
+    alpha: Numeral | None = None,
     epsilon: Numeral | None = None,
     blocks: int | None = None,
     threads: int | None = None,
@@ -89,6 +91,9 @@ def advise(
         the chosen domain is only measured.
     classes : sequence, optional
         The classes in rising precedence; a tie goes to the later one.
+    alpha : int, Fraction, str or float, optional
+        For a release with so much added to every count: limits are those of its answers. Domains are compared
+        by the classifier as it is.
     epsilon : int, Fraction, str or float, optional
         Choose privately: rows are in `blocks`, each votes for the domain whose classifier answers most of its
         rows right (half of it judged by the other half), and a domain is drawn with a probability
@@ -134,11 +139,13 @@ def advise(
         min_trace=min_trace,
         max_one_class=max_one_class,
     )
+    added = None if alpha is None else constant(alpha)
     private = table_of(table, "table")
     offered = _offered(menu, private, class_name)
     private = _with_classes(private, class_name, offered, classes)
     others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
-    basis = _Basis.of(private if others is None else others, class_name, offered, folds, limits, threads)
+    rows = private if others is None else others
+    basis = _Basis.of(rows, class_name, offered, folds, limits, threads, added)
     if epsilon is not None or blocks is not None:
         if epsilon is None or by != "correct" or others is not None:
             raise ValueError("epsilon goes with blocks, by='correct' and the table alone, and blocks with it")
@@ -149,7 +156,7 @@ def advise(
     n_looked_at = walk.n_looked_at
     here = None
     if others is not None:
-        own = _Basis.of(private, class_name, offered, folds, limits, threads)
+        own = _Basis.of(private, class_name, offered, folds, limits, threads, added)
         here = own.choice(own.meter.measured(best.choice, wholly=True))
     return Advice(
         best=basis.choice(best),
@@ -231,7 +238,14 @@ class _Basis:
 
     @classmethod
     def of(
-        cls, table: Table, class_name: str, menu: Menu, folds: int, limits: Limits, threads: int | None
+        cls,
+        table: Table,
+        class_name: str,
+        menu: Menu,
+        folds: int,
+        limits: Limits,
+        threads: int | None,
+        alpha: Number | None,
     ) -> _Basis:
         space = Space.of(table, class_name, menu)
         if space.n_classes < 2:
@@ -245,7 +259,7 @@ class _Basis:
             n_values=space.sizes,
             folds=folds,
         )
-        return cls(space, candidates, Meter(space, limits, threads))
+        return cls(space, candidates, Meter(space, limits, threads, alpha))
 
     def choice(self, measured: Measured) -> DomainChoice:
         """What there is to say of a choice."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import Number
 from nbcfast.canonical.advice.space import Space
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
@@ -65,14 +66,19 @@ class Meter:
     space : Space
     limits : Limits
     threads : int or None
+    alpha : int or Fraction, optional
+        What is added to every count before the classifier answers.
 
     Attributes
     ----------
     limits : Limits
     """
 
-    def __init__(self, space: Space, limits: Limits, threads: int | None = None) -> None:
+    def __init__(
+        self, space: Space, limits: Limits, threads: int | None = None, alpha: Number | None = None
+    ) -> None:
         self.limits = limits
+        self._alpha = alpha
         self._space, self._threads = space, threads
         self._counts: dict[tuple[int, int], Longs | None] = {}
         self._one_class: dict[tuple[int, int], int] = {}
@@ -127,7 +133,7 @@ class Meter:
         views = self.views(choice)
         if not_here(views) is not None:
             return replace(made, broken=(*broken, "tuples"))
-        asked = box(views, threads=self._threads)
+        asked = box(views if self._alpha is None else views.smoothed(self._alpha), threads=self._threads)
         made = replace(made, least_bits=least_bits(asked))
         if not wholly and not limits.kept("max_bits", made.least_bits):
             return replace(made, broken=(*broken, "max_bits"))
@@ -140,13 +146,15 @@ class Meter:
             broken.append("max_bits")
             if not wholly:
                 return replace(made, broken=tuple(broken))
-        totals = totals_of(asked, solution, views, None)
+        totals = totals_of(asked, solution, views, None, self._alpha)
         made = replace(made, found=totals.found, cells=totals.cells)
         if not limits.kept("max_found", totals.found):
             broken.append("max_found")
             if not wholly:
                 return replace(made, broken=tuple(broken))
-        shown, _ = shown_of(asked, views, self._space.rows(choice), None, threads=self._threads)
+        shown, _ = shown_of(
+            asked, views, self._space.rows(choice), None, alpha=self._alpha, threads=self._threads
+        )
         people = shown.n_people
         made = replace(made, flip=share_of(shown.flipped, people), trace=share_of(shown.traceless, people))
         if not limits.kept("min_flip", made.flip):
