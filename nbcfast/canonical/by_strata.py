@@ -131,6 +131,7 @@ def leak_by(
     classes: Iterable[object] | None = None,
     preserve: Preserve = "label",
     sample: int | None = None,
+    alpha: Numeral | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[Value, Leak]:
@@ -140,7 +141,7 @@ def leak_by(
     ----------
     table, class_name, by, columns, classes, preserve
         As for `release_by`.
-    sample, threads
+    sample, alpha, threads
         As for `leak`.
     progress : callable, optional
         Called as progress(done, total), in strata.
@@ -162,7 +163,13 @@ def leak_by(
     found: dict[Value, Leak] = {}
     for one, rows in split(given, by).items():
         found[one] = leak(
-            views[one], preserve=preserve, table=rows, class_name=class_name, sample=sample, threads=threads
+            views[one],
+            preserve=preserve,
+            table=rows,
+            class_name=class_name,
+            sample=sample,
+            alpha=alpha,
+            threads=threads,
         )
         if progress is not None:
             progress(len(found), len(views))

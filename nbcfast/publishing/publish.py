@@ -247,6 +247,8 @@ def publish(
         table_from(table, weights=weights)  # it has its own
     caller = Caller(reads=AsGiven(weights, stages), stages=stages)
     if by is not None:
+        if menu is not None:
+            raise ValueError("menu does not go with by: advise a domain, and give it as domains")
         strata = prepare_by(
             table,
             class_name,

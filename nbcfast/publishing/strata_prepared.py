@@ -86,8 +86,13 @@ def prepare_by(
         raise missing from None
     if by not in whole.views.attributes:
         raise NoColumnError(by, whole.views.attributes, named)
+    return _split(whole, by)
+
+
+def _split(whole: Prepared, by: str) -> PreparedStrata:
+    """The strata of what was read, each of which has rows of every class."""
     attributes = [name for name in whole.views.attributes if name != by]
-    domain, views = views_by(whole.table, class_name, by, attributes, None, None)
+    domain, views = views_by(whole.table, whole.class_name, by, attributes, None, None)
     others: dict[Value, Table] = {} if whole.others is None else split(whole.others, by)
     strata = {}
     for value, rows in split(whole.table, by).items():

@@ -134,6 +134,7 @@ WRONG = {
         "by goes with method='canonical', not with method='safetytransform'",
     ),
     "a list": ({"by": "town", "tuples": {"job": ["p"]}}, ValueError, "by goes without tuples, got both"),
+    "a menu": ({"by": "town", "menu": {"job": [["p", "q"]]}}, ValueError, "menu does not go with by"),
     "powers": (
         {"by": "town", "gauge": False},
         ValueError,

@@ -54,6 +54,17 @@ def test_the_private_rows_of_each_stratum_are_compared(folder):
     assert found.classifier.startswith("identical")
 
 
+def test_smoothed_strata_are_compared_with_smoothed_views(tmp_path):
+    made = canonical.release_by(declared(), "ill", "town", 4, alpha=1)
+    made.save(tmp_path / "out")
+    found = nbcfast.verify(tmp_path / "out", TOWNS)
+    assert found.ok
+    for value, release in made.strata.items():
+        kept = [place for place, town in enumerate(TOWNS["town"]) if town == value]
+        own = nbcfast.count(declared().take(kept).select(["job", "age", "ill"]), "ill")
+        assert nbcfast.compare(own.smoothed(1), release.views, preserve="label").equal
+
+
 def test_other_rows_of_one_stratum_are_found(folder):
     rows = {**TOWNS, "ill": [*TOWNS["ill"][:7], "n", "y", "y", *TOWNS["ill"][10:]]}
     found = nbcfast.verify(folder, rows)
