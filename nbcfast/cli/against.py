@@ -66,7 +66,9 @@ def read_otherwise(
         return None
     left_out = reading.left_out(against)
     if declared is None and has_sets(release):
-        left_out.append("--domain FILE or --group NAME=FILE")
+        left_out += ["--domain FILE", "--group NAME=FILE"]
+        if release.certificate.advice is not None:
+            left_out.append("--menu FILE")
     total = table.n_rows if table.weights is None else int(table.weights.sum())
     counted = f"{against}, as it was read, counts {total:,} in all"
     if release.certificate.identity:

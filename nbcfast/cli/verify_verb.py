@@ -15,9 +15,11 @@ from nbcfast._wire.outcomes import CLAIMED, NOTE, WARNING
 from nbcfast.cli.against import private_table, read_otherwise
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
+from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_file, verbs
 from nbcfast.cli.printing import limit_line, listing, pairs, readable, show
 from nbcfast.cli.reading import Reading
+from nbcfast.domains import Declared, Menu
 from nbcfast.mondrian.partition import Partition
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
@@ -95,7 +97,8 @@ def verify(
     says. Nothing else may be in the folder: what the certificate does not name, or is no regular file, is
     named and fails. The path of a certificate.json stands for its folder.
 
-    Where the domain of a release was chosen from a menu, --menu checks which choice of it that is.
+    Where the domain of a release was chosen from a menu, --menu checks which choice of it that is, and the
+    rows of --against are put into its sets.
 
     What the publisher claims and no file can show is printed as a claim, and is no check. Warnings of the
     certificate stand below the verdict. Leaves with 0 if
@@ -107,12 +110,15 @@ def verify(
     if against is None and listed is None:
         expect_nothing_of_files(reading, declaring)
     published = public = table = None
+    domains = declaring.declared
     if against is not None or listed is not None:
         with suppress(ValueError):  # the checks say what is wrong
             published = load(folder)
     if isinstance(published, Release | StratifiedRelease):
         first = published if isinstance(published, Release) else published.first
         class_name = published.class_name if class_name is None else class_name
+        if menu is not None and domains is None:
+            domains = chosen_of(menu, first, class_name)
         if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
         if listed is not None and not keeps_list(first):
@@ -121,9 +127,9 @@ def verify(
                 "nothing of a list"
             )
         if listed is not None:
-            public = listed_of(listed, first.views, declaring.declared, reading.caller)
+            public = listed_of(listed, first.views, domains, reading.caller)
         if against is not None and class_name is not None:
-            table = private_table(published, against, class_name, reading, declaring.declared)
+            table = private_table(published, against, class_name, reading, domains)
         with progress("comparing") as report:
             verification = verified(
                 folder,
@@ -142,12 +148,24 @@ def verify(
                 raise ValueError(f"{option} is for releases: {kind} is checked from its own files alone")
     hint = None
     if isinstance(published, Release | StratifiedRelease) and against is not None and table is not None:
-        hint = read_otherwise(verification, first, against, table, reading, declaring.declared)
+        hint = read_otherwise(verification, first, against, table, reading, domains)
     if as_json:
         print(json.dumps({**verification.to_dict(), **({} if hint is None else {"hint": hint})}, indent=2))
     else:
         show_verification(verification, hint)
     return verification.exit_code
+
+
+def chosen_of(menu: Path, release: Release, class_name: str | None) -> Declared | None:
+    """The domain that a release says it was published on, of a menu: how rows are put into its sets."""
+    advice = release.certificate.advice
+    offered = Menu.read(menu, class_name, OPTIONS)
+    if advice is None:
+        return None
+    try:
+        return offered.chosen(advice.chosen)
+    except ValueError:  # it is another menu, which the checks will say
+        return None
 
 
 def expect_nothing_of_files(reading: Reading, declaring: Declaring) -> None:
