@@ -1,0 +1,92 @@
+"""`publish --by` and what other verbs make of its folder, on the command line."""
+
+import json
+
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+ROWS = "".join(
+    f"{town},{job},{ill}\n"
+    for number, (town, job) in enumerate([("a", "p"), ("b", "p"), ("a", "q"), ("b", "q")] * 30)
+    for ill in ["y" if number % 3 else "n"]
+)
+OPEN = ["--max-bits", "none", "--max-found", "none", "--min-flip", "none", "--max-one-class", "none"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text(f"town,job,ill\n{ROWS}")
+    return tmp_path
+
+
+def asked(*more):
+    return ["publish", "rows.csv", "--class", "ill", "--amplification", "4", "--out", "out", *more]
+
+
+def test_a_folder_is_written_verified_and_replaced(folder, run):
+    assert run(*asked("--by", "town", "--dataset", "made.csv", *OPEN))[0] == 0
+    assert (folder / "made.csv").read_text().startswith("town,job,ill\n")
+    code, printed, _ = run("verify", "out", "--against", "rows.csv")
+    assert code == 0
+    assert "town = a" in printed
+    assert run(*asked("--by", "town", *OPEN))[0] == 2
+    code, printed, _ = run(*asked("--by", "town", "--overwrite", "--json", *OPEN))
+    assert code == 0
+    assert [one["value"] for one in json.loads(printed)["strata"]] == ["a", "b"]
+    code, printed, _ = run("verify", "out", "--json")
+    assert code == 0
+    assert [one["value"] for one in json.loads(printed)["strata"]] == ["a", "b"]
+
+
+def test_other_verbs_refuse_the_folder_in_one_line(folder, run):
+    run(*asked("--by", "town", *OPEN))
+    for line in (
+        ["attack", "out"],
+        ["inspect", "out", "--class", "ill"],
+        ["verify", "out", "--tuples", "rows.csv"],
+    ):
+        code, printed, errors = run(*line)
+        assert (code, printed, errors.count("\n")) == (2, "", 1)
+    assert "in Python nbcfast.attack takes each of its .strata" in run("attack", "out")[2]
+
+
+WRONG = {
+    "no column": (["--by", "city"], "nbcfast: --by: rows.csv has no column 'city'"),
+    "the class": (["--by", "ill"], "nbcfast: --by must be another column than the class, got 'ill'"),
+    "a method": (
+        ["--by", "town", "--method", "safetytransform"],
+        "nbcfast: --by goes with --method canonical",
+    ),
+    "a list": (["--by", "town", "--tuples", "rows.csv"], "nbcfast: --by goes without --tuples, got both"),
+    "a menu": (["--by", "town", "--menu", "menu.json"], "nbcfast: --menu does not go with --by"),
+    "rows of one class": (
+        ["--by", "job", "--columns", "town"],
+        "nbcfast: --by: every value of 'job' needs rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(name, folder, run):
+    options, text = WRONG[name]
+    (folder / "menu.json").write_text('{"job": [["p", "q"]]}')
+    if name == "rows of one class":
+        (folder / "rows.csv").write_text("town,job,ill\na,p,y\nb,p,n\na,q,y\nb,q,y\n")
+    code, printed, errors = run(*asked(*options))
+    assert (code, printed, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith(text)
+    assert not (folder / "out").exists()
+
+
+def test_what_shows_in_one_stratum_is_refused(folder, run):
+    with (folder / "rows.csv").open("a") as file:
+        file.write("a,r,y\nb,r,y\nb,r,n\n")
+    code, printed, _ = run(*asked("--by", "town"))
+    assert code == 1
+    assert "town = a: whoever knows that one person has job = r reads the class" in printed
+    assert "What helps: coarser values of the attributes, coarser groups of town, or no --by" in printed
+    assert "--by town --out out --accept-answers" in printed
+    assert not (folder / "out").exists()
