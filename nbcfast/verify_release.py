@@ -27,8 +27,8 @@ tuple as the counts do, where the domain is not too large for that. That it says
 answers is not checked here, so it is never more than "not fully checked": `nbcfast verify` makes it from its
 own answers again.
 
-Of strata (a canonical release for each value of a column) each is checked as a release, and a check holds where
-it holds in all of them; so is the list, whose releases must have the same domains, classes and parameters.
+Of strata (a canonical release for each value of a column) each is checked as a release, and a check holds
+where it holds in all of them. The releases must have the same domains, classes and parameters.
 
 Where the domain of a release was chosen from a menu, --menu FILE checks that it is: that the file is the menu
 which the certificate names, offers as many choices as it says, and has this domain where it says. Files of
