@@ -10,6 +10,7 @@ import numpy as np
 from accepting import ANYHOW
 from crossing import TRIED, check_groups, check_published, check_views, crossed, same_values, seeds
 from crossing_cases import NULL, Case, Column, intervals
+from verdict_cases import accepting
 
 import nbcfast
 from nbcfast import (
@@ -69,7 +70,7 @@ def test_command_line(tmp_path, run):
         code, out, err = run(
             *ANYHOW, path, "--class", "y", "--amplification", "4", "--out", target, "--json", *options
         )
-        release = canonical.release(views, 4, class_name="y")
+        release = accepting(canonical.release(views, 4, class_name="y"))
         assert code == 0, err
         own = folder / f"own-{rng.randrange(10**9)}"
         release.save(own)
