@@ -3232,6 +3232,21 @@ PARTITION = (
     "It is not differential privacy: who learns a model of the data, or knows how the groups were made, may "
     "infer more."
 )
+WITHIN_GROUPS = (
+    "What was asked for is about the values of the sensitive column within groups, to an adversary who knows "
+    "everybody's quasi-identifiers and nothing else, and takes all assignments of a group's values to its "
+    "people for equally likely. It is not differential privacy: who knows more of some people, learns a "
+    "model of the data, or knows how the groups were made, may infer more."
+)
+ONLY_SIZES = (
+    "Only the size of groups was asked for, and nothing of their sensitive values: all people of a group may "
+    "have the same, and who knows that somebody is in it then knows his. It is not differential privacy."
+)
+
+
+def partition_note(points: bool, values: bool) -> str:
+    """What its demands mean: whether there are points, or else any of the values within groups."""
+    return PARTITION if points else WITHIN_GROUPS if values else ONLY_SIZES
 
 
 class PartitionDocument(TableForm):
@@ -3299,7 +3314,9 @@ class PartitionDocument(TableForm):
         entry = fields["sensitive"]
         if type(entry) is not dict or set(entry) != {"name", "values"} or type(entry["name"]) is not str:
             raise Refused(f"field 'sensitive': expected a name and values, got {shown(entry)}")
-        self.expect_words([PARTITION], fields["warnings"])  # of groups, which are not here yet
+        values = self.diversity is not None or self.closeness is not None
+        note = partition_note(bool(self.points), values)
+        self.expect_words([note], fields["warnings"])  # of groups, which are not here yet
         self.sensitive: str = entry["name"]
         where = "field 'sensitive'"
         cells = cells_of(entry["values"], where)

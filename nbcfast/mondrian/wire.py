@@ -10,7 +10,7 @@ import numpy as np
 from nbcfast import __version__
 from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import FORMAT
-from nbcfast._wire.partition_form import PARTITION
+from nbcfast._wire.partition_form import partition_note
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell
 from nbcfast.published import table_lines as tables
@@ -99,7 +99,11 @@ def _document(partition: Partition, order: str, seeded: bool, weights: str | Non
         "k": None if demands.k is None else json_whole(demands.k),
         "kind": "partition",
         "method": "mondrian",
-        "notes": [PARTITION],
+        "notes": [
+            partition_note(
+                bool(demands.points), demands.diversity is not None or demands.closeness is not None
+            )
+        ],
         "order": order,
         "points": [
             [*(json_whole(number) for number in point[:3]), json_rational(point.confidence)]

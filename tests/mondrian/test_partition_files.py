@@ -15,6 +15,7 @@ from partition_cases import failed, people, resigned
 
 import nbcfast
 from nbcfast import Interval, Table, verify_release
+from nbcfast._wire.partition_form import ONLY_SIZES, PARTITION, WITHIN_GROUPS
 from nbcfast.mondrian import anonymize
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, element
@@ -387,3 +388,30 @@ def test_elements_of_cells_are_those_of_the_library():
     typed = typed_cell(Cell("", tuple(values)))
     for value, entry in zip(values, typed, strict=True):
         assert verify_release.element(verify_release.value(entry, "")) == element(value)
+
+
+@pytest.mark.parametrize(
+    ("demands", "said", "not_said"),
+    [
+        ({"k": 2}, "Only the size of groups was asked for", "Safe is meant"),
+        (
+            {"k": 2, "closeness": "1/2"},
+            "about the values of the sensitive column within groups",
+            "the points allow",
+        ),
+        ({"k": 2, "points": [(0, 1, 0, "9/10")]}, "Safe is meant", "Only the size"),
+    ],
+    ids=["k alone", "closeness", "points"],
+)
+def test_the_note_is_of_what_was_asked_for(tmp_path, demands, said, not_said):
+    """Large groups alone say nothing of sensitive values, and so must the note."""
+    table = nbcfast.Table({"age": [1, 1, 2, 2], "ill": ["flu", "gout", "gout", "flu"]})
+    made = anonymize(table, ["age"], "ill", **demands)
+    made.save(tmp_path)
+    document = json.loads((tmp_path / "certificate.json").read_text())
+    assert said in document["notes"][0]
+    assert not_said not in document["notes"][0]
+    assert nbcfast.verify(tmp_path).ok
+    for words in {PARTITION, WITHIN_GROUPS, ONLY_SIZES} - set(document["notes"]):
+        resigned(tmp_path, lambda fields, lines, words=words: fields.update(notes=[words]))
+        assert failed(tmp_path)

@@ -378,7 +378,7 @@ def partition(closeness, groups):
         "k": None,
         "kind": "partition",
         "method": "mondrian",
-        "notes": [form.PARTITION],
+        "notes": [form.WITHIN_GROUPS],
         "order": "canonical",
         "points": [],
         "rows": sum(sum(group.values()) for group in groups),
