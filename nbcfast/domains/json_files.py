@@ -27,6 +27,8 @@ def object_in(path: Path, named: str, example: str) -> dict[str, object]:
     ValueError
         If the file holds something else, a name twice in an object, or a number that is none.
     """
+    if path == Path():
+        raise ValueError(f"{named} must name a file of JSON, got ''")
     try:
         document: object = json.loads(
             path.read_text(encoding="utf-8-sig"),  # some editors begin with a mark

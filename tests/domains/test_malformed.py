@@ -125,3 +125,12 @@ def test_objects_are_of_distinct_names(file):
     file.write_text('{"a": 1, "a": 2}', encoding="utf-8")
     with pytest.raises(ValueError, match="expected distinct names, got 'a' twice"):
         object_in(Path(file), "domains", "{}")
+
+
+def test_no_file_is_no_folder():
+    """The empty path is the folder one is in, for Python; nobody means that."""
+    table = {"a": ["x", "y", "x", "y"], "c": [0, 1, 1, 0]}
+    with pytest.raises(ValueError, match="domains must name a file of JSON, got ''"):
+        nbcfast.publish(table, "c", 4, domains="")
+    with pytest.raises(ValueError, match="menu must name a file of JSON, got ''"):
+        nbcfast.canonical.advise(table, "c", "")
