@@ -1,5 +1,6 @@
 """`nbcfast attack`, and what `nbcfast publish` says about adversaries."""
 
+import random
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -115,6 +116,35 @@ class TestAgainst:
         said = found("attack", release, "--against", other)["against"]
         assert said["answers_are_its"] is False
         assert said["text"].startswith(self.WORDS)
+
+    def test_a_table_of_the_same_counts_whose_rows_are_others(self, run, found, tmp_path):
+        """Its answers are those of the release, and another number of its rows is decided otherwise."""
+        rng = random.Random(1)
+        rows = [(rng.choice("abc"), rng.choice("xyz"), rng.choice("yn")) for _ in range(60)]
+        columns = dict(zip(("job", "land", "ill"), map(list, zip(*rows, strict=True)), strict=True))
+        table, out, path = nbcfast.Table(columns), tmp_path / "out", tmp_path / "rows.csv"
+        views = nbcfast.count(table, "ill")
+        options = {"rows": 30, "allow_differences": True, "table": table, "class_name": "ill"}
+        made = nbcfast.safety_transform(views, "3/2", **options)
+        assert made.certificate.differing_tuples
+        made.save(out)
+
+        def against(columns):
+            lines = [",".join(row) for row in zip(*columns.values(), strict=True)]
+            path.write_text("\n".join(["job,land,ill", *lines]) + "\n", encoding="utf-8")
+            return found("attack", out, "--against", path)["against"]
+
+        assert against(columns)["answers_are_its"] is True
+        for label in "yn":  # within a class, so that all counts stay
+            places = [place for place, one in enumerate(columns["ill"]) if one == label]
+            jobs = sorted(columns["job"][place] for place in places)
+            for place, job in zip(
+                sorted(places, key=lambda place: columns["land"][place]), jobs, strict=True
+            ):
+                columns["job"][place] = job
+        said = against(columns)
+        assert said["answers_are_its"] is False
+        assert "rows of the table are decided otherwise, the certificate says" in said["text"]
 
     def test_what_was_not_compared_is_not_called_so(self, run, found, tmp_path):
         out, listed = tmp_path / "out", tmp_path / "pairs.csv"
