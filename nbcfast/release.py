@@ -1,5 +1,6 @@
 """The former name of `nbcfast.published` and `nbcfast.verification`, for one version."""
 
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -25,4 +26,6 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"nbcfast.{_HOMES[name]}"), _RENAMED.get(name, name))
+    home, now = f"nbcfast.{_HOMES[name]}", _RENAMED.get(name, name)
+    warnings.warn(f"nbcfast.release.{name} is now {home}.{now}", DeprecationWarning, stacklevel=2)
+    return getattr(import_module(home), now)

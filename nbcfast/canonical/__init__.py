@@ -8,7 +8,10 @@ of rows that `leave_one_out` draws; `limits_of_answers` says how much that may b
 each value of a column. `advice` looks for domains whose answers are worth most.
 """
 
-from nbcfast.attack.totals import totals as attacked  # its former name, for one version
+import warnings
+from typing import TYPE_CHECKING
+
+from nbcfast.attack.totals import totals as _totals
 from nbcfast.canonical.advice.advise import advise
 from nbcfast.canonical.advice.results import Advice, DomainChoice
 from nbcfast.canonical.boxes.box import box
@@ -35,7 +38,6 @@ __all__ = [
     "Scorecard",
     "Solution",
     "advise",
-    "attacked",
     "box",
     "integers",
     "leak",
@@ -44,3 +46,13 @@ __all__ = [
     "release_by",
     "solve",
 ]
+
+
+if not TYPE_CHECKING:  # which would take every wrong name for an object
+
+    def __getattr__(name: str) -> object:
+        if name != "attacked":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        told = "nbcfast.canonical.attacked is now nbcfast.attack.totals"
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
+        return _totals

@@ -116,7 +116,10 @@ def test_few_scores_at_once_are_what_many_are(monkeypatch):
 
 
 def test_the_totals_attack_has_its_former_name_for_one_version():
-    assert canonical.attacked is attack.totals
+    with pytest.warns(DeprecationWarning, match=r"canonical\.attacked is now nbcfast\.attack\.totals"):
+        assert canonical.attacked is attack.totals
+    with pytest.raises(AttributeError, match="no attribute 'attack'"):
+        canonical.attack  # noqa: B018
 
 
 def test_the_attack_wants_the_same_names():

@@ -480,5 +480,10 @@ def test_repr():
 
 
 def test_the_former_name_of_the_worst_posterior_stays():
-    assert nbcfast.release.Posterior is nbcfast.published.WorstPosterior
+    with pytest.warns(
+        DeprecationWarning, match=r"release\.Posterior is now nbcfast\.published\.WorstPosterior"
+    ):
+        assert nbcfast.release.Posterior is nbcfast.published.WorstPosterior
+    with pytest.warns(DeprecationWarning, match=r"release\.verify is now nbcfast\.verification\.verify"):
+        assert nbcfast.release.verify is nbcfast.verify
     assert nbcfast.published.WorstPosterior is not nbcfast.attack.Posterior
