@@ -36,6 +36,7 @@ from nbcfast.table.table import Table
 from nbcfast.transform import safety_transform
 from nbcfast.views import Viewset
 from nbcfast.views.quality import evaluate
+from nbcfast.views.smoothing import constant
 from nbcfast.views.tallying import MAX_VALUES
 
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
@@ -272,7 +273,10 @@ class Prepared:
         leak, why_not = self._leak()
         with self.caller.stages("measuring leaks"):
             several = len(self.views.classes) > 1 and bool(self.views.attributes)
-            own = remembered(self.views, self.table, self.class_name) if several else None
+            own = None
+            if several:
+                alpha = None if self.demand.alpha is None else constant(self.demand.alpha)
+                own = remembered(self.views, self.table, self.class_name, alpha)
             back = self._given_back(release, leak) if several else None
         measured = ReleaseMeasures(leak, why_not, back, own)
         return Gate(leak, judged(self.views, self.class_name, measured, self.limits))

@@ -11,11 +11,11 @@ from nbcfast.publishing.remembered import remembered
 CLASSES = ["no", "perhaps", "yes"]
 
 
-def score(counts, class_counts, values, c):
-    """P_c prod (N_c / P_c), exactly; 0 of a class without rows."""
+def score(counts, class_counts, values, c, alpha):
+    """P_c prod ((N_c + a) / (P_c + a m)), exactly; 0 of a class without rows."""
     result = Fraction(class_counts[c])
     for name, value in values.items():
-        result *= Fraction(counts[name][value][c], max(class_counts[c], 1))
+        result *= (counts[name][value][c] + alpha) / (max(class_counts[c], 1) + alpha * len(counts[name]))
     return result
 
 
@@ -26,7 +26,7 @@ def wins(scores, c):
     )
 
 
-def plainly(columns, classes, weights):
+def plainly(columns, classes, weights, alpha=Fraction(0)):
     """The same, with all counts made again for each person."""
     labels = sorted(set(classes))
     people = [
@@ -45,7 +45,7 @@ def plainly(columns, classes, weights):
                 for name, value in values.items():
                     counts[name][value][c] += 1
         values, c = people[number]
-        return wins([score(counts, class_counts, values, d) for d in range(len(labels))], c)
+        return wins([score(counts, class_counts, values, d, alpha) for d in range(len(labels))], c)
 
     numbers = range(len(people))
     return len(people), sum(right(n, False) for n in numbers), sum(right(n, True) for n in numbers)
@@ -53,7 +53,8 @@ def plainly(columns, classes, weights):
 
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_as_if_a_classifier_were_made_again_for_each(seed, weighted):
+@pytest.mark.parametrize("alpha", [None, 1, Fraction(1, 3)])
+def test_it_is_as_if_a_classifier_were_made_again_for_each(seed, weighted, alpha):
     random = np.random.default_rng(seed)
     n_rows, n_classes = int(random.integers(3, 40)), int(random.integers(2, 4))
     columns = {
@@ -63,8 +64,8 @@ def test_it_is_as_if_a_classifier_were_made_again_for_each(seed, weighted):
     classes = [CLASSES[c] for c in random.integers(0, n_classes, n_rows)]
     weights = random.integers(1, 4, n_rows).tolist() if weighted else [1] * n_rows
     table = nbcfast.Table({**columns, "class": classes}, weights=weights if weighted else None)
-    found = remembered(nbcfast.count(table, "class"), table, "class")
-    assert tuple(found) == plainly(columns, classes, weights)
+    found = remembered(nbcfast.count(table, "class"), table, "class", alpha)
+    assert tuple(found) == plainly(columns, classes, weights, Fraction(alpha or 0))
     assert found.by_own_row >= 0  # a row speaks for its class, never against it
 
 
