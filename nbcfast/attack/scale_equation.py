@@ -229,7 +229,8 @@ def _newton(equation: Equation, parts: Floats, logs: Floats) -> Floats:
     except np.linalg.LinAlgError:
         return np.zeros_like(columns)
     step = np.where(np.isfinite(step), step, 0.0)
-    return step / np.maximum(np.abs(step).max(axis=2, keepdims=True) / LONGEST, 1)
+    longest = np.maximum(np.abs(step).max(axis=2, keepdims=True) / LONGEST, 1)
+    return np.asarray(step / longest, np.float64)
 
 
 def _roots(

@@ -244,8 +244,10 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
         if share is None:
             yield GateFinding(about, state, f"not measured: {UNMEASURED}")
             continue
+        if state == "kept" and most is not None and _state(limits, name, 1 - most) != "kept":
+            state = "unmeasured"  # of those looked at so few show, and of all more may
         n_people = leak.sampled
-        shows = n_people - round(share * n_people)
+        shows = leak.shows_class if name == "min_flip" else leak.shows_presence
         of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
         sample = "" if most is None else f"; such a sample proves only that at most {most:.1%} of all show"
         if not shows:

@@ -1,12 +1,14 @@
 """The gate: what a release would give away, in words, and that nothing leaves unseen."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import nbcfast
 from nbcfast.canonical import Limits
+from nbcfast.canonical.leave_one_out import at_most
 from nbcfast.publishing.gate import STATES, GateFinding, ReleaseMeasures, judged
 
 # No value is of one class, no class shows, and nobody is remembered.
@@ -275,3 +277,32 @@ def test_what_is_no_limit_is_refused(named, error):
 
 def test_a_finding_refuses_by_its_state():
     assert [GateFinding("x", state, "y").refuses for state in STATES] == [True, True, False, False]
+
+
+class TestSamples:
+    """What a sample does not prove is not kept."""
+
+    def measured(self, n_people, shows):
+        views = nbcfast.count(
+            nbcfast.Table(patterned(200), domains={"job": [0, 1], "ill": ["no", "yes"]}), "ill"
+        )
+        leak = nbcfast.canonical.leak(views)
+        share, most = 1 - shows / n_people, at_most(shows, n_people)
+        sampled = replace(leak, exact=False, sampled=n_people, flip=share, flip_shows_at_most=most)
+        return views, ReleaseMeasures(sampled, None, None, None)
+
+    @pytest.mark.parametrize(
+        ("n_people", "shows", "state"),
+        [
+            (64, 0, "unmeasured"),
+            (298, 0, "unmeasured"),
+            (299, 0, "kept"),
+            (1000, 5, "unmeasured"),
+            (64, 3, "shows"),
+        ],
+    )
+    def test_of_a_sample_it_counts_what_it_proves(self, n_people, shows, state):
+        views, measured = self.measured(n_people, shows)
+        found = [one for one in judged(views, "ill", measured, Limits()) if one.about == "class shows"]
+        assert [one.state for one in found] == [state]
+        assert "such a sample proves only that at most" in found[0].text

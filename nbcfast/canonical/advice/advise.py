@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 
+# Long by its arguments, which are checked, and its result, which is written field by field.
 def advise(
     table: AnyTable,
     class_name: str,

@@ -15,6 +15,7 @@ from nbcfast.canonical.advice.space import Space
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
 from nbcfast.canonical.leak import share_of, shown_of, totals_of
+from nbcfast.canonical.leave_one_out import at_most
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.weights.levels import Levels
@@ -152,15 +153,16 @@ class Meter:
             broken.append("max_found")
             if not wholly:
                 return replace(made, broken=tuple(broken))
-        shown, _ = shown_of(
+        shown, everybody = shown_of(
             asked, views, self._space.rows(choice), None, alpha=self._alpha, threads=self._threads
         )
-        people = shown.n_people
+        people, unseen = shown.n_people, {"flip": shown.flipped, "trace": shown.traceless}
+        for name, n_unseen in unseen.items():
+            # Of a sample what it proves, and not what it shows: nobody of 64 is up to 4.6 % of all.
+            proved = share_of(n_unseen, people) if everybody else 1 - at_most(people - n_unseen, people)
+            if not limits.kept(f"min_{name}", proved):
+                broken.append(f"min_{name}")
         made = replace(made, flip=share_of(shown.flipped, people), trace=share_of(shown.traceless, people))
-        if not limits.kept("min_flip", made.flip):
-            broken.append("min_flip")
-        if not limits.kept("min_trace", made.trace):
-            broken.append("min_trace")
         return replace(made, broken=tuple(broken))
 
 
