@@ -107,7 +107,8 @@ class TestFields:
             (lambda fields: fields.update(notes=["private, epsilon = 0"]), "field 'notes': expected those"),
             (
                 lambda fields: fields["canonical"].update(undeclared=["job", None]),
-                'expected those that go with the other fields: "The values of job and the class come from',
+                "field 'notes': expected those that go with the other fields: \"This release was computed "
+                "from the classifier's answers on a domain with values that come from the rows",
             ),
             (lambda fields: fields["canonical"].update(undeclared=[None, "job"]), "null for the class last"),
             (

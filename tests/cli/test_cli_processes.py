@@ -123,8 +123,8 @@ def test_a_closed_stdout_is_said_before_the_work(file, tmp_path):
 
 
 VERBS = [
-    *("attack", "check", "closeness", "disclose", "disguise", "estimate", "inspect", "publish"),
-    *("risk", "verify", "skyline anonymize", "skyline check", "skyline find", "response plan"),
+    *("advise", "attack", "check", "closeness", "disclose", "disguise", "domain", "estimate", "inspect"),
+    *("publish", "risk", "verify", "skyline anonymize", "skyline check", "skyline find", "response plan"),
 ]
 
 

@@ -14,6 +14,7 @@ import nbcfast
 from nbcfast import Table, associations, attack, canonical, closeness, response, skyline, templates
 from nbcfast._reading.endings import ENDINGS, delimiter_of, ending_of, is_parquet
 from nbcfast._reading.source import A_TABLE, batches_from, table_from
+from nbcfast.published import StratifiedRelease
 from nbcfast.views.quality import evaluate
 
 pa = pytest.importorskip("pyarrow")
@@ -33,6 +34,14 @@ NAMES = ["age", "job", "ill"]
 VIEWS = nbcfast.count(COLUMNS, "ill", ["age", "job"])
 SMALL = nbcfast.count(COLUMNS, "ill", ["job"])
 RELEASE = canonical.release(VIEWS, 4, class_name="ill")
+STRATA = canonical.release_by(COLUMNS, "ill", "job", 4, columns=["age"])
+
+
+def advice(table, **named):
+    """What is advised where nothing is demanded: every domain of the menu keeps that."""
+    menu = {"job": [["clerk", "cook, chef", "judge"], {"out": True}], "age": [{"edges": [20, 23, 26]}]}
+    limits = dict.fromkeys(("max_bits", "max_found", "min_flip", "max_one_class"))
+    return canonical.advise(table, "ill", menu, **limits, **named).to_dict()
 
 
 def written(columns, folder, ending):
@@ -211,6 +220,19 @@ CALLS = {
         lambda t, _: repr(canonical.leak(SMALL, table=t, class_name="ill", sample=1)),
     ),
     "release": ("tuples", canonical.release, lambda t, _: canonical.release(VIEWS, 4, tuples=t).certificate),
+    "release_by": (
+        "table",
+        canonical.release_by,
+        lambda t, _: canonical.release_by(t, "ill", "job", 4, columns=["age"]),
+    ),
+    "leak_by": (
+        "table",
+        canonical.leak_by,
+        lambda t, _: repr(canonical.leak_by(t, "ill", "job", columns=["age"])),
+    ),
+    "strata predict": ("table", StratifiedRelease.predict, lambda t, _: STRATA.predict(t).tolist()),
+    "advise domain": ("table", canonical.advise, lambda t, _: advice(t)),
+    "advise on": ("on", canonical.advise, lambda t, _: advice(COLUMNS, on=t)),
     "compare": ("on", nbcfast.compare, lambda t, _: nbcfast.compare(VIEWS, VIEWS, on=t).rows.tolist()),
     "safety_transform": (
         "table",
@@ -246,6 +268,8 @@ TOLD_BY = {
     response.Classifier.ranking: (response.Classifier.predict, "as for `predict`"),
     response.Classifier.predict_proba: (response.Classifier.predict, "as for `predict`"),
     closeness.est: (nbcfast.safety_transform, "As for `safety_transform`"),
+    canonical.leak_by: (canonical.release_by, "As for `release_by`"),
+    StratifiedRelease.predict: (nbcfast.Viewset.predict, "those of `Viewset.predict`"),
 }
 
 

@@ -215,7 +215,7 @@ class TestLambda:
                 for _ in range(n)
             ]
             of_class = [rng.randint(1, most) for _ in range(classes)]
-            made = type("Document", (), {})()
+            made = type("Document", (), {"sharing": 1})()
             made.classes, made.class_counts, made.prior = list(range(classes)), of_class, None
             made.attributes = [("a", list(range(len(rows))), rows) for rows in arrays]
             truth = {}
