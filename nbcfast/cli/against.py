@@ -41,7 +41,12 @@ def private_table(
     used = {name: options[name] for name in [*names, class_name] if name in options}
     if declared is not None:
         for name, chosen in used.items():
-            if name in domains and set(chosen.domain_values) != set(domains[name]):
+            if name not in domains:
+                continue
+            others = set(domains[name]) ^ set(chosen.domain_values)
+            if name in declared.from_rows:  # values that no row had were not published
+                others &= set(domains[name])
+            if others:
                 raise ValueError(
                     f"{declared.place(name)}: column {name!r}: the release has other values: give what it "
                     "was published with"
@@ -65,7 +70,7 @@ def read_otherwise(
     if all(check.passed is not False for check in verification.checks if check.name == "equivalence"):
         return None
     left_out = reading.left_out(against)
-    if declared is None and has_sets(release):
+    if declared is None and has_sets(release, table):
         left_out += ["--domain FILE", "--group NAME=FILE"]
         if release.certificate.advice is not None:
             left_out.append("--menu FILE")
@@ -84,14 +89,14 @@ def read_otherwise(
     return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
 
 
-def has_sets(release: Release) -> bool:
-    """Whether values of a release are texts that were declared, and so may be names of sets."""
+def has_sets(release: Release, table: nbcfast.Table) -> bool:
+    """Whether values of a release are texts that may be names of sets: declared, or those of no row."""
     canonical = release.certificate.canonical
     undeclared = release.views.attributes if canonical is None else canonical.undeclared
     return any(
-        isinstance(value, str)
+        isinstance(value, str) and value not in of_rows
         for name in release.views.attributes
-        if name not in undeclared
+        for of_rows in [{*table.domain(name)} if name in undeclared else ()]
         for value in release.views.domain(name)
     )
 

@@ -16,14 +16,17 @@ from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.domains.declarations import declared
-from nbcfast.domains.skeleton import Proposal, skeleton, skeleton_text
+from nbcfast.domains.skeleton import Proposal, begun, skeleton, skeleton_text
 from nbcfast.publishing.words import label
 
 MOST_LISTED = 1_000  # columns of which a line is printed
 TO_DECIDE = (
     "Values and ranges come from the rows of {file}: whoever publishes with them as they are says which "
-    "values occur. Check every line of {out} against the code book: add values that nobody has this time, "
-    "take away those that name people, and set edges that mean something.",
+    "values occur. So the columns that have any stand in the list from_rows of {out}: `publish` and the "
+    "certificate of a canonical release say that their values were not declared.",
+    "Check each column of that list against the code book: add values that nobody has this time, take away "
+    "those that name people, and set edges that mean something. Then remove its name from from_rows: from "
+    "then on its values count as declared.",
     "Fewer and coarser values are safer, and often no worse: leave out what the class does not depend on.",
 )
 
@@ -49,7 +52,8 @@ def domain_verb(
 
     Every column stands in it: with its values where these are few, in bins with round edges where it holds
     numbers or dates, or left out, as what names people. What is written comes from the private table, and is
-    for whoever knows the columns to check.
+    for whoever knows the columns to check: until their names are removed from its list from_rows, values are
+    published as not declared.
     """
     check_targets([file], overwrite, files={"--out": out})
     table = reading.rows(file, None)
@@ -75,6 +79,7 @@ def domain_verb(
                 }
                 for proposal in proposals
             ],
+            "from_rows": list(begun(proposals).from_rows),
             "warnings": remarks,
         }
         print(json.dumps(document, indent=2))

@@ -43,6 +43,9 @@ class Declared:
         How the options were chosen, of a file that was advised.
     places : dict of name -> str
         What an error about a column is about, where it is not `where`.
+    from_rows : tuple of str
+        Columns whose options were taken from the rows, and that nobody has checked: their values are put
+        where the options say, and stay undeclared.
     """
 
     options: Mapping[str, Option]
@@ -51,6 +54,7 @@ class Declared:
     words: Arguments = ARGUMENTS
     advice: Mapping[str, object] | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    from_rows: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -59,7 +63,7 @@ class Declared:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are declared, those left out as well."""
+        """The columns that something is said of, those left out as well."""
         return (*self.options, *self.widths)
 
     @property
@@ -68,9 +72,16 @@ class Declared:
         return tuple(name for name, option in self.options.items() if option.out)
 
     @property
-    def document(self) -> dict[str, object]:
-        """The options as a JSON file of domains has them; widths without a range are none."""
+    def entries(self) -> dict[str, object]:
+        """The options as plain values; widths without a range are none."""
         return {name: option.entry for name, option in self.options.items()}
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The same as a JSON file of domains has them, with the columns that come from rows if any do."""
+        if not self.from_rows:
+            return self.entries
+        return {"domain": self.entries, "from_rows": list(self.from_rows)}
 
     def with_others(self, other: Declared) -> Declared:
         """These declarations and those.
@@ -99,6 +110,7 @@ class Declared:
             file=self.file if other.file is None else other.file,
             advice=self.advice if other.advice is None else other.advice,
             places={name: each.place(name) for each in (self, other) for name in each.names},
+            from_rows=(*self.from_rows, *other.from_rows),
         )
 
     def place(self, name: str) -> str:
@@ -130,7 +142,7 @@ class Declared:
         for name, option in self.options.items():
             if name in table.names:
                 try:
-                    table = option.applied(table, name)
+                    table = option.applied(table, name, from_rows=name in self.from_rows)
                 except ValueError as error:
                     wrong.setdefault(self.place(name), []).append(f"{error}{self._hint(table, name, option)}")
         for name, width in self.widths.items():
@@ -182,7 +194,9 @@ def declared(domains: Declarations | Declared, words: Arguments = ARGUMENTS) -> 
         - ``{"bin": "25,35,50"}``, or other words that `bins_in` takes
         - ``{"out": True}``: the column is left out
 
-        A file may also be one that was advised, ``{"domain": {..}, "advice": {..}}``.
+        Or two entries, of which the first is all this: ``{"domain": {..}, "from_rows": ["age", ..]}`` names
+        columns whose values or bins were taken from the rows and that nobody has checked, which stay
+        undeclared; ``{"domain": {..}, "advice": {..}}`` was chosen from a menu.
     words : Arguments
         Those of the caller.
 
@@ -217,25 +231,51 @@ def _declared(document: Mapping[str, object], file: str | None, folder: Path, wo
     options: dict[str, Option] = {}
     widths: dict[str, Number] = {}
     about = words.named("domains") if file is None else file
-    columns, advice = _advised(document)
+    columns, advice, from_rows = _parts(document, about)
     for name, entry in as_mapping(columns, f"{about}: expected names of columns").items():
         found = entry_of(entry, f"{about}: column {name!r}", reader_in(folder))
         if isinstance(found, Option):
             options[name] = found
         else:
             widths[name] = found
-    return Declared(options, widths, file, words, advice)
+    return Declared(options, widths, file, words, advice, from_rows=from_rows)
 
 
-def _advised(document: Mapping[str, object]) -> tuple[Mapping[str, object], Mapping[str, object] | None]:
-    """The columns, and how they were chosen in a file that was advised.
+def _parts(
+    document: Mapping[str, object], about: str
+) -> tuple[Mapping[str, object], Mapping[str, object] | None, tuple[str, ...]]:
+    """The columns, how they were chosen in a file that was advised, and which of them come from rows.
 
-    No option of a column has a menu, so columns that have these two names are no such file.
+    No option of a column has a menu, so columns named domain and advice are no such file. Of two columns
+    named domain and from_rows the second is never a list beside an object: its values then stand in an object
+    too, ``{"values": [..]}``. So nothing that says "from the rows" is taken for columns, which are declared.
     """
-    columns, advice = document.get("domain"), document.get("advice")
-    if set(document) == {"domain", "advice"} and isinstance(advice, Mapping) and "menu" in advice:
-        return as_mapping(columns, "domain: expected an object of columns"), advice
-    return document, None
+    columns, advice, listed = (document.get(key) for key in ("domain", "advice", "from_rows"))
+    keys, is_advised = set(document), isinstance(advice, Mapping) and "menu" in advice
+    if keys == {"domain", "advice"} and isinstance(advice, Mapping) and is_advised:
+        return as_mapping(columns, "domain: expected an object of columns"), advice, ()
+    if not isinstance(columns, Mapping) or not isinstance(listed, list | tuple):
+        return document, None, ()
+    if keys == {"domain", "advice", "from_rows"} and is_advised:
+        raise ValueError(
+            f"{about}: expected advice or from_rows, got both: advice is of a menu that was fixed in "
+            "advance, and not made from the rows"
+        )
+    if keys == {"domain", "from_rows"}:
+        return columns, None, _named_in(listed, columns, about)
+    return document, None, ()
+
+
+def _named_in(listed: Sequence[object], columns: Mapping[str, object], about: str) -> tuple[str, ...]:
+    """The names of columns that come from rows: by a mistyped one what nobody checked would be declared."""
+    names: list[str] = []
+    for name in listed:
+        if not isinstance(name, str) or name not in columns:
+            raise ValueError(f"{about}: from_rows: expected names of columns of domain, got {shown(name)}")
+        if name in names:
+            raise ValueError(f"{about}: from_rows: expected distinct names, got {shown(name)} twice")
+        names.append(name)
+    return tuple(names)
 
 
 def reader_in(folder: Path) -> Callable[[str], str]:

@@ -73,6 +73,26 @@ def shown(entry: object) -> str:
         return "something very long"
 
 
+def lines_of(document: Mapping[str, object]) -> str:
+    """A document as JSON that people read, compare and mend: a line for each column that it names."""
+    parts = ",\n".join(f"{json.dumps(name)}: {_lines(entry)}" for name, entry in document.items())
+    return f"{{{parts}}}\n"
+
+
+def _lines(entry: object) -> str:
+    """What stands in an object or a list, each on a line."""
+    if isinstance(entry, Mapping):
+        lines = [f"  {_text(name)}: {_text(one)}" for name, one in entry.items()]
+        return "{\n" + ",\n".join(lines) + "\n}"
+    if isinstance(entry, list) and entry:
+        return "[\n" + ",\n".join(f"  {_text(one)}" for one in entry) + "\n]"
+    return _text(entry)
+
+
+def _text(entry: object) -> str:
+    return json.dumps(entry, ensure_ascii=False)
+
+
 def as_mapping(document: object, expected: str) -> Mapping[str, object]:
     """A mapping whose keys are texts.
 

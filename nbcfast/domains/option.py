@@ -119,7 +119,7 @@ class Option:
             return self._grouped(raw)
         return raw.positions_in(self.domain)
 
-    def applied(self, table: Table, name: str, strays: bool = False) -> Table:
+    def applied(self, table: Table, name: str, strays: bool = False, *, from_rows: bool = False) -> Table:
         """The table with this column in the option's domain, or without it.
 
         Parameters
@@ -131,6 +131,9 @@ class Option:
         strays : bool
             Whether values that the option has no place for are no error, but SUPPRESSED: of other rows than
             those that it was declared for.
+        from_rows : bool
+            Whether the option was taken from rows, and not from what is known of the column: its domain is
+            then undeclared, and has no value that no row has.
 
         Raises
         ------
@@ -149,6 +152,9 @@ class Option:
                 raise ValueError(f"column {name!r}: {why}")
             domain = Domain.of([*domain.values, SUPPRESSED])
             codes = np.where(codes < 0, domain.index[SUPPRESSED], codes)
+        if from_rows:
+            occurring = np.unique(codes[used_values(column.codes, len(column.domain)) != 0])
+            domain, codes = domain.as_undeclared().subset(occurring), np.searchsorted(occurring, codes)
         columns = {each: table.column(each) for each in names}
         columns[name] = Column(recode(column.codes, codes, len(domain)), domain)
         return Table.from_columns(columns, table.weights, table.n_rows)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
+from nbcfast.domains.declarations import Declared
 from nbcfast.domains.identifying import MOST_OF_ROWS, names_people
+from nbcfast.domains.json_files import lines_of
 from nbcfast.domains.option import Option, is_number
 from nbcfast.domains.ready_made import options_of_rows
 from nbcfast.table.encode import Column, used_values
@@ -55,8 +56,8 @@ class Proposal:
 def skeleton(table: Table, class_name: str | None = None) -> list[Proposal]:
     """A domain for every column: the values of those with few, round bins of numbers and dates, or nothing.
 
-    Values and ranges come from the rows. They become public facts when somebody who knows what the columns
-    may hold has checked them.
+    Values and ranges come from the rows, and `begun` says so of each. They become public facts when somebody
+    who knows what the columns may hold has checked them.
 
     Parameters
     ----------
@@ -84,13 +85,17 @@ def skeleton(table: Table, class_name: str | None = None) -> list[Proposal]:
     return [_proposal(name, table.column(name), table.n_rows, name == class_name) for name in table.names]
 
 
+def begun(proposals: list[Proposal]) -> Declared:
+    """What is proposed, as declarations of which nobody has checked one."""
+    options = {proposal.name: proposal.option for proposal in proposals}
+    return Declared(options, from_rows=tuple(name for name, option in options.items() if not option.out))
+
+
 def skeleton_text(proposals: list[Proposal]) -> str:
     """The file that `declared` reads: JSON with a line for each column."""
-    lines = [
-        f"  {json.dumps(proposal.name)}: {json.dumps(proposal.option.entry, ensure_ascii=False)}"
-        for proposal in proposals
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    found = begun(proposals)
+    # The list stands there where it is empty too: whoever adds a column knows where to say that of it.
+    return lines_of({"domain": found.entries, "from_rows": list(found.from_rows)})
 
 
 def _proposal(name: str, column: Column, n_rows: int, is_class: bool) -> Proposal:

@@ -16,9 +16,9 @@ class Domain:
     """The values that a column's codes stand for: code `i` is `values[i]`.
 
     All values are of one kind; None and then SUPPRESSED, where they belong to the domain, come last. A
-    declared domain keeps the order it was given in, any other is sorted (text by code point, but durations
-    by length and dates by time). Two domains are equal if they hold the same values in the same order;
-    whether they were declared is not compared.
+    declared domain keeps the order it was given in; what is found in rows is sorted (text by code point, but
+    durations by length and dates by time). Two domains are equal if they hold the same values in the same
+    order; whether they were declared is not compared.
 
     Attributes
     ----------
@@ -320,6 +320,10 @@ class Domain:
     def as_declared(self) -> "Domain":
         """The same values in the same order, declared: those that no row has stay."""
         return Domain(self.kind, self._head, self._tail, True)
+
+    def as_undeclared(self) -> "Domain":
+        """The same values in the same order, as if they had been found in rows."""
+        return Domain(self.kind, self._head, self._tail, False)
 
     def subset(self, positions: Longs) -> "Domain":
         """The values at these increasing positions."""

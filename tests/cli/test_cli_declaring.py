@@ -197,6 +197,36 @@ def test_verify_and_attack_put_raw_rows_into_sets(run, published, found):
     assert "--domain, --bin, --group and --leave-out go with --against FILE or --tuples FILE" in errors
 
 
+@pytest.mark.parametrize("method", ["canonical", "safetytransform"])
+def test_raw_rows_are_put_into_sets_that_nobody_has_checked(run, found, published, here, method):
+    """Bins that no row is in are not published then, and the file has them all the same."""
+    edges = [None, 10, 40, 60, None]
+    sets = {"groups": {"hand": ["cook", "smith"], "else": ["clerk", "nurse"], "none": ["pilot"]}}
+    columns = {"age": {"edges": edges}, "job": sets, "sex": {"out": True}, "id": {"out": True}}
+    document = {"domain": columns, "from_rows": ["age", "job"]}
+    (here / "begun.json").write_text(json.dumps(document), encoding="utf-8")
+    views = published("--domain", "begun.json", "--method", method)
+    assert views.domain("job") == ("hand", "else")
+    assert [str(value) for value in views.domain("age")] == ["[10, 40)", "[40, 60)", "[60, inf)"]
+    code, printed, _ = run("verify", "out", "--against", "people.csv")
+    assert (code, "--domain FILE or --group" in printed) == (1, True)
+    asked = ("verify", "out", "--against", "people.csv", "--domain", "begun.json")
+    code, printed, _ = run(*asked)
+    assert (code, "yes  equivalence" in printed) == (0, True)
+    attack = ("attack", "out", "--against", "people.csv", "--domain", "begun.json", "--holdout", "others.csv")
+    attacked = found(*attack)
+    assert attacked["against"]["answers_are_its"] is True
+    assert attacked["membership"]["impossible"] == attacked["membership"]["others"] > 0
+    # Who says that they were checked says that empty ones are public too, and it is no such release.
+    (here / "begun.json").write_text(json.dumps({**document, "from_rows": ["job"]}), encoding="utf-8")
+    code, _, errors = run(*asked)
+    assert (code, "column 'age': the release has other values" in errors) == (2, True)
+    columns["age"]["edges"] = [None, 50, None]
+    (here / "begun.json").write_text(json.dumps(document), encoding="utf-8")
+    code, _, errors = run(*asked)
+    assert (code, "column 'age': the release has other values" in errors) == (2, True)
+
+
 def test_rows_held_out_are_put_into_sets_too(here, found):
     """Pilots are in no set: a value that no row of the release has, as a number outside its bins is."""
     attack = ("attack", "out", "--against", "people.csv", "--group", "job=sets.csv", "--holdout")

@@ -1,8 +1,13 @@
 """`nbcfast domain`: a domain file to begin with."""
 
 import json
+import subprocess
+import sys
 
 import pytest
+
+import nbcfast
+from nbcfast import verify_release
 
 HEADER = "id,age,job,ill\n"
 LINES = "".join(
@@ -23,15 +28,53 @@ def test_publish_takes_what_is_written(run, people, tmp_path):
     assert (code, errors) == (0, "")
     assert "names people: 200 values in 200 rows" in printed
     assert "whoever publishes with them as they are says which values occur" in printed
-    assert "Check every line of domain.json against the code book" in printed
-    assert json.loads((tmp_path / "domain.json").read_text(encoding="utf-8")) == {
-        "id": {"out": True},
-        "age": {"edges": [None, 20, 40, 60, 80, None]},
-        "job": {"values": ["clerk", "cook"]},
-        "ill": {"values": ["n", "y"]},
+    assert "Check each column of that list against the code book" in printed
+    assert "Then remove its name from from_rows" in printed
+    written = json.loads((tmp_path / "domain.json").read_text(encoding="utf-8"))
+    assert written == {
+        "domain": {
+            "id": {"out": True},
+            "age": {"edges": [None, 20, 40, 60, 80, None]},
+            "job": {"values": ["clerk", "cook"]},
+            "ill": {"values": ["n", "y"]},
+        },
+        "from_rows": ["age", "job", "ill"],
     }
-    arguments = ("publish", "people.csv", "--class", "ill", "--amplification", "4", "--accept-answers")
-    assert run(*arguments, "--out", "out", "--domain", "domain.json")[0] == 0
+
+
+def test_what_nobody_has_checked_is_published_as_not_declared(run, people, tmp_path):
+    """A certificate that called the values of the rows declared would calm whoever reads it, wrongly."""
+    run("domain", "people.csv", "--class", "ill")
+    publish = ("publish", "people.csv", "--class", "ill", "--amplification", "4", "--accept-answers")
+    code, printed, _ = run(*publish, "--domain", "domain.json", "--out", "begun")
+    warning = "The values of age, job and the class come from the rows and were not declared"
+    assert (code, printed.count(warning)) == (0, 1)
+    code, printed, _ = run("verify", "begun", "--against", "people.csv", "--domain", "domain.json")
+    assert (code, f"warning: {warning}" in printed, "were declared, and" in printed) == (0, True, False)
+    script = subprocess.run(
+        [sys.executable, verify_release.__file__, "begun"], capture_output=True, text=True, check=False
+    )
+    assert (script.returncode, f"warning: {warning}" in script.stdout) == (3, True)
+    assert "were declared, and" not in script.stdout
+    assert nbcfast.load("begun").views.domain("age") == (
+        nbcfast.Interval(20, 40),
+        nbcfast.Interval(40, 60),
+        nbcfast.Interval(60, 80),
+    )
+
+    document = json.loads((tmp_path / "domain.json").read_text(encoding="utf-8"))
+    document["from_rows"].remove("job")
+    (tmp_path / "domain.json").write_text(json.dumps(document), encoding="utf-8")
+    _, printed, _ = run(*publish, "--domain", "domain.json", "--out", "half")
+    assert "The values of age and the class come from the rows and were not declared" in printed
+    assert "The values of job were declared, and do not come from the rows." in run("verify", "half")[1]
+
+    document["from_rows"].clear()
+    (tmp_path / "domain.json").write_text(json.dumps(document), encoding="utf-8")
+    _, printed, _ = run(*publish, "--domain", "domain.json", "--out", "checked")
+    assert "not declared" not in printed
+    assert nbcfast.load("checked").certificate.canonical.undeclared == ()
+    assert len(nbcfast.load("checked").views.domain("age")) == 5  # that nobody is in a bin is not public
 
 
 def test_nothing_is_overwritten_unasked(run, people, tmp_path):
@@ -52,7 +95,8 @@ def test_as_json(found, people):
         {"out": True},
         {"edges": [None, 20, 40, 60, 80, None]},
     ]
-    assert len(document["warnings"]) == 2
+    assert document["from_rows"] == ["age", "job", "ill"]
+    assert len(document["warnings"]) == 3
 
 
 def test_how_the_file_is_read_is_asked_as_everywhere(run, people, tmp_path):
@@ -60,7 +104,7 @@ def test_how_the_file_is_read_is_asked_as_everywhere(run, people, tmp_path):
     options = ("--delimiter", ";", "--null", "?", "--weights", "n", "--text", "a")
     assert run("domain", "odd.csv", *options)[0] == 0
     written = json.loads((tmp_path / "domain.json").read_text(encoding="utf-8"))
-    assert written == {"a": {"values": ["3", "4", None]}, "y": {"values": ["u", "v"]}}
+    assert written["domain"] == {"a": {"values": ["3", "4", None]}, "y": {"values": ["u", "v"]}}
 
 
 def test_a_file_without_rows_or_class_is_refused(run, people, tmp_path):

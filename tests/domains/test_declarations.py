@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -70,6 +71,79 @@ def test_a_domain_that_was_advised_is_one_with_its_advice(file):
     assert (columns.advice, tuple(columns.options)) == (None, ("domain", "advice"))
     with pytest.raises(TypeError, match="domain: expected an object of columns, got list"):
         declared(file({"domain": ["f"], "advice": advice}))
+
+
+def test_columns_from_rows_are_put_where_they_belong_and_stay_undeclared(file):
+    entries = {
+        "age": {"edges": [0, 18, 40, 65, None]},
+        "sex": ["x", "m", "f"],
+        "job": ["cook", "none", "clerk", None],
+    }
+    found = declared(file({"domain": entries, "from_rows": ["age", "sex"]}))
+    table = found.applied(TABLE)
+    plain = declared(entries).applied(TABLE)
+    assert [table.column(name).domain.declared for name in ("age", "sex", "job")] == [False, False, True]
+    for name in ("age", "sex"):
+        values, all_values = table.domain(name), plain.domain(name)
+        assert [values[code] for code in table.codes(name)] == [
+            all_values[code] for code in plain.codes(name)
+        ]
+        # In the order of the file, and without what no row has.
+        assert values == tuple(value for value in all_values if value in set(values))
+        assert len(values) < len(all_values)
+        assert set(table.codes(name).tolist()) == set(range(len(values)))
+    assert table.domain("job") == plain.domain("job")
+    assert declared(found.document).applied(TABLE) == table
+    assert found.document["from_rows"] == ["age", "sex"]
+
+
+def test_both_parts_say_what_comes_from_rows():
+    one = declared({"domain": {"age": {"edges": [0, 99]}}, "from_rows": ["age"]})
+    other = declared({"domain": {"sex": ["f", "m"], "job": ["cook"]}, "from_rows": ["job"]})
+    assert one.with_others(other).from_rows == ("age", "job")
+    assert other.with_others(declared({"age": [1]})).from_rows == ("job",)
+
+
+def test_columns_of_these_names_are_columns(file):
+    columns = declared(file({"domain": ["a"], "from_rows": ["b"]}))
+    assert (columns.from_rows, tuple(columns.options)) == ((), ("domain", "from_rows"))
+    columns = declared(file({"domain": {"values": ["a"]}, "from_rows": {"values": ["b"]}}))
+    assert (columns.from_rows, tuple(columns.options)) == ((), ("domain", "from_rows"))
+    assert declared(columns.document).options == columns.options
+    inside = declared(
+        file({"domain": {"domain": ["a"], "from_rows": ["b"]}, "from_rows": ["domain", "from_rows"]})
+    )
+    assert inside.from_rows == ("domain", "from_rows")
+    assert declared(inside.document).document == inside.document
+    # A list beside an object is never a column: values of rows would be called declared.
+    assert declared(file({"domain": {"values": ["a"]}, "from_rows": ["values"]})).from_rows == ("values",)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (
+            {"domain": {"age": [1]}, "from_rows": ["aeg"]},
+            'from_rows: expected names of columns of domain, got "aeg"',
+        ),
+        ({"domain": {"age": [1]}, "from_rows": [1]}, "from_rows: expected names of columns of domain, got 1"),
+        (
+            {"domain": {"age": [1]}, "from_rows": ["age", "age"]},
+            'from_rows: expected distinct names, got "age" twice',
+        ),
+        (
+            {"domain": {"age": [1]}, "from_rows": ["age"], "advice": {"menu": "0" * 64}},
+            "expected advice or from_rows, got both",
+        ),
+        ({"domain": {"age": [1]}, "from_rows": "age"}, "column 'domain'"),
+    ],
+)
+def test_lists_of_what_comes_from_rows_are_refused_in_one_line(file, document, message):
+    path = file(document)
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        declared(path)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
 
 
 def test_all_columns_and_values_are_told_at_once(file):

@@ -62,11 +62,25 @@ def test_why_a_column_is_left_out(proposals):
 def test_the_text_is_a_domain_that_holds_every_row(tmp_path, proposals):
     path = tmp_path / "domain.json"
     path.write_text(skeleton_text(list(proposals.values())), encoding="utf-8")
-    assert len(path.read_text(encoding="utf-8").splitlines()) == len(TABLE.names) + 2
+    assert len(path.read_text(encoding="utf-8").splitlines()) == len(TABLE.names) + 8 + 4
     table = declared(path).applied(TABLE)
     assert table.names == ("age", "bmi", "children", "sex", "born", "smokes", "sample", "grade")
     assert table.n_rows == N
-    assert json.loads(path.read_text(encoding="utf-8"))["sex"] == {"values": ["f", "m", None]}
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written["domain"]["sex"] == {"values": ["f", "m", None]}
+
+
+def test_every_column_that_is_kept_is_said_to_come_from_the_rows(tmp_path, proposals):
+    path = tmp_path / "domain.json"
+    path.write_text(skeleton_text(list(proposals.values())), encoding="utf-8")
+    found = declared(path)
+    kept = [name for name, proposal in proposals.items() if not proposal.option.out]
+    assert [*found.from_rows] == kept
+    table = found.applied(TABLE)
+    assert not any(table.column(name).domain.declared for name in kept)
+    none = skeleton_text(skeleton(TABLE.take([])))
+    assert json.loads(none)["from_rows"] == []
+    assert declared(json.loads(none)).out == TABLE.names
 
 
 def test_a_class_that_is_not_there_is_refused():

@@ -59,6 +59,71 @@ def test_a_plain_domain_file_has_no_advice(tmp_path):
     assert "advice" not in json.dumps(made.to_dict())
 
 
+@pytest.mark.parametrize("method", ["canonical", "safetytransform", "est"])
+def test_values_of_the_rows_are_published_as_if_no_file_named_them(method, tmp_path):
+    """A file that has what the rows have, and says so, makes no other release than no file."""
+    values = {name: [*nbcfast.Table(PATIENTS).domain(name)] for name in PATIENTS}
+    more = {"prior": {"no": 0.5, "yes": 0.5}} if method == "est" else {}
+
+    def made(domains):
+        return publish(PATIENTS, "ill", 4, method=method, domains=domains, accept_answers=True, **more)
+
+    plain = made(None)
+    for unused in ({}, {"age": [*values["age"], 97], "ill": ["maybe", *values["ill"]]}):
+        begun = made({"domain": {**values, **unused}, "from_rows": list(values)})
+        assert begun.release == plain.release
+        assert begun.findings == plain.findings
+        assert begun.release.views.domain("age") == (20, 30, 40, 50)
+    assert any(finding.about == "not declared" for finding in plain.findings)
+    begun.save(tmp_path / "out")
+    verification = nbcfast.verify(tmp_path / "out", PATIENTS, class_name="ill")
+    assert verification.ok
+    assert not any("were declared, and" in text for text in verification.claims)
+
+
+def test_columns_that_were_checked_are_declared_beside_those_that_were_not(tmp_path):
+    made = publish(
+        PATIENTS, "ill", 4, domains={"domain": DOMAIN, "from_rows": ["job", "ill"]}, accept_answers=True
+    )
+    assert made.release.certificate.canonical.undeclared == ("job", None)
+    made.save(tmp_path / "out")
+    verification = nbcfast.verify(tmp_path / "out")
+    assert verification.ok
+    assert any(text.startswith("The values of age were declared, and do not") for text in verification.claims)
+    assert any("The values of job and the class come from the rows" in text for text in verification.warnings)
+
+
+def test_the_order_of_an_unchecked_class_is_that_of_the_file():
+    views = [
+        publish(
+            PATIENTS,
+            "ill",
+            4,
+            domains={"domain": {"ill": order}, "from_rows": ["ill"]},
+            columns=["age", "job"],
+            accept_answers=True,
+        ).release.views
+        for order in (["no", "yes"], ["yes", "no"])
+    ]
+    assert [one.classes for one in views] == [("no", "yes"), ("yes", "no")]
+
+
+def test_strata_by_an_unchecked_column_say_so():
+    domain = {"town": ["p", "q", "r"], "age": [20, 30, 40, 50], "job": ["a", "b", "c"], "ill": ["no", "yes"]}
+    for from_rows in (["town"], ["job"]):
+        made = publish(
+            PATIENTS,
+            "ill",
+            4,
+            by="town",
+            domains={"domain": {**domain, "town": ["p", "q"]}, "from_rows": from_rows},
+            accept_answers=True,
+        )
+        assert made.release.undeclared == ("town" in from_rows)
+        undeclared = {one.certificate.canonical.undeclared for one in made.release.strata.values()}
+        assert undeclared == {tuple(name for name in from_rows if name != "town")}
+
+
 def test_columns_that_were_not_advised_are_refused(file):
     with pytest.raises(ValueError, match="column 'job' is one of the advised columns, and not used"):
         publish(PATIENTS, "ill", 4, domains=file, columns=["age"])
