@@ -14,9 +14,12 @@ from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import DomainChoice
 from nbcfast.canonical.limits_of_answers import BROKEN
-from nbcfast.cli.asked_again import asked
+from nbcfast.cli.asked_again import COARSER, asked, free
 from nbcfast.cli.printing import listing, remarked, show
 from nbcfast.publishing.words import label
+
+# What is written, and how: a command that is asked in steps says it anew.
+TARGETS = frozenset({"out", "plot", "write_menu", "overwrite"})
 
 # What says how a file is read, in the same words for every verb.
 READING = ("file", "class_name", "weights", "nulls", "delimiter", "texts", "max_values")
@@ -34,13 +37,16 @@ class AdviceScreen:
     class_name : str
         and its class.
     out : Path or None
-        Where the domain file is.
+        Where the domain file is,
+    menu : Path or None
+        and where the menu was written.
     """
 
     advice: Advice
     file: Path
     class_name: str
     out: Path | None
+    menu: Path | None = None
 
     def show(self) -> None:
         """Print everything."""
@@ -152,12 +158,14 @@ class AdviceScreen:
         """What the owner should know of the choice."""
         advice = self.advice
         said = []
-        if advice.menu.undeclared:
+        if not advice.fixed_in_advance:
             names = ", ".join(map(label, advice.menu.undeclared))
             said.append(
-                f"The options of {names} were made from the rows, and no menu was fixed in advance: the "
-                "values and ranges that occur would be published as if they were public. Check them against "
-                "the code book, or write a menu."
+                f"The options of {names} were made from the rows, and no menu was fixed in advance. So the "
+                "domain file names the columns whose values come from the rows (from_rows), and the "
+                "certificate says that these were not declared, and has no bound on what the choice tells. "
+                "That is mended by a menu: write this one, check it against the code book, and advise once "
+                "more with it."
             )
         if not advice.exhaustive:
             said.append(
@@ -172,16 +180,17 @@ class AdviceScreen:
                 "else that is published."
             )
         elif advice.rows == "other":
+            so = ", and so the choice tells nothing of yours" if advice.fixed_in_advance else ""
             said.append(
-                "The domain was chosen on other rows, and so the choice tells nothing of yours. On yours it "
-                "is measured in the last line of the table, and by publish once more."
+                f"The domain was chosen on other rows{so}. On yours it is measured in the last line of the "
+                "table, and by publish once more."
             )
             if advice.here is not None and not advice.here.keeps:
                 broken = ", ".join(BROKEN[name] for name in advice.here.broken) or "not all was measured"
                 said.insert(
                     0, f"On your rows it does not keep the limits ({broken}): publish will refuse it."
                 )
-        else:
+        elif advice.fixed_in_advance:
             said.append(
                 f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
                 "bits beside the answers, and the certificate says so. --on OTHER chooses on other rows, and "
@@ -202,9 +211,22 @@ class AdviceScreen:
             only=(*READING, "alpha"),
             more=["--amplification", "4", "--domain", domain, "--out", "release"],
         )
+        if not self.advice.fixed_in_advance:
+            return [*self._menu_steps(context, domain), publish]
         if self.out is not None:
             return [publish]
         return [asked(context, more=["--out", domain]), publish]
+
+    def _menu_steps(self, context: click.Context, domain: str) -> list[str]:
+        """What makes a menu of the ready-made one, and a domain file of that."""
+        menu = free("menu.json") if self.menu is None else str(self.menu)
+        written = [asked(context, without=TARGETS, more=["--write-menu", menu])] if self.menu is None else []
+        again = ["--menu", menu, "--out", domain, *(["--overwrite"] if self.out is not None else [])]
+        return [
+            *written,
+            f"check every option in {printable(menu)} against the code book",
+            asked(context, without=TARGETS | COARSER | {"columns"}, more=again),
+        ]
 
 
 def share(part: float | None) -> str:

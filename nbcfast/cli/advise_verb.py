@@ -118,8 +118,10 @@ def advise_verb(
     gives away. Every combination of the menu's options is tried; from the most accurate down their answers
     are measured, and the first that keeps the limits is the best there is. `publish --domain` takes the file.
 
-    What is printed comes from the private table and is not meant for publication. The file may leave: the
-    choice is in the certificate, which says how much it tells.
+    What is printed comes from the private table and is not meant for publication. The file may leave, where
+    the menu was fixed in advance: the choice is in the certificate, which says how much it tells. Without
+    --menu the columns whose options come from the rows stand in its list from_rows, and the certificate says
+    that their values were not declared.
 
     Leaves with 1 if no domain of the menu keeps the limits; nothing is written then.
     """
@@ -157,7 +159,7 @@ def advise_verb(
     if as_json:
         print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
     else:
-        AdviceScreen(advice, file, class_name, out).show()
+        AdviceScreen(advice, file, class_name, out, write_menu).show()
     return 0
 
 

@@ -92,7 +92,7 @@ def advised(context: click.Context) -> list[str]:
     """The commands that find the best domain which keeps the limits, and publish on it."""
     other = verbs.commands.get("advise")
     taken = OF_THE_TABLE if other is None else OF_THE_TABLE & {str(param.name) for param in other.params}
-    domain = _free(DOMAIN)
+    domain = free(DOMAIN)
     return [
         asked(context, "advise", only=taken, more=["--out", domain]),
         asked(context, without=NOT_OF_ANSWERS | COARSER, more=["--domain", domain]),
@@ -126,7 +126,7 @@ def accepting(context: click.Context) -> str:
     return asked(context, more=["--accept-answers"])
 
 
-def _free(name: str) -> str:
+def free(name: str) -> str:
     """The name, or the first after it of which there is no file: nothing is overwritten unasked."""
     path, number = Path(name), 1
     while path.exists():

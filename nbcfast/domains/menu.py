@@ -32,8 +32,8 @@ class Menu:
     class_option : Option or None
         The values of the class, where the menu has them.
     undeclared : tuple of str
-        The attributes whose options were taken from rows: they are no public facts, and what is published
-        by them has to say so.
+        The columns whose options were taken from rows: they are no public facts, and what is published by
+        them has to say so. Where there are any, the menu was not fixed in advance.
     file : str or None
         Where it stands.
     order : tuple of str or None
@@ -179,4 +179,5 @@ class Menu:
         if self.class_name is not None and self.class_option is not None:
             options[self.class_name] = self.class_option
         left_out = {name: Option({"out": True}) for name in others if name not in options}
-        return Declared({**options, **left_out}, file=self.file)
+        from_rows = tuple(name for name in options if name in self.undeclared and not options[name].out)
+        return Declared({**options, **left_out}, file=self.file, from_rows=from_rows)

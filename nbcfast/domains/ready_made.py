@@ -34,7 +34,8 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     power of ten, and over three powers of ten and more bins between such powers. Of columns that are not
     declared, `Menu.undeclared` names them: texts as they occur, numbers in the same bins, open at both ends,
     over the range of the rows rounded outward, and dates between first days of months or years. A
-    column that nearly names people can only be left out.
+    column that nearly names people can only be left out. Columns that `declared` has from rows are among
+    those that are not declared, with the options that declared ones have.
 
     Parameters
     ----------
@@ -61,9 +62,11 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     """
     table.column(class_name)
     options: dict[str, tuple[Option, ...]] = {}
-    undeclared = []
     known = {} if declared is None else declared.options
     widths = {} if declared is None else declared.widths
+    from_rows = () if declared is None else declared.from_rows
+    # Whether a column that is not declared can only be left out is a matter of its rows too.
+    undeclared = [name for name in table.names if name in from_rows or name not in (*known, class_name)]
     for name in table.names:
         if name == class_name:
             continue
@@ -72,8 +75,6 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
         else:
             binned = table.bin(name, width=widths[name]) if name in widths else table
             entries = options_of_rows(binned.column(name), table.n_rows)
-            if len(entries) > 1:
-                undeclared.append(name)
         options[name] = tuple(map(Option, entries))
     of_class = known.get(class_name)
     return Menu(options, class_name, of_class, tuple(undeclared))

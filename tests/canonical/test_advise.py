@@ -12,7 +12,7 @@ import pytest
 import nbcfast
 from nbcfast.canonical import Advice, advise, leak
 from nbcfast.canonical.advice.measured import least_bits
-from nbcfast.domains import Menu, declared
+from nbcfast.domains import Menu, declared, ready_made
 from nbcfast.views.quality import evaluate
 
 DATA = Path(os.environ.get("NBCFAST_DATA", "absent"))
@@ -226,6 +226,45 @@ def test_without_a_menu_one_is_ready_made():
     advice = advise(table, "ill", max_bits=None, max_found=None, min_flip=None, max_one_class=None)
     assert isinstance(advice, Advice)
     assert set(advice.menu.undeclared) == {"job", "age", "sex"}
+
+
+def test_a_menu_that_was_made_from_the_rows_bounds_nothing_and_declares_nothing(tmp_path):
+    table = people(300, 1)
+    limits = {"max_bits": None, "max_found": None, "min_flip": None, "max_one_class": None}
+    advice = advise(table, "ill", **limits)
+    assert not advice.fixed_in_advance
+    assert (advice.advised, advice.bits_at_most) == (None, None)
+    kept = [name for name in advice.menu.attributes if name in advice.best.sizes]
+    assert [*advice.document] == ["domain", "from_rows"]
+    assert advice.document["from_rows"] == [*advice.declared.from_rows] == kept != []
+    assert (advice.to_dict()["advice"], advice.to_dict()["from_rows"]) == (None, kept)
+    assert "a menu of the rows" in repr(advice)
+    advice.save(tmp_path / "domain.json")
+    assert json.loads((tmp_path / "domain.json").read_bytes()) == advice.document
+    # `domain` is no way around it.
+    for domains in (advice.document, advice.domain, advice.declared, tmp_path / "domain.json"):
+        made = nbcfast.publish(table, "ill", 4, domains=domains, accept_answers=True).release.certificate
+        assert made.advice is None
+        assert made.canonical.undeclared == (*kept, None)
+        assert any("come from the rows and were not declared" in text for text in made.warnings)
+
+
+def test_a_menu_of_what_was_declared_is_fixed_in_advance():
+    table = people(300, 1)
+    limits = {"max_bits": None, "max_found": None, "min_flip": None, "max_one_class": None}
+    known = {name: list(nbcfast.Table(table).domain(name)) for name in ("job", "age", "sex", "ill")}
+    fixed = advise(table, "ill", ready_made(nbcfast.Table(table), "ill", declared(known)), **limits)
+    assert fixed.bits_at_most == fixed.document["advice"]["bits_at_most"]
+    assert fixed.to_dict()["from_rows"] == []
+    for unchecked in ("job", "ill"):
+        part = declared({"domain": known, "from_rows": [unchecked]})
+        menu = ready_made(nbcfast.Table(table), "ill", part)
+        assert menu.document == ready_made(nbcfast.Table(table), "ill", declared(known)).document
+        advice = advise(table, "ill", menu, **limits)
+        assert advice.advised is None
+        assert advice.domain["from_rows"] == [unchecked]
+        with pytest.raises(ValueError, match="fixed in advance"):
+            advise(table, "ill", menu, epsilon=1, **limits)
 
 
 @adult

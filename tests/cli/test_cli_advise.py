@@ -131,6 +131,52 @@ def test_without_a_menu_options_come_from_what_is_declared_and_from_the_rows(run
     )
     assert code == 0
     assert "The options of age, smoking were made from the rows" in printed
+    assert "--write-menu menu-2.json" in printed  # nothing that is there is named
+
+
+def test_a_domain_of_a_ready_made_menu_is_published_as_what_it_is(run, found, folder):
+    limits = ("--max-one-class", "none", "--max-found", "none", "--min-flip", "none")
+    asked = ("advise", "patients.csv", "--class", "diagnosis", *limits)
+    code, printed, _ = run(*asked, "--columns", "age,glucose", "--out", "domain.json")
+    assert code == 0
+    assert "the choice tells at most" not in printed
+    assert "has no bound on what the choice tells" in printed
+    domain = json.loads((folder / "domain.json").read_text(encoding="utf-8"))
+    assert [*domain] == ["domain", "from_rows"]
+    assert found(*asked, "--columns", "age,glucose")["from_rows"] == domain["from_rows"] == ["age", "glucose"]
+
+    publish = ("publish", "patients.csv", "--class", "diagnosis", "--amplification", "4", "--accept-answers")
+    warning = "The values of age, glucose and the class come from the rows and were not declared"
+    code, text, _ = run(*publish, "--domain", "domain.json", "--out", "unchecked")
+    assert (code, warning in text, "The choice of the domain" in text) == (0, True, False)
+    code, text, _ = run("verify", "unchecked", "--against", "patients.csv", "--domain", "domain.json")
+    assert (code, f"warning: {warning}" in text) == (0, True)
+
+    # What it says to do makes a menu, which somebody checks, and then there is advice.
+    steps = [line.split("nbcfast ", 1)[-1] for line in printed.splitlines()[-4:]]
+    assert "check every option in menu-2.json" in steps[1]
+    for step in (steps[0], steps[2], f"{steps[3]} --accept-answers"):
+        assert run(*shlex.split(step))[0] == 0
+    domain = json.loads((folder / "domain.json").read_text(encoding="utf-8"))
+    assert [*domain] == ["domain", "advice"]
+    certificate = nbcfast.load("release").certificate
+    assert (certificate.canonical.undeclared, certificate.advice is None) == ((None,), False)
+
+
+def test_a_menu_of_what_nobody_checked_is_not_fixed_in_advance(run, folder):
+    limits = ("--max-one-class", "none", "--max-found", "none", "--min-flip", "none")
+    asked = ("advise", "patients.csv", "--class", "diagnosis", *limits, "--domain", "begun.json")
+    assert run("domain", "patients.csv", "--class", "diagnosis", "--out", "begun.json")[0] == 0
+    begun = json.loads((folder / "begun.json").read_text(encoding="utf-8"))
+    kept = ("age", "glucose", "diagnosis")
+    columns = {name: entry if name in kept else {"out": True} for name, entry in begun["domain"].items()}
+    for from_rows in (["age", "glucose", "diagnosis"], ["diagnosis"], []):
+        text = json.dumps({"domain": columns, "from_rows": from_rows})
+        (folder / "begun.json").write_text(text, encoding="utf-8")
+        code, printed, _ = run(*asked, "--out", "domain.json", "--overwrite")
+        assert (code, "the choice tells at most" in printed) == (0, not from_rows)
+        written = json.loads((folder / "domain.json").read_text(encoding="utf-8"))
+        assert written.get("from_rows") == (from_rows or None)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_texts_occur_or_are_left_out():
     assert [option.entry for option in menu.options["x"]] == [{"values": ["a", "b", None]}, {"out": True}]
     many = of([f"t{place // 4}" for place in range(800)])
     assert [option.entry for option in many.options["x"]] == [{"out": True}]
-    assert many.undeclared == ()
+    assert many.undeclared == ("x",)  # that there are so many texts, the rows have told
 
 
 def test_what_is_declared_is_a_public_fact():
@@ -104,6 +104,21 @@ def test_what_is_declared_is_a_public_fact():
     assert edges(menu, "x")[-1] == [None, 1, None]
     assert of([1, 2] * 9, x={"out": True}).document == {"x": [{"out": True}]}
     assert of(["u", "v"] * 9, x={"groups": {"w": ["u", "v"]}}).options["x"][0].domain_values == ("w",)
+
+
+def test_what_was_taken_from_rows_and_not_checked_stays_undeclared():
+    known = declared(
+        {"domain": {"x": [1, 2, 3], "y": ["n", "y"], "z": {"out": True}}, "from_rows": ["x", "y"]}
+    )
+    table = nbcfast.Table({"x": [1, 2] * 9, "y": ["n", "y"] * 9, "z": [5, 6] * 9})
+    menu = ready_made(table, "y", known)
+    assert menu.undeclared == ("x", "y")
+    assert menu.options["x"][0].entry == {"values": [1, 2, 3]}
+    assert (menu.class_values, menu.chosen([0, 0]).from_rows) == (("n", "y"), ("x", "y"))
+    # What is left out has no values that could come from anywhere.
+    assert menu.chosen([len(menu.options["x"]) - 1, 0]).from_rows == ("y",)
+    checked = declared({"domain": known.entries, "from_rows": []})
+    assert ready_made(table, "y", checked).undeclared == ()
 
 
 def test_bins_of_the_rows_stay_as_they_are():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from nbcfast._core.untyped import Document
 from nbcfast.canonical.advice.picture import FrontPoint, front_svg
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.domains import Declared, Menu
+from nbcfast.domains.json_files import lines_of
 from nbcfast.published.advised import Advised, ChoiceLimits
 
 
@@ -102,7 +102,9 @@ class DomainChoice:
 class Advice:
     """A domain to publish on, chosen from a menu.
 
-    Only `document` may leave, and it does, with the release; all else is measured on private rows.
+    Only `document` may leave, and it does, with the release; all else is measured on private rows. Where the
+    menu has options that were taken from the rows, the document says which columns have them, and a release
+    says that their values were not declared.
 
     Attributes
     ----------
@@ -150,12 +152,12 @@ class Advice:
 
     @property
     def declared(self) -> Declared:
-        """The domain that was chosen."""
+        """The domain that was chosen, with the columns whose options were taken from rows."""
         return self.menu.chosen(self.best.choice, self.beside)
 
     @property
     def domain(self) -> Document:
-        """The same as plain values, which `domains=` of `publish` takes."""
+        """The same as plain values: a domain file that says nothing of the choice."""
         return self.declared.document
 
     @property
@@ -164,13 +166,26 @@ class Advice:
         return self.menu.n_choices
 
     @property
-    def bits_at_most(self) -> str:
-        """What the choice tells beside the answers: log2 of the number of choices, rounded up."""
-        return self.advised.bits_at_most
+    def fixed_in_advance(self) -> bool:
+        """Whether no option of the menu was taken from rows: whoever wrote it says that he did not look."""
+        return not self.menu.undeclared
 
     @property
-    def advised(self) -> Advised:
-        """What a certificate says of the choice."""
+    def bits_at_most(self) -> str | None:
+        """What the choice tells beside the answers: log2 of the number of choices, rounded up.
+
+        None where the menu was not fixed in advance: the menu itself tells of the rows then.
+        """
+        return None if self.advised is None else self.advised.bits_at_most
+
+    @property
+    def advised(self) -> Advised | None:
+        """What a certificate says of the choice; None where the menu was not fixed in advance.
+
+        Its bound on what the choice tells holds for such menus alone.
+        """
+        if not self.fixed_in_advance:
+            return None
         by_votes = self.by == "votes"
         limits = {} if by_votes else self.limits.to_dict()
         return Advised(
@@ -187,8 +202,15 @@ class Advice:
 
     @property
     def document(self) -> Document:
-        """The domain file: what `publish` takes, with the choice for the certificate."""
-        return {"domain": self.domain, "advice": self.advised.to_json()}
+        """The domain file: what `domains=` of `publish` takes, with the choice for the certificate.
+
+        Where the menu was not fixed in advance there is no choice to certify, and in its place the names of
+        the columns whose options were taken from the rows: what is published says so.
+        """
+        found = self.declared
+        if self.advised is None:
+            return {"domain": found.entries, "from_rows": list(found.from_rows)}
+        return {"domain": found.entries, "advice": self.advised.to_json()}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the domain file.
@@ -210,8 +232,7 @@ class Advice:
 
     def text(self) -> str:
         """What the domain file holds."""
-        parts = ",\n".join(f"{json.dumps(name)}: {_lines(entry)}" for name, entry in self.document.items())
-        return f"{{{parts}}}\n"
+        return lines_of(self.document)
 
     def to_dict(self) -> Document:
         """Plain values for JSON; None for what is infinite or was not measured."""
@@ -222,7 +243,11 @@ class Advice:
             "limits": self.limits.to_dict(),
             "folds": self.folds,
             "looked_at": self.looked_at,
-            **self.document,
+            "options": self.n_choices,
+            "exhaustive": self.exhaustive,
+            "domain": self.declared.entries,
+            "from_rows": list(self.declared.from_rows),
+            "advice": None if self.advised is None else self.advised.to_json(),
         }
 
     def svg(self) -> str:
@@ -235,16 +260,8 @@ class Advice:
 
     def __repr__(self) -> str:
         tried = "best of" if self.exhaustive else "best found of"
-        return f"Advice({self.best!r}; {tried} {self.n_choices:,} domains, {self.bits_at_most} bits at most)"
-
-
-def _lines(entries: Document) -> str:
-    """JSON that people read and compare: an entry a line."""
-    lines = [
-        f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(entry, ensure_ascii=False)}"
-        for name, entry in entries.items()
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}"
+        bits = "a menu of the rows" if self.bits_at_most is None else f"{self.bits_at_most} bits at most"
+        return f"Advice({self.best!r}; {tried} {self.n_choices:,} domains, {bits})"
 
 
 def _point(choice: DomainChoice) -> FrontPoint:
