@@ -1196,6 +1196,10 @@ def _end(edge: int | float | None) -> str | None:
 
 ADVICE_FIELDS = {"bits_at_most", "by", "chosen", "exhaustive", "limits", "menu", "options", "rows"}
 VOTES_FIELDS = {"blocks", "epsilon"}  # besides, of a choice by votes
+STRATA_FIELDS = {
+    "by_column",
+    "strata",
+}  # besides, where there might have been a classifier a value of a column
 # Of each limit its words, with what a choice has at most or at least; those that count are whole.
 LIMITS = {
     "max_bits": "at most {} bits a weight",
@@ -1232,6 +1236,10 @@ class AdvisedChoice:
     epsilon : Fraction or None
     blocks : int or None
         The last two with votes, and only there.
+    strata : tuple of str
+        Columns, each value of which might have had a classifier of its own.
+    by_column : str or None
+        That of them which was chosen.
     """
 
     def __init__(self, entry: object) -> None:
@@ -1240,6 +1248,8 @@ class AdvisedChoice:
             raise Refused(f"{where}: expected an object, got {shown(entry)}")
         votes = entry.get("by") == "votes"
         expected = ADVICE_FIELDS | (VOTES_FIELDS if votes else set())
+        if "strata" in entry:
+            expected |= STRATA_FIELDS
         if set(entry) != expected:
             raise Refused(f"{where}: expected {', '.join(sorted(expected))}; got {shown(entry)}")
         self.menu = _digits(entry["menu"], f"{where}, menu")
@@ -1252,16 +1262,22 @@ class AdvisedChoice:
         if not 1 <= self.options < MOST_CHOICES:
             raise Refused(f"{where}: expected options from 1 to below 2^1024, got {short(self.options)}")
         self.chosen = _indices(entry["chosen"], self.options, f"{where}, chosen")
-        self.bits_at_most = bits_of_choice(self.options)
+        self.strata: tuple[str, ...] = ()
+        self.by_column: str | None = None
+        if "strata" in entry:
+            self.strata, self.by_column = _selecting(entry, len(self.chosen), f"{where}, strata")
+        self.bits_at_most = bits_of_choice(self.options * (1 + len(self.strata)))
         if entry["bits_at_most"] != self.bits_at_most:
             raise Refused(
-                f'{where}: expected bits_at_most "{self.bits_at_most}", the logarithm of options, got '
+                f'{where}: expected bits_at_most "{self.bits_at_most}", the logarithm of choices, got '
                 f"{shown(entry['bits_at_most'])}"
             )
         self.limits = _limits(entry["limits"], where)
         self.epsilon: Fraction | None = None
         self.blocks: int | None = None
         if votes:
+            if self.strata:
+                raise Refused(f"{where}: expected no strata, as votes are cast without, got {shown(entry)}")
             self.epsilon = chosen(entry["epsilon"], f"{where}, epsilon")
             self.blocks = demanded(entry["blocks"], f"{where}, blocks")
             if not self.epsilon or not self.blocks:
@@ -1279,8 +1295,16 @@ class AdvisedChoice:
             if limit is not None
         ]
         among = "all choices of the menu" if self.exhaustive else "some choices of the menu, and not all"
+        if self.strata:
+            one = "one classifier for all" if self.by_column is None else _each(self.by_column)
+            among += f", and with it {one}, of {_ways(self.strata)}"
         text = f"The domain was chosen {CHOSEN_BY[self.by]}, among {among}"
         return f"{text}, with {', '.join(kept)}." if kept else f"{text}, without limits."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a recipient has to know of the choice."""
+        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata)
 
     @property
     def place(self) -> str:
@@ -1292,15 +1316,21 @@ class AdvisedChoice:
         )
 
 
-def advice_notes(rows: str, options: int, epsilon: Fraction | None, blocks: int | None) -> tuple[str, ...]:
+def advice_notes(
+    rows: str, options: int, epsilon: Fraction | None, blocks: int | None, strata: Sequence[str] = ()
+) -> tuple[str, ...]:
     """What a recipient has to know of the choice of a domain."""
     if rows == "other":
         tells = CHOSEN_ON_OTHERS
     else:
-        tells = (
-            f"The choice of the domain tells at most {bits_of_choice(options)} bits more, if its menu of "
-            f"{choices_text(options)} choices was fixed before anybody looked at the rows."
-        )
+        bits = bits_of_choice(options * (1 + len(strata)))
+        fixed = f"its menu of {choices_text(options)} choices was fixed before anybody looked at the rows"
+        tells = f"The choice of the domain tells at most {bits} bits more, if {fixed}."
+        if strata:
+            tells = (
+                f"The choice of the domain, and between {_ways(strata)}, tells at most {bits} bits more, if "
+                f"{fixed}, and these columns too."
+            )
     if epsilon is None or blocks is None:
         return (tells,)
     return tells, (
@@ -1311,6 +1341,19 @@ def advice_notes(rows: str, options: int, epsilon: Fraction | None, blocks: int 
 
 
 CHOSEN_ON_OTHERS = "The domain was chosen on other rows: the choice tells nothing about these."
+
+
+def _ways(strata: Sequence[str]) -> str:
+    """What there was to choose from, beside the domain."""
+    columns = " or ".join(map(named, strata[:SOME_NAMES]))
+    more = len(strata) - SOME_NAMES
+    if more > 0:
+        columns += f" or {more:,} more columns"
+    return f"one classifier for all and one for each value of {columns}"
+
+
+def _each(by: str) -> str:
+    return f"one for each value of {named(by)}"
 
 
 def choices_text(options: int) -> str:
@@ -1345,6 +1388,21 @@ def _indices(entry: object, options: int, where: str) -> tuple[int, ...]:
                 f"{shown(entry)}"
             )
     return places
+
+
+def _selecting(entry: Fields, n_columns: int, where: str) -> tuple[tuple[str, ...], str | None]:
+    """Columns whose values might have had a classifier each, and that which was chosen of them."""
+    columns, by = entry["strata"], entry["by_column"]
+    if (
+        type(columns) is not list
+        or not 1 <= len(columns) <= n_columns
+        or any(type(name) is not str for name in columns)
+        or len(set(columns)) < len(columns)
+    ):
+        raise Refused(f"{where}: expected some columns of the menu, got {shown(columns)}")
+    if by is not None and (type(by) is not str or by not in columns):
+        raise Refused(f"{where}: expected by_column null or one of them, got {shown(by)}")
+    return tuple(columns), by
 
 
 def _limits(entry: object, where: str) -> dict[str, Limit]:
@@ -1912,7 +1970,7 @@ class ReleaseDocument(Form):
 
     def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
         """What is said of how the domain was chosen; of the menu only where it was not given."""
-        notes = advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+        notes = advice.notes
         # With the menu its number of choices was counted, and the first sentence says what follows of it.
         counted = advice.rows == "private" and decided.get("menu")
         found = list(notes[1:] if counted else notes)
@@ -1994,7 +2052,7 @@ class ReleaseDocument(Form):
             )
         if self.advice is not None:
             advice = self.advice
-            notes += advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+            notes += advice.notes
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
@@ -4192,6 +4250,8 @@ class StrataDocument(Form):
             other = _other(first, document)
             if other is not None:
                 raise Refused(f"stratum {of}: expected the {other} of stratum {self.labels[0]}")
+        if first.advice is not None and first.advice.strata and first.advice.by_column != self.by:
+            raise Refused(f"field 'by': expected the column that the advice has chosen, got {shown(self.by)}")
         if fields["version"] != first.fields["version"]:
             raise Refused(f"field 'version': expected that of the strata, got {shown(fields['version'])}")
         self.expect_words(
@@ -4496,6 +4556,9 @@ def _other_menu(
         return (
             f"the menu has {len(columns):,} columns, the certificate names options of {len(advice.chosen):,}"
         )
+    strange = [name for name in advice.strata if name not in columns]
+    if strange:
+        return f"the menu has no column {named(strange[0])}, which might have selected a classifier"
     published = {name: values for name, values, _ in document.attributes}
     published.update(selecting)
     for name, place in zip(columns, advice.chosen):  # noqa: B905  # also for Python before 3.10

@@ -77,6 +77,9 @@ def _other_menu(
         return (
             f"the menu has {len(columns):,} columns, the certificate names options of {len(advice.chosen):,}"
         )
+    strange = [name for name in advice.strata if name not in columns]
+    if strange:
+        return f"the menu has no column {named(strange[0])}, which might have selected a classifier"
     published = {name: values for name, values, _ in document.attributes}
     published.update(selecting)
     for name, place in zip(columns, advice.chosen):  # noqa: B905  # also for Python before 3.10

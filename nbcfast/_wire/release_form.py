@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from nbcfast._wire.advice_form import AdvisedChoice, advice_notes
+from nbcfast._wire.advice_form import AdvisedChoice
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE, carries_more, chosen
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import WHOLE_IN_JSON, Refused, TooLong, shown, signed_list, whole
@@ -209,7 +209,7 @@ class ReleaseDocument(Form):
 
     def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
         """What is said of how the domain was chosen; of the menu only where it was not given."""
-        notes = advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+        notes = advice.notes
         # With the menu its number of choices was counted, and the first sentence says what follows of it.
         counted = advice.rows == "private" and decided.get("menu")
         found = list(notes[1:] if counted else notes)
@@ -291,7 +291,7 @@ class ReleaseDocument(Form):
             )
         if self.advice is not None:
             advice = self.advice
-            notes += advice_notes(advice.rows, advice.options, advice.epsilon, advice.blocks)
+            notes += advice.notes
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:

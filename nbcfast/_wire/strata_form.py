@@ -91,6 +91,8 @@ class StrataDocument(Form):
             other = _other(first, document)
             if other is not None:
                 raise Refused(f"stratum {of}: expected the {other} of stratum {self.labels[0]}")
+        if first.advice is not None and first.advice.strata and first.advice.by_column != self.by:
+            raise Refused(f"field 'by': expected the column that the advice has chosen, got {shown(self.by)}")
         if fields["version"] != first.fields["version"]:
             raise Refused(f"field 'version': expected that of the strata, got {shown(fields['version'])}")
         self.expect_words(

@@ -79,6 +79,10 @@ class Advised:
     blocks : int
         With votes, and only there: to add or remove one row changes no probability of a choice by more than a
         factor of e^epsilon, and so many blocks of rows voted.
+    strata : sequence of str
+        Columns of the menu, each value of which might have had a classifier of its own.
+    by_column : str, optional
+        That of them which was chosen; None of one classifier for all.
 
     Raises
     ------
@@ -100,12 +104,19 @@ class Advised:
     exhaustive: bool = True
     epsilon: Fraction | None = None
     blocks: int | None = None
+    strata: tuple[str, ...] = ()
+    by_column: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", whole(self.options, "options", 1))
         if isinstance(self.chosen, str) or not isinstance(self.chosen, Sequence):
             raise TypeError(f"chosen must be a sequence of int, got {type(self.chosen).__name__}")
         object.__setattr__(self, "chosen", tuple(whole(place, "chosen", 0) for place in self.chosen))
+        if isinstance(self.strata, str) or not isinstance(self.strata, Sequence):
+            raise TypeError(f"strata must be a sequence of str, got {type(self.strata).__name__}")
+        object.__setattr__(self, "strata", tuple(self.strata))
+        if self.by_column is not None and self.by_column not in self.strata:
+            raise ValueError(f"by_column must be one of strata, got {self.by_column!r}")
         if not isinstance(self.limits, ChoiceLimits):
             raise TypeError(f"limits must be ChoiceLimits, got {type(self.limits).__name__}")
         if (self.by == "votes") != (self.epsilon is not None) or (self.blocks is None) != (
@@ -147,13 +158,16 @@ class Advised:
 
     @property
     def bits_at_most(self) -> str:
-        """How many bits more than the answers the choice tells: the logarithm of `options`, rounded up."""
-        return bits_of_choice(self.options)
+        """How many bits more than the answers the choice tells, at most: a logarithm, rounded up.
+
+        It is of `options`, and of as many more for each column of `strata`.
+        """
+        return bits_of_choice(self.options * (1 + len(self.strata)))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know of the choice."""
-        return advice_notes(self.rows, self.options, self.epsilon, self.blocks)
+        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata)
 
     def to_json(self) -> Document:
         """The entry as a certificate has it."""
@@ -177,6 +191,8 @@ class Advised:
         }
         if self.epsilon is not None and self.blocks is not None:
             entry |= {"epsilon": json_rational(self.epsilon), "blocks": json_whole(self.blocks)}
+        if self.strata:
+            entry |= {"by_column": self.by_column, "strata": list(self.strata)}
         return entry
 
     def __repr__(self) -> str:

@@ -210,6 +210,9 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
                 )
         if self.by in (first.class_name, *first.views.attributes):
             raise ValueError(f"by must be neither the class nor an attribute, got {self.by!r}")
+        advice = first.certificate.advice
+        if advice is not None and advice.strata and advice.by_column != self.by:
+            raise ValueError(f"by must be the column that the advice has chosen, got {self.by!r}")
 
     @property
     def domain(self) -> Domain:

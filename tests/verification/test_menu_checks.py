@@ -11,6 +11,7 @@ import pytest
 import nbcfast
 from nbcfast import Table, canonical, verify_release
 from nbcfast._wire.advice_form import AdvisedChoice
+from nbcfast._wire.json_entries import canonical_json, digest
 from nbcfast._wire.menus import menu_digest, n_choices, resolved
 from nbcfast.canonical import release
 from nbcfast.published import Advised, ChoiceLimits
@@ -187,6 +188,65 @@ def test_strata_have_the_domain_of_one_choice(both, menu):
         assert ACCOUNT in claims
 
 
+def test_a_choice_between_strata_is_told_and_counted(both, menu):
+    table = Table({**ROWS, "sex": ["f"] * 12 + ["m"] * 12}).bin("age", edges=[-math.inf, 35, math.inf])
+    table = Table(table, domains={"job": ["x", "y"], "ill": ["no", "yes"], "sex": ["f", "m"]})
+    made = canonical.release_by(table, "ill", "sex", 4)
+    offered = {**MENU, "sex": [["f", "m"], {"out": True}]}
+    menu.write_text(json.dumps(offered))
+    digest = menu_digest(resolved(offered, lambda path: HIERARCHY))
+
+    def with_advice(by_column, strata):
+        advice = advised(menu=digest, options=24, chosen=(1, 1, 1, 0), strata=strata, by_column=by_column)
+        return replace(
+            made,
+            strata={
+                value: replace(one, certificate=replace(one.certificate, advice=advice))
+                for value, one in made.strata.items()
+            },
+        )
+
+    check, claims, notes = both(with_advice("sex", ("job", "sex")), menu)
+    assert check[0] is True
+    text = "and with it one for each value of sex, of one classifier for all and one for each value of"
+    assert any(text in claim for claim in claims)
+    # log2(24 * 3) of one classifier, one a job, one a sex
+    assert any("tells at most 6.2 bits more" in text for text in (*notes, *claims))
+    check, _, _ = both(with_advice("sex", ("sex", "city")), menu)
+    assert check == (False, "the menu has no column city, which might have selected a classifier")
+    for by_column in (None, "job"):
+        with pytest.raises(ValueError, match="by must be the column that the advice has chosen, got 'sex'"):
+            with_advice(by_column, ("job", "sex"))
+
+
+def test_a_file_with_other_strata_than_were_chosen_is_refused(tmp_path, script):
+    """Also where every digest was made again."""
+    table = Table({**ROWS, "sex": ["f"] * 12 + ["m"] * 12}).bin("age", edges=[-math.inf, 35, math.inf])
+    table = Table(table, domains={"job": ["x", "y"], "ill": ["no", "yes"], "sex": ["f", "m"]})
+    made = canonical.release_by(table, "ill", "sex", 4)
+    advice = advised(options=24, chosen=(1, 1, 1, 0), strata=("job", "sex"), by_column="sex")
+    strata = {
+        value: replace(one, certificate=replace(one.certificate, advice=advice))
+        for value, one in made.strata.items()
+    }
+    replace(made, strata=strata).save(tmp_path / "out")
+    path = tmp_path / "out" / "certificate.json"
+    document = json.loads(path.read_text())
+    assert nbcfast.verify(tmp_path / "out").exit_code == 0
+    for entry in document["strata"]:
+        entry["release"]["advice"]["by_column"] = "job"
+        entry["release"]["sha256"] = digest(entry["release"])
+    document["sha256"] = digest(document)
+    path.write_text(canonical_json(document) + "\n")
+    text = "field 'by': expected the column that the advice has chosen"
+    code, lines = script(tmp_path / "out")
+    assert code != 0
+    assert any(text in line for line in lines)
+    found = nbcfast.verify(tmp_path / "out")
+    assert found.exit_code == code
+    assert any(text in check.text for check in found.checks)
+
+
 def test_a_certificate_that_names_no_menu(both, menu, tmp_path):
     assert both(release(views_of(), 4), menu)[0] == (False, "the certificate names no menu")
     nbcfast.skyline.anonymize(Table(ROWS), ["job"], "ill", k=2).save(tmp_path / "table")
@@ -236,7 +296,7 @@ ENTRY = advised().to_json()
         ({"menu": "0" * 63}, "expected 64 hexadecimal digits"),
         ({"options": 0}, "expected options from 1 to below 2"),
         ({"options": "0x1" + "0" * 256}, "expected options from 1 to below 2"),
-        ({"bits_at_most": "3.5"}, 'expected bits_at_most "3.6", the logarithm of options, got "3.5"'),
+        ({"bits_at_most": "3.5"}, 'expected bits_at_most "3.6", the logarithm of choices, got "3.5"'),
         ({"bits_at_most": 3.6}, "expected bits_at_most"),
         ({"chosen": []}, "expected the place of an option a column"),
         ({"chosen": [-1, 0, 0]}, "expected an integer"),
@@ -253,6 +313,28 @@ ENTRY = advised().to_json()
         ({"epsilon": "1/2"}, "expected bits_at_most, by"),
         ({"by": "votes"}, "expected bits_at_most, blocks, by"),
         ({"by": "votes", "epsilon": "1/2", "blocks": 5}, "expected no limits, as votes are cast without"),
+        ({"strata": ["age"]}, "expected bits_at_most, by, by_column"),
+        ({"by_column": None}, "expected bits_at_most, by, chosen"),
+        ({"strata": [], "by_column": None}, "expected some columns of the menu"),
+        ({"strata": "age", "by_column": None}, "expected some columns of the menu"),
+        ({"strata": ["age", 1], "by_column": None}, "expected some columns of the menu"),
+        ({"strata": ["age", "age"], "by_column": None}, "expected some columns of the menu"),
+        ({"strata": list("abcd"), "by_column": None}, "expected some columns of the menu"),
+        ({"strata": ["age"], "by_column": "job"}, "expected by_column null or one of them"),
+        ({"strata": ["age"], "by_column": 0}, "expected by_column null or one of them"),
+        ({"strata": ["age"], "by_column": None}, 'expected bits_at_most "4.6", the logarithm'),
+        (
+            {
+                "by": "votes",
+                "epsilon": "1/1",
+                "blocks": 5,
+                "limits": dict.fromkeys(ENTRY["limits"]),
+                "strata": ["age"],
+                "by_column": None,
+                "bits_at_most": "4.6",
+            },
+            "expected no strata, as votes are cast without",
+        ),
         ({"by": "votes", "epsilon": "0/1", "blocks": 5}, "expected epsilon and blocks above 0"),
     ],
 )
@@ -265,9 +347,12 @@ def test_an_entry_is_read_as_it_is_written():
     for made in (
         advised(),
         advised(by="votes", limits=ChoiceLimits(), epsilon="1/2", blocks=7, options=10**30),
+        advised(strata=("age",)),
+        advised(strata=("age", "job"), by_column="job"),
     ):
         assert Advised.of_json(json.loads(json.dumps(made.to_json()))) == made
     assert advised().bits_at_most == "3.6"
+    assert advised(strata=("age", "job")).bits_at_most == "5.2"  # log2 of 36
     for entry in (None, [], {"menu": object()}, {**ENTRY, "chosen": {1}}):
         with pytest.raises(ValueError, match="field 'advice'"):
             Advised.of_json(entry)
@@ -281,6 +366,9 @@ def test_an_entry_is_read_as_it_is_written():
         ({"limits": {}}, TypeError, "limits must be ChoiceLimits"),
         ({"by": "votes"}, ValueError, "epsilon and blocks go with by='votes' and only there"),
         ({"epsilon": 1, "blocks": 2}, ValueError, "epsilon and blocks go with by='votes'"),
+        ({"strata": "age"}, TypeError, "strata must be a sequence of str"),
+        ({"strata": ("age",), "by_column": "job"}, ValueError, "by_column must be one of strata"),
+        ({"strata": ("age", "age")}, ValueError, "expected some columns of the menu"),
         ({"chosen": (11, 1)}, ValueError, "expected places of options"),
     ],
 )
