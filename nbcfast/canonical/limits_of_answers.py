@@ -13,7 +13,8 @@ from nbcfast._core.validation import whole
 MUCH = 8.0  # bits a weight, above which counts come back: docs/mathematics/canonical.md, section 9
 NEARLY_ALL = 0.99  # of people whose class does not show
 
-# What it is for each limit to be broken, in a few words; "tuples" are too many to measure anything.
+# What it is for each limit to be broken, in a few words; "tuples" are too many to measure anything, and
+# "strata" lack rows of some class.
 BROKEN = {
     "max_bits": "too many bits",
     "max_found": "counts come back",
@@ -21,6 +22,7 @@ BROKEN = {
     "min_trace": "people show",
     "max_one_class": "values of one class",
     "tuples": "too large to measure",
+    "strata": "values without rows of every class",
 }
 
 

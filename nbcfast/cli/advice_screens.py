@@ -67,11 +67,24 @@ class AdviceScreen:
         how = "the best" if advice.exhaustive else "the best found"
         if advice.by == "votes":
             how = f"drawn by the votes of {advice.blocks:,} blocks of rows"
+        of_menu = f"of {advice.n_choices:,} domains {how}"
+        if advice.strata:
+            columns = " or ".join(map(label, advice.strata))
+            of_menu = (
+                f"of {advice.menu.n_choices:,} domains, for one classifier or one for each value of "
+                f"{columns}, {how} is for {self.classifiers(best)} and"
+            )
         return (
-            f"{printable(str(self.file))}, {label(self.class_name)}: of {advice.n_choices:,} domains {how} "
+            f"{printable(str(self.file))}, {label(self.class_name)}: {of_menu} "
             f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%} right, "
             f"{self.judged}"
         )
+
+    def classifiers(self, choice: DomainChoice) -> str:
+        """How many there are on a domain."""
+        if choice.by_column is None:
+            return "one classifier"
+        return f"one for each value of {label(choice.by_column)}"
 
     @property
     def judged(self) -> str:
@@ -89,6 +102,8 @@ class AdviceScreen:
         for name, place in zip(advice.menu.attributes, advice.best.choice, strict=True):
             options = advice.menu.options[name]
             values = f"{advice.best.sizes[name]:,}" if name in advice.best.sizes else "left out"
+            if name == advice.by_column:
+                values += ", a classifier each"
             grid.add_row(Text(label(name)), values, f"{place + 1} of {len(options)} in the menu")
         for name in advice.beside:
             grid.add_row(Text(label(name)), "left out", "not in the menu")
@@ -97,7 +112,8 @@ class AdviceScreen:
     def given_away(self) -> Grid:
         """What the answers on the domain give away, beside the limits."""
         limits, best = self.advice.limits, self.advice.best
-        grid = listing("what its answers give away (for you alone)", "", "limit")
+        of_all = "" if best.by_column is None else ", all classifiers together"
+        grid = listing(f"what its answers give away{of_all} (for you alone)", "", "limit")
         grid.add_row(
             "values whose counts public totals and the answers give back",
             f"{best.found} of {best.cells}",
@@ -137,6 +153,8 @@ class AdviceScreen:
             rows.append(("chosen, on your rows", advice.here))
         for place, choice in rows:
             broken = ", ".join(BROKEN[name] for name in choice.broken)
+            if advice.strata:
+                place += ", one classifier" if choice.by_column is None else f", by {label(choice.by_column)}"
             grid.add_row(
                 place,
                 f"{choice.tuples:,}",
@@ -150,9 +168,10 @@ class AdviceScreen:
         return grid
 
     def _place(self, choice: DomainChoice) -> str:
-        if choice.choice == self.advice.best.choice:
+        best = self.advice.best
+        if (choice.choice, choice.by_column) == (best.choice, best.by_column):
             return "chosen"
-        return "more accurate" if choice.accuracy > self.advice.best.accuracy else "fewer bits"
+        return "more accurate" if choice.accuracy > best.accuracy else "fewer bits"
 
     def remarks(self) -> list[str]:
         """What the owner should know of the choice."""
@@ -166,6 +185,17 @@ class AdviceScreen:
                 "certificate says that these were not declared, and has no bound on what the choice tells. "
                 "That is mended by a menu: write this one, check it against the code book, and advise once "
                 "more with it."
+            )
+        if advice.by_column is not None:
+            said.append(
+                "Counts are those of all classifiers together, bits the most and shares the least of any: "
+                "each of them keeps the limits. Scores of different ones are not comparable."
+            )
+        if advice.lacking:
+            said.append(
+                "Not tried is a classifier for each value of "
+                f"{'; '.join(map(printable, advice.lacking))}. Every value needs rows of every class: "
+                "offer coarser groups that are fixed in advance."
             )
         if not advice.exhaustive:
             said.append(
@@ -205,11 +235,12 @@ class AdviceScreen:
     def steps(self) -> list[str]:
         """What to do now, each with its command."""
         context, domain = click.get_current_context(), "domain.json" if self.out is None else str(self.out)
+        by = [] if self.advice.by_column is None else ["--by", self.advice.by_column]
         publish = asked(
             context,
             "publish",
             only=(*READING, "alpha"),
-            more=["--amplification", "4", "--domain", domain, "--out", "release"],
+            more=["--amplification", "4", "--domain", domain, *by, "--out", "release"],
         )
         if not self.advice.fixed_in_advance:
             return [*self._menu_steps(context, domain), publish]

@@ -25,6 +25,7 @@ from nbcfast.publishing.domain_search import By, DomainSearch, advised
 from nbcfast.views.smoothing import constant
 
 
+# Long by its options, each of which is an argument.
 @verbs.command(name="advise")
 @reads_table
 @declares
@@ -56,6 +57,12 @@ from nbcfast.views.smoothing import constant
     metavar="OTHER",
     type=click.Path(path_type=Path),
     help="Choose on the rows of this file alone, which may be public: the choice then tells nothing of FILE.",
+)
+@click.option(
+    "--strata",
+    metavar="NAMES",
+    help="Also try a classifier for each value of a column of these, of its rows alone: `publish --by`. They "
+    "are public and fixed in advance, as the menu is.",
 )
 @click.option(
     "--smooth",
@@ -103,6 +110,7 @@ def advise_verb(
     by: Literal["accuracy", "log-loss"],
     folds: int,
     other: Path | None,
+    strata: str | None,
     alpha: str | None,
     votes: str | None,
     blocks: int | None,
@@ -132,7 +140,15 @@ def advise_verb(
     )
     worth: By = "correct" if by == "accuracy" else by
     added = None if alpha is None else constant(alpha, OPTIONS.named("alpha"))
-    search = DomainSearch(limits=limits, by=worth, folds=folds, alpha=added, epsilon=votes, blocks=blocks)
+    search = DomainSearch(
+        limits=limits,
+        by=worth,
+        folds=folds,
+        alpha=added,
+        epsilon=votes,
+        blocks=blocks,
+        strata=() if strata is None else names_in(strata),
+    )
     offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
     if menu is not None and (declaring.declared is not None or columns is not None):
         raise ValueError(

@@ -29,6 +29,7 @@ class DomainSearch:
     alpha : number, optional
     epsilon : number, optional
     blocks : int, optional
+    strata : sequence of str
     """
 
     limits: Limits
@@ -37,6 +38,7 @@ class DomainSearch:
     alpha: Numeral | None = None
     epsilon: Numeral | None = None
     blocks: int | None = None
+    strata: Sequence[str] = ()
 
 
 def advised(
@@ -96,6 +98,7 @@ def advised(
             by=search.by,
             folds=search.folds,
             on=others,
+            strata=search.strata,
             alpha=search.alpha,
             epsilon=search.epsilon,
             blocks=search.blocks,

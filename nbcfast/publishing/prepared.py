@@ -68,10 +68,12 @@ def prepare(
     limits: Limits | None = None,
     accept_answers: bool = False,
     menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
+    by: str | None = None,
 ) -> Prepared:
     """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
 
-    `delimiter` and `texts` say how `caller` reads CSV files, and are for remarks alone.
+    `by` is the column that selects one of several classifiers. `delimiter` and `texts` say how `caller` reads
+    CSV files, and are for remarks alone.
     """
     if not isinstance(class_name, str):
         raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
@@ -99,7 +101,7 @@ def prepare(
     views = counts_of(
         rows, place(table, "table"), class_name, names, max_values, caller.words, publishing=True
     )
-    advice = None if declarations is None else advice_of(declarations, views, class_name)
+    advice = None if declarations is None else advice_of(declarations, views, class_name, by)
     choice = demand.chosen(views)
     # Read before anything is made: they may not be there, or be the private rows.
     public = None if tuples is None else public_list(tuples, rows, views, declarations, caller)
@@ -131,13 +133,14 @@ def prepare(
     )
 
 
-def advice_of(declarations: Declared, views: Viewset, class_name: str) -> Advised | None:
+def advice_of(declarations: Declared, views: Viewset, class_name: str, by: str | None) -> Advised | None:
     """Which choice of a menu the declared domains are, if they were advised.
 
     Raises
     ------
     ValueError
-        If that is not said as a certificate has it, or the counts have other columns than were advised.
+        If that is not said as a certificate has it, the counts have other columns than were advised, or
+        it was advised for other strata than those of `by`.
     """
     if declarations.advice is None:
         return None
@@ -152,6 +155,12 @@ def advice_of(declarations: Declared, views: Viewset, class_name: str) -> Advise
         raise ValueError(
             f"{declarations.where}: its domain is used as it was advised or not at all: column "
             f"{other[0]!r} {how}"
+        )
+    if advice.strata and advice.by_column != by:
+        chosen, got = ("none" if one is None else repr(one) for one in (advice.by_column, by))
+        raise ValueError(
+            f"{declarations.where}: its domain is used as it was advised or not at all: the column whose "
+            f"values have a classifier each was {chosen}, got {got}"
         )
     return advice
 

@@ -77,6 +77,7 @@ def prepare_by(
             max_values=max_values,
             limits=limits,
             accept_answers=accept_answers,
+            by=by,
         )
     except NoColumnError as error:
         if error.name != by:

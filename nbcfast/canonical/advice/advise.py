@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,7 +19,14 @@ from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter
 from nbcfast.canonical.advice.results import Advice, DomainChoice
 from nbcfast.canonical.advice.search import Candidates
-from nbcfast.canonical.advice.space import Space
+from nbcfast.canonical.advice.space import Space, Way
+from nbcfast.canonical.advice.strata_search import (
+    RankedWays,
+    Selecting,
+    candidates_of,
+    expect_columns,
+    strata_of,
+)
 from nbcfast.canonical.advice.votes import choose_by_votes, votes_of
 from nbcfast.canonical.advice.walk import Walk
 from nbcfast.canonical.arguments import expect_progress, table_of
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 
-# Long by its arguments, which are checked, and its result, which is written field by field.
+# Long by its arguments, which are all there is to say of a search.
 def advise(
     table: AnyTable,
     class_name: str,
@@ -46,6 +53,7 @@ def advise(
     by: Literal["correct", "log-loss"] = "correct",
     folds: int = 5,
     on: AnyTable | None = None,
+    strata: Sequence[str] = (),
     classes: Sequence[object] | None = None,
     alpha: Numeral | None = None,
     epsilon: Numeral | None = None,
@@ -90,6 +98,11 @@ def advise(
     on : Table, or what it is made of, optional
         As `table`. Choose on these rows alone: the choice then tells nothing about those of `table`, where
         the chosen domain is only measured.
+    strata : sequence of str
+        Public columns, fixed in advance, each of which may select: besides one classifier for all there may
+        be one for each value of such a column, made of the rows with it alone (see `release_by`), with the
+        same options of the other attributes. Limits are kept in every one: counts are added up, bits are the
+        most and shares the least of any. An option of which a value has no rows of some class is not tried.
     classes : sequence, optional
         The classes in rising precedence; a tie goes to the later one.
     alpha : int, Fraction, str or float, optional
@@ -143,22 +156,26 @@ def advise(
     added = None if alpha is None else constant(alpha)
     private = table_of(table, "table")
     offered = _offered(menu, private, class_name)
+    columns = expect_columns(strata, offered)
     private = _with_classes(private, class_name, offered, classes)
     others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
     rows = private if others is None else others
     basis = _Basis.of(rows, class_name, offered, folds, limits, threads, added)
     if epsilon is not None or blocks is not None:
-        if epsilon is None or by != "correct" or others is not None:
-            raise ValueError("epsilon goes with blocks, by='correct' and the table alone, and blocks with it")
+        if epsilon is None or by != "correct" or others is not None or columns:
+            raise ValueError(
+                "epsilon goes with blocks, by='correct' and the table alone, no strata, and blocks with it"
+            )
         return _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
-    ranking = basis.candidates.search(by, threads=threads, progress=progress)
-    walk = Walk(ranking, basis.meter, progress)
+    selecting = Selecting.of(basis.space, offered, columns)
+    ways = RankedWays(basis.space, basis.candidates, selecting, folds, by, threads, progress)
+    walk = Walk(ways, basis.meter, progress)
     best = walk.first()
     n_looked_at = walk.n_looked_at
     here = None
     if others is not None:
         own = _Basis.of(private, class_name, offered, folds, limits, threads, added)
-        here = own.choice(own.meter.measured(best.choice, wholly=True))
+        here = own.choice(own.meter.measured(best.way, wholly=True))
     return Advice(
         best=basis.choice(best),
         front=tuple(basis.choice(measured) for measured in walk.front(best)),
@@ -169,8 +186,10 @@ def advise(
         by=by,
         folds=folds,
         rows="private" if others is None else "other",
-        exhaustive=ranking.exhaustive,
+        exhaustive=ways.exhaustive,
         looked_at=n_looked_at,
+        strata=columns,
+        lacking=selecting.lacking,
         beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
     )
 
@@ -210,7 +229,7 @@ def _by_votes(
     votes = votes_of(space.public_places(), space.weights, blocks, voted)
     drawn = choose_by_votes(votes, menu.n_choices, epsilon)
     choice = tuple(int(place) for place in np.unravel_index(drawn, shape))
-    best = basis.choice(basis.meter.measured(choice, wholly=True))
+    best = basis.choice(basis.meter.measured(Way(choice), wholly=True))
     return Advice(
         best=best,
         front=(best,),
@@ -236,6 +255,8 @@ class _Basis:
     space: Space
     candidates: Candidates
     meter: Meter
+    folds: int
+    _strata: dict[tuple[int, int], list[Candidates]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -251,20 +272,15 @@ class _Basis:
         space = Space.of(table, class_name, menu)
         if space.n_classes < 2:
             raise ValueError(f"class_name: {class_name!r} has one class, and there is nothing to choose by")
-        candidates = Candidates(
-            space.codes,
-            space.classes,
-            space.options,
-            space.n_classes,
-            weights=space.weights,
-            n_values=space.sizes,
-            folds=folds,
-        )
-        return cls(space, candidates, Meter(space, limits, threads, alpha))
+        meter = Meter(space, limits, threads, alpha)
+        return cls(space, candidates_of(space, folds), meter, folds)
 
     def choice(self, measured: Measured) -> DomainChoice:
         """What there is to say of a choice."""
-        correct, loss = self.candidates.correct(measured.choice), self.candidates.loss(measured.choice)
+        parts, of_others = self._parts(measured.way), measured.way.of_others
+        correct = sum(part.correct(of_others) for part in parts)
+        losses = [part.loss(of_others) for part in parts]
+        finite = math.fsum(loss.finite for loss in losses)
         sizes = {
             name: sizes[place]
             for name, sizes, place in zip(
@@ -274,11 +290,12 @@ class _Basis:
         }
         return DomainChoice(
             choice=measured.choice,
+            by_column=None if measured.by is None else self.space.attributes[measured.by],
             sizes=sizes,
             tuples=measured.tuples,
             correct=correct,
             accuracy=correct / self.candidates.rows,
-            log_loss=math.inf if loss.infinite else loss.finite / self.candidates.rows,
+            log_loss=math.inf if any(loss.infinite for loss in losses) else finite / self.candidates.rows,
             bits=measured.bits,
             found=measured.found,
             cells=measured.cells,
@@ -287,6 +304,15 @@ class _Basis:
             one_class=measured.one_class,
             broken=measured.broken,
         )
+
+    def _parts(self, way: Way) -> list[Candidates]:
+        """The rows of each classifier."""
+        if way.by is None:
+            return [self.candidates]
+        key = way.by, way.choice[way.by]
+        if key not in self._strata:
+            self._strata[key] = strata_of(self.space, *key, self.folds)
+        return self._strata[key]
 
 
 def _offered(

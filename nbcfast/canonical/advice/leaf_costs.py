@@ -40,16 +40,43 @@ class Loss(NamedTuple):
     finite: float
 
 
-class Judge:
-    """Calls of the kernel, and how the cost of a combination is kept.
+class CostForm(NamedTuple):
+    """How the cost of a combination is kept.
 
     By correct rows it is how many are wrong; by log-loss the rows of infinite loss stand in the high bits of
     an int64, and the loss of the others in those below.
+
+    Attributes
+    ----------
+    by : {"correct", "log-loss"}
+    rows : int
+        The total weight.
+    bits, dropped_bits : int
+        Losses are multiples of 2^-bits, without their lowest `dropped_bits` bits.
     """
+
+    by: str
+    rows: int
+    bits: int
+    dropped_bits: int
+
+    @property
+    def finite_bits(self) -> int:
+        return 63 - self.rows.bit_length()
+
+    def utility(self, cost: int) -> int | Loss:
+        if self.by == "correct":
+            return self.rows - cost
+        finite = (cost & ((1 << self.finite_bits) - 1)) << self.dropped_bits
+        return Loss(cost >> self.finite_bits, math.ldexp(finite, -self.bits))
+
+
+class Judge:
+    """Calls of the kernel."""
 
     def __init__(self, terms: OptionTerms, sizes: tuple[int, ...], by: str) -> None:
         self.terms, self.sizes, self.by = terms, sizes, by
-        self._finite_bits = 63 - terms.rows.bit_length()
+        self.form = CostForm(by, terms.rows, terms.bits, terms.dropped_bits)
         self.dtype = np.dtype(np.int64 if by == "log-loss" or terms.rows >= 2**32 else np.uint32)
         self.work = LOSSES_A_PIECE if by == "log-loss" else ROWS_A_PIECE
 
@@ -63,15 +90,9 @@ class Judge:
         else:
             choices.losses(chosen, inner, self.terms.bits, first, second)
             np.right_shift(first, self.terms.dropped_bits, out=first)
-            np.left_shift(second, self._finite_bits, out=second)
+            np.left_shift(second, self.form.finite_bits, out=second)
             np.add(first, second, out=first)
         return first
-
-    def utility(self, cost: int) -> int | Loss:
-        if self.by == "correct":
-            return self.terms.rows - cost
-        finite = (cost & ((1 << self._finite_bits) - 1)) << self.terms.dropped_bits
-        return Loss(cost >> self._finite_bits, math.ldexp(finite, -self.terms.bits))
 
     def exhaustive(self, threads: int, progress: Progress | None) -> Array:
         """The costs of all combinations, the option of the last attribute fastest.
@@ -211,14 +232,14 @@ def beam(
     for group in groups:
         # Which of equal choices is kept depends on nothing but their options.
         order = np.lexsort((*kept.T[::-1], products(kept, numbers), costs))[:BEAM_WIDTH]
-        so_far = _after(n_done, total, progress)
+        so_far = after(n_done, total, progress)
         kept, costs = judge.grown(kept[order], np.array(group, np.int32), threads, so_far)
         n_done += len(kept)
     order = np.lexsort(kept.T[::-1])
     return kept[order], costs[order]
 
 
-def _after(n_before: int, total: int, progress: Progress | None) -> Progress | None:
+def after(n_before: int, total: int, progress: Progress | None) -> Progress | None:
     """What tells of a part of the work, so many combinations of `total` being done before."""
     return None if progress is None else lambda done, _: progress(n_before + done, total)
 

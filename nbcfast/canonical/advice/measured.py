@@ -11,7 +11,7 @@ import numpy as np
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import Number
-from nbcfast.canonical.advice.space import Space
+from nbcfast.canonical.advice.space import Space, Way
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.types import AnyBox, Box
 from nbcfast.canonical.leak import share_of, shown_of, totals_of
@@ -34,6 +34,8 @@ class Measured:
     Attributes
     ----------
     choice : tuple of int
+    by : int or None
+        The attribute of which each value has a classifier of its own.
     tuples : int
     one_class : int
         Values with rows of one class only.
@@ -48,6 +50,7 @@ class Measured:
     """
 
     choice: tuple[int, ...]
+    by: int | None = None
     tuples: int
     one_class: int
     bits: float | None = None
@@ -58,9 +61,16 @@ class Measured:
     trace: float | None = None
     broken: tuple[str, ...] = ()
 
+    @property
+    def way(self) -> Way:
+        return Way(self.choice, self.by)
+
 
 class Meter:
     """Measures the answers on domains of a space.
+
+    Of strata, each with a classifier of its own, the numbers are those of all together: counts are added up,
+    bits are the most and shares the least that any of them has.
 
     Parameters
     ----------
@@ -81,14 +91,105 @@ class Meter:
         self.limits = limits
         self._alpha = alpha
         self._space, self._threads = space, threads
+        self._whole = (_Counts(space),)
+        self._strata: dict[tuple[int, int], tuple[_Counts, ...]] = {}
+        self._known: dict[Way, Measured] = {}
+
+    def measured(self, way: Way, *, wholly: bool = False) -> Measured:
+        """What the answers on the domain of a choice give away.
+
+        Stops at the first limit that is broken, or with `wholly` goes on.
+        """
+        if way not in self._known or (wholly and self._known[way].flip is None):
+            self._known[way] = self._measured(way, wholly)
+        return self._known[way]
+
+    def _parts(self, way: Way) -> tuple[_Counts, ...]:
+        """The rows that each classifier is made of."""
+        if way.by is None:
+            return self._whole
+        key = way.by, way.choice[way.by]
+        if key not in self._strata:
+            self._strata[key] = tuple(map(_Counts, self._space.strata(*key)))
+        return self._strata[key]
+
+    def _measured(self, way: Way, wholly: bool) -> Measured:
+        limits, broken, parts = self.limits, [], self._parts(way)
+        made = Measured(
+            choice=way.choice,
+            by=way.by,
+            tuples=self._space.tuples(way.choice),
+            one_class=sum(part.one_classes(way.of_others) for part in parts),
+        )
+        if way.by is not None and any(self._whole[0].lacks_class_of(part) for part in parts):
+            return replace(made, broken=("strata",))
+        if not limits.kept("max_one_class", made.one_class):
+            broken.append("max_one_class")
+            if not wholly:
+                return replace(made, broken=tuple(broken))
+        views = [part.views(way.of_others) for part in parts]
+        if any(not_here(of_part) is not None for of_part in views):
+            return replace(made, broken=(*broken, "tuples"))
+        boxes = []
+        for of_part in views:
+            answered = of_part if self._alpha is None else of_part.smoothed(self._alpha)
+            boxes.append(box(answered, threads=self._threads))
+            made = replace(made, least_bits=max(made.least_bits, least_bits(boxes[-1])))
+            if not wholly and not limits.kept("max_bits", made.least_bits):
+                return replace(made, broken=(*broken, "max_bits"))
+        try:
+            solutions = list(map(solve, boxes))
+        except Infeasible:  # doubles are too short: bits beyond any limit
+            return replace(made, broken=(*broken, "max_bits"))
+        made = replace(made, bits=max(0.0, *(float(solution.log2_range) for solution in solutions)))
+        if not limits.kept("max_bits", made.bits):
+            broken.append("max_bits")
+            if not wholly:
+                return replace(made, broken=tuple(broken))
+        totals = [
+            totals_of(asked, solution, of_part, None, self._alpha)
+            for asked, solution, of_part in zip(boxes, solutions, views, strict=True)
+        ]
+        made = replace(made, found=sum(one.found for one in totals), cells=sum(one.cells for one in totals))
+        if not limits.kept("max_found", made.found):
+            broken.append("max_found")
+            if not wholly:
+                return replace(made, broken=tuple(broken))
+        flips, traces, proved = [], [], {"min_flip": 1.0, "min_trace": 1.0}
+        for asked, of_part, part in zip(boxes, views, parts, strict=True):
+            rows = part.space.rows(way.of_others)
+            shown, everybody = shown_of(asked, of_part, rows, None, alpha=self._alpha, threads=self._threads)
+            people, unseen = shown.n_people, {"min_flip": shown.flipped, "min_trace": shown.traceless}
+            for name, n_unseen in unseen.items():
+                # Of a sample what it proves, and not what it shows: nobody of 64 is up to 4.6 % of all.
+                least = share_of(n_unseen, people) if everybody else 1 - at_most(people - n_unseen, people)
+                proved[name] = min(proved[name], least)
+            flips.append(share_of(shown.flipped, people))
+            traces.append(share_of(shown.traceless, people))
+        made = replace(made, flip=min(flips), trace=min(traces))
+        broken += [name for name, share in proved.items() if not limits.kept(name, share)]
+        return replace(made, broken=tuple(broken))
+
+
+class _Counts:
+    """Counts of the options of a space, each counted once."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
         self._counts: dict[tuple[int, int], Longs | None] = {}
         self._one_class: dict[tuple[int, int], int] = {}
-        n_classes = space.n_classes
-        self._class_counts = np.bincount(space.classes, space.weights, n_classes).astype(np.int64)
-        self._known: dict[tuple[int, ...], Measured] = {}
+        self._class_counts = space.class_counts()
 
-    def one_class(self, attribute: int, option: int) -> int:
-        """Values of an option whose rows are all of one class; it does not depend on other attributes."""
+    def lacks_class_of(self, part: _Counts) -> bool:
+        """Whether a part of these rows has none of some class that they have."""
+        return bool(((part._class_counts == 0) & (self._class_counts > 0)).any())
+
+    def one_classes(self, choice: Sequence[int]) -> int:
+        """Values of some options whose rows are all of one class."""
+        return sum(self._one_class_of(i, option) for i, option in enumerate(choice))
+
+    def _one_class_of(self, attribute: int, option: int) -> int:
+        """Those of one option; it does not depend on other attributes."""
         key = attribute, option
         if key not in self._one_class:
             counts = self._of(attribute, option)
@@ -97,7 +198,7 @@ class Meter:
 
     def views(self, choice: Sequence[int]) -> Viewset:
         """The counts of a choice; values are only numbered."""
-        space, counts, domains = self._space, {}, {}
+        space, counts, domains = self.space, {}, {}
         for i, (name, option) in enumerate(zip(space.attributes, choice, strict=True)):
             of_option = self._of(i, option)
             if of_option is not None:
@@ -105,65 +206,11 @@ class Meter:
                 domains[name] = Domain("int", np.arange(len(of_option)), (), True)
         return Viewset.from_parts(self._class_counts.copy(), counts, space.class_domain, domains)
 
-    def measured(self, choice: tuple[int, ...], *, wholly: bool = False) -> Measured:
-        """What the answers on the domain of a choice give away.
-
-        Stops at the first limit that is broken, or with `wholly` goes on.
-        """
-        if choice not in self._known or (wholly and self._known[choice].flip is None):
-            self._known[choice] = self._measured(choice, wholly)
-        return self._known[choice]
-
     def _of(self, attribute: int, option: int) -> Longs | None:
         key = attribute, option
         if key not in self._counts:
-            self._counts[key] = self._space.counts(attribute, option)
+            self._counts[key] = self.space.counts(attribute, option)
         return self._counts[key]
-
-    def _measured(self, choice: tuple[int, ...], wholly: bool) -> Measured:
-        limits, broken = self.limits, []
-        made = Measured(
-            choice=choice,
-            tuples=self._space.tuples(choice),
-            one_class=sum(self.one_class(i, option) for i, option in enumerate(choice)),
-        )
-        if not limits.kept("max_one_class", made.one_class):
-            broken.append("max_one_class")
-            if not wholly:
-                return replace(made, broken=tuple(broken))
-        views = self.views(choice)
-        if not_here(views) is not None:
-            return replace(made, broken=(*broken, "tuples"))
-        asked = box(views if self._alpha is None else views.smoothed(self._alpha), threads=self._threads)
-        made = replace(made, least_bits=least_bits(asked))
-        if not wholly and not limits.kept("max_bits", made.least_bits):
-            return replace(made, broken=(*broken, "max_bits"))
-        try:
-            solution = solve(asked)
-        except Infeasible:  # doubles are too short: bits beyond any limit
-            return replace(made, broken=(*broken, "max_bits"))
-        made = replace(made, bits=max(float(solution.log2_range), 0.0))
-        if not limits.kept("max_bits", made.bits):
-            broken.append("max_bits")
-            if not wholly:
-                return replace(made, broken=tuple(broken))
-        totals = totals_of(asked, solution, views, None, self._alpha)
-        made = replace(made, found=totals.found, cells=totals.cells)
-        if not limits.kept("max_found", totals.found):
-            broken.append("max_found")
-            if not wholly:
-                return replace(made, broken=tuple(broken))
-        shown, everybody = shown_of(
-            asked, views, self._space.rows(choice), None, alpha=self._alpha, threads=self._threads
-        )
-        people, unseen = shown.n_people, {"flip": shown.flipped, "trace": shown.traceless}
-        for name, n_unseen in unseen.items():
-            # Of a sample what it proves, and not what it shows: nobody of 64 is up to 4.6 % of all.
-            proved = share_of(n_unseen, people) if everybody else 1 - at_most(people - n_unseen, people)
-            if not limits.kept(f"min_{name}", proved):
-                broken.append(f"min_{name}")
-        made = replace(made, flip=share_of(shown.flipped, people), trace=share_of(shown.traceless, people))
-        return replace(made, broken=tuple(broken))
 
 
 def least_bits(asked: AnyBox) -> float:

@@ -29,6 +29,8 @@ class DomainChoice:
     ----------
     choice : tuple of int
         The places of the options, attribute by attribute in the order of the menu.
+    by_column : str or None
+        The column of which each value has a classifier of its own; None of one classifier for all.
     sizes : dict of name -> int
         How many values each attribute keeps; those that are left out are not in it.
     tuples : int
@@ -65,6 +67,7 @@ class DomainChoice:
     trace: float | None
     one_class: int
     broken: tuple[str, ...]
+    by_column: str | None = None
 
     @property
     def keeps(self) -> bool:
@@ -75,6 +78,7 @@ class DomainChoice:
         """Plain values; None for what is infinite or was not measured."""
         return {
             "choice": list(self.choice),
+            "by_column": self.by_column,
             "sizes": dict(self.sizes),
             "tuples": self.tuples,
             "correct": self.correct,
@@ -94,7 +98,8 @@ class DomainChoice:
         bits = "bits not measured" if self.bits is None else f"{self.bits:.2f} bits a weight"
         found = "" if self.found is None else f", {self.found} of {self.cells} counts found"
         broken = f", breaks {', '.join(self.broken)}" if self.broken else ""
-        worth = f"{self.tuples:,} tuples; accuracy {self.accuracy:.4f}"
+        by = "" if self.by_column is None else f" by {self.by_column}"
+        worth = f"{self.tuples:,} tuples{by}; accuracy {self.accuracy:.4f}"
         return f"DomainChoice({kept} = {worth}; {bits}{found}{broken})"
 
 
@@ -129,6 +134,10 @@ class Advice:
         How many choices were looked at until one kept the limits.
     beside : tuple of str
         Columns of the table that the menu does not name, and that are left out.
+    strata : tuple of str
+        Columns that might have had a classifier for each of their values.
+    lacking : tuple of str
+        Of options of such columns with which that was not tried, why.
     epsilon : Fraction or None
         Of the choice, by votes.
     blocks : int or None
@@ -147,6 +156,8 @@ class Advice:
     exhaustive: bool
     looked_at: int
     beside: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
     epsilon: Fraction | None = None
     blocks: int | None = None
 
@@ -156,14 +167,19 @@ class Advice:
         return self.menu.chosen(self.best.choice, self.beside)
 
     @property
+    def by_column(self) -> str | None:
+        """The column of which each value has a classifier of its own, for ``publish(.., by=)``; or None."""
+        return self.best.by_column
+
+    @property
     def domain(self) -> Document:
         """The same as plain values: a domain file that says nothing of the choice."""
         return self.declared.document
 
     @property
     def n_choices(self) -> int:
-        """How many domains the menu has."""
-        return self.menu.n_choices
+        """How many domains the menu has; with strata, each for one classifier or by one of the columns."""
+        return self.menu.n_choices * (1 + len(self.strata))
 
     @property
     def fixed_in_advance(self) -> bool:
@@ -190,7 +206,7 @@ class Advice:
         limits = {} if by_votes else self.limits.to_dict()
         return Advised(
             menu=self.menu.digest,
-            options=self.n_choices,
+            options=self.menu.n_choices,
             chosen=self.best.choice,
             by=self.by,
             limits=ChoiceLimits(**limits),
@@ -198,6 +214,8 @@ class Advice:
             exhaustive=self.exhaustive,
             epsilon=self.epsilon,
             blocks=self.blocks,
+            strata=self.strata,
+            by_column=self.by_column,
         )
 
     @property
@@ -248,6 +266,7 @@ class Advice:
             "domain": self.declared.entries,
             "from_rows": list(self.declared.from_rows),
             "advice": None if self.advised is None else self.advised.to_json(),
+            "lacking": list(self.lacking),
         }
 
     def svg(self) -> str:

@@ -20,7 +20,16 @@ import numpy.typing as npt
 from nbcfast._core.dtypes import Array, Int32s, Longs
 from nbcfast._core.threads import Progress, n_threads
 from nbcfast._core.validation import callable_or_none, choice, whole
-from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES, MOST_TUPLES, Judge, Loss, beam, products
+from nbcfast.canonical.advice.leaf_costs import (
+    MOST_LEAVES,
+    MOST_TUPLES,
+    CostForm,
+    Judge,
+    Loss,
+    after,
+    beam,
+    products,
+)
 from nbcfast.canonical.advice.option_terms import (
     MOST_FOLDS,
     OptionTerms,
@@ -119,7 +128,7 @@ class Candidates:
         self.n_attributes = len(options)
         self.sizes = tuple(map(len, options))
         self.n_choices = math.prod(self.sizes)
-        self._n_values = _checked_sizes(n_values, options)
+        self.n_values = _checked_sizes(n_values, options)
         columns, own_maps, sizes = [], [], []
         for a, of_attribute in enumerate(options):
             n_codes = next((len(m) for m in of_attribute if m is not None), int(table[:, a].max()) + 1)
@@ -152,7 +161,7 @@ class Candidates:
     def tuples(self, leaf: Sequence[int]) -> int:
         """How many tuples the domain of one combination has."""
         chosen, _ = self._at(leaf)
-        return math.prod(n[o] or 1 for n, o in zip(self._n_values, chosen.tolist(), strict=True))
+        return math.prod(n[o] or 1 for n, o in zip(self.n_values, chosen.tolist(), strict=True))
 
     def _at(self, leaf: Sequence[int]) -> tuple[Int32s, Int32s]:
         if len(leaf) != self.n_attributes:
@@ -190,9 +199,9 @@ class Candidates:
         n = n_threads(threads, self.n_choices * self.n_distinct)
         if self.n_choices <= MOST_LEAVES:
             costs = judge.exhaustive(n, progress)
-            return Ranking(judge, costs, None, self.sizes, self._n_values)
-        choices, costs = beam(judge, self._n_values, n, progress)
-        return Ranking(judge, costs, choices, self.sizes, self._n_values)
+            return Ranking(judge.form, costs, None, self.sizes, self.n_values)
+        choices, costs = beam(judge, self.n_values, n, progress)
+        return Ranking(judge.form, costs, choices, self.sizes, self.n_values)
 
 
 class Ranking:
@@ -206,18 +215,21 @@ class Ranking:
         Whether these are all combinations.
     n_leaves : int
         How many there are.
+    form : CostForm
+    costs : ndarray
+        Of each, as `form` has it.
     """
 
     def __init__(
         self,
-        judge: Judge,
+        form: CostForm,
         costs: Array,
         choices: Int32s | None,
         sizes: tuple[int, ...],
         n_values: list[list[int]],
     ) -> None:
-        self.by, self.exhaustive = judge.by, choices is None
-        self._judge, self._costs, self._choices, self._sizes = judge, costs, choices, sizes
+        self.by, self.exhaustive = form.by, choices is None
+        self.form, self.costs, self._choices, self._sizes = form, costs, choices, sizes
         self._n_values = [np.array(numbers, np.int64) for numbers in n_values]
         self._nothing = self._place_of_nothing()
         self.n_leaves = len(costs) - (self._nothing >= 0)
@@ -228,31 +240,31 @@ class Ranking:
         Of equal ones that with fewer tuples comes first (beyond 2^62 all are alike), then that whose options
         come first. That which leaves all attributes out is none. Orders as many at a time as are asked for.
         """
-        after, n = None, FIRST_BLOCK
+        last, n = None, FIRST_BLOCK
         while True:
-            block = self._following(after, n)
+            block = self._following(last, n)
             choices = self._choices_of(block[:, 2])
             for options, cost in zip(choices.tolist(), block[:, 0].tolist(), strict=True):
-                yield tuple(options), self._judge.utility(cost)
+                yield tuple(options), self.form.utility(cost)
             if len(block) < n:
                 return
-            after, n = block[-1], min(4 * n, MOST_BLOCK)
+            last, n = block[-1], min(4 * n, MOST_BLOCK)
 
-    def _following(self, after: Longs | None, n: int) -> Longs:
-        """The next n leaves as rows of (cost, tuples, place), in order."""
+    def _following(self, last: Longs | None, n: int) -> Longs:
+        """The n leaves after the last one as rows of (cost, tuples, place), in order."""
         block: Longs = np.zeros((0, 3), np.int64)
-        for start in range(0, len(self._costs), LOOKED_AT):
-            costs = self._costs[start : start + LOOKED_AT].astype(np.int64)
+        for start in range(0, len(self.costs), LOOKED_AT):
+            costs = self.costs[start : start + LOOKED_AT].astype(np.int64)
             wanted = np.ones(len(costs), bool)
             if start <= self._nothing < start + len(costs):
                 wanted[self._nothing - start] = False
             if len(block) == n:
                 wanted &= costs <= block[-1, 0]
-            if after is not None:
-                wanted &= costs >= after[0]
-                same = np.flatnonzero(wanted & (costs == after[0]))
+            if last is not None:
+                wanted &= costs >= last[0]
+                same = np.flatnonzero(wanted & (costs == last[0]))
                 tuples = self._tuples(same + start)
-                wanted[same] = (tuples > after[1]) | ((tuples == after[1]) & (same + start > after[2]))
+                wanted[same] = (tuples > last[1]) | ((tuples == last[1]) & (same + start > last[2]))
             places = np.flatnonzero(wanted)
             if len(places) > n:
                 places = places[costs[places] <= np.partition(costs[places], n - 1)[n - 1]]
@@ -284,6 +296,46 @@ class Ranking:
 
     def _tuples(self, places: Longs) -> Longs:
         return products(self._choices_of(places), self._n_values)
+
+
+def search_together(
+    parts: Sequence[Candidates], by: str, *, threads: int | None = None, progress: Progress | None = None
+) -> Ranking:
+    """Look at every combination of options of several tables, by what it is worth in all of them.
+
+    Parameters
+    ----------
+    parts : sequence of Candidates
+        Of the same options, of which there are no more than 10^8 combinations.
+    by, threads, progress
+        As for `Candidates.search`; progress counts the combinations of each part.
+
+    Returns
+    -------
+    Ranking
+        Correct rows, or losses, are those of all parts together.
+    """
+    first = parts[0]
+    sizes, n = first.sizes, first.n_choices
+    if any(part.sizes != sizes for part in parts) or n > MOST_LEAVES:
+        raise ValueError(f"parts must have the same options, with {MOST_LEAVES:,} combinations at most")
+    rows = sum(part.rows for part in parts)
+    # A loss of fewer bits behind the point is that of more, rounded down.
+    bits = min(part.bits for part in parts)
+    sums, infinite = np.zeros(n, np.int64), np.zeros(n if by == "log-loss" else 0, np.int64)
+    for place, part in enumerate(parts):
+        ranking = part.search(by, threads=threads, progress=after(place * n, len(parts) * n, progress))
+        costs, form = ranking.costs.astype(np.int64), ranking.form
+        if by == "log-loss":
+            infinite += costs >> form.finite_bits
+            costs = (costs & ((1 << form.finite_bits) - 1)) << form.dropped_bits >> (form.bits - bits)
+        sums += costs
+    form = CostForm(by, rows, bits, 0)
+    if by == "log-loss":
+        dropped = max(0, int(sums.max()).bit_length() - form.finite_bits)
+        form = form._replace(dropped_bits=dropped)
+        sums = (infinite << form.finite_bits) + (sums >> dropped)
+    return Ranking(form, sums, None, sizes, first.n_values)
 
 
 def _integers(argument: npt.ArrayLike, where: str, n_dimensions: int) -> Longs:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from nbcfast._core.dtypes import Longs
+from nbcfast._core.dtypes import Bools, Longs
 from nbcfast.canonical.advice.option_terms import refined
 from nbcfast.canonical.exchanges import PeopleRows
 from nbcfast.domains import Menu
@@ -17,6 +18,26 @@ from nbcfast.table.encode import Column, recode
 from nbcfast.table.table import Table
 
 MOST_NAMED = 8  # values that an error lists
+
+
+class Way(NamedTuple):
+    """A choice of options, and whether there is one classifier on them or several.
+
+    Attributes
+    ----------
+    choice : tuple of int
+        The option of each attribute.
+    by : int or None
+        The attribute of which each value has a classifier of its own, made of the rows that have it.
+    """
+
+    choice: tuple[int, ...]
+    by: int | None = None
+
+    @property
+    def of_others(self) -> tuple[int, ...]:
+        """The options of the attributes that classifiers have."""
+        return self.choice if self.by is None else self.choice[: self.by] + self.choice[self.by + 1 :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +126,27 @@ class Space:
     def n_classes(self) -> int:
         return len(self.class_domain)
 
+    def strata(self, attribute: int, option: int) -> tuple[Space, ...]:
+        """The rows of each value of an option, which may be none, as the other attributes see them."""
+        codes = self.options[attribute][option]
+        assert codes is not None
+        values = codes[self.codes[:, attribute]]
+        return tuple(
+            self._of_rows(values == value, attribute) for value in range(self.sizes[attribute][option])
+        )
+
+    def _of_rows(self, kept: Bools, without: int) -> Space:
+        """Some rows, and all attributes but one."""
+        return Space(
+            attributes=self.attributes[:without] + self.attributes[without + 1 :],
+            options=self.options[:without] + self.options[without + 1 :],
+            sizes=self.sizes[:without] + self.sizes[without + 1 :],
+            codes=np.delete(self.codes[kept], without, axis=1),
+            classes=self.classes[kept],
+            weights=self.weights[kept],
+            class_domain=self.class_domain,
+        )
+
     def public_places(self) -> Longs:
         """Each row as its values in all options of the menu, and its class: none depends on other rows."""
         places = [
@@ -118,6 +160,10 @@ class Space:
     def tuples(self, choice: Sequence[int]) -> int:
         """How many kinds of people a choice tells apart."""
         return math.prod(sizes[place] or 1 for sizes, place in zip(self.sizes, choice, strict=True))
+
+    def class_counts(self) -> Longs:
+        """How many people each class has."""
+        return np.bincount(self.classes, self.weights, self.n_classes).astype(np.int64)
 
     def counts(self, attribute: int, option: int) -> Longs | None:
         """How often each value of an option occurs with each class."""

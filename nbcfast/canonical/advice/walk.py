@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.measured import Measured, Meter
-from nbcfast.canonical.advice.search import Ranking
+from nbcfast.canonical.advice.space import Way
+from nbcfast.canonical.advice.strata_search import RankedWays
 from nbcfast.canonical.limits_of_answers import BROKEN
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Walk:
 
     Parameters
     ----------
-    ranking : Ranking
+    ways : RankedWays
     meter : Meter
     progress : callable or None
 
@@ -35,21 +36,21 @@ class Walk:
         The limit that was found broken first, of each of them.
     """
 
-    def __init__(self, ranking: Ranking, meter: Meter, progress: Progress | None) -> None:
-        self._ranking, self._meter, self._progress = ranking, meter, progress
-        self._following: Iterator[tuple[tuple[int, ...], object]] = ranking.best_first()
+    def __init__(self, ways: RankedWays, meter: Meter, progress: Progress | None) -> None:
+        self._ways, self._meter, self._progress = ways, meter, progress
+        self._following: Iterator[Way] = ways.best_first()
         self._solved: list[Measured] = []  # in the order of their worth
         self.n_looked_at = 0
         self.broken: Counter[str] = Counter()
 
     def _next(self) -> Measured | None:
-        for choice, _ in self._following:
-            measured = self._meter.measured(choice)
+        for way in self._following:
+            measured = self._meter.measured(way)
             self.n_looked_at += 1
             if measured.bits is not None:
                 self._solved.append(measured)
             if self._progress is not None:
-                self._progress(self.n_looked_at, self._ranking.n_leaves)
+                self._progress(self.n_looked_at, self._ways.n_leaves)
             return measured
         return None
 
@@ -73,7 +74,7 @@ class Walk:
         Of both kinds those that no other has fewer bits at; beyond the best so many are looked at as say
         something, and not all of the menu.
         """
-        above = [measured for measured in self._solved if measured.choice != best.choice]
+        above = [measured for measured in self._solved if measured.way != best.way]
         below: list[Measured] = []
         least = best.bits or 0.0
         for _ in range(FURTHER):
@@ -87,12 +88,12 @@ class Walk:
         for measured in above:  # from the most accurate down: each has to have fewer bits than those before
             if (measured.bits or 0.0) < lowest:
                 lowest = measured.bits or 0.0
-                kept.append(self._meter.measured(measured.choice, wholly=True))
+                kept.append(self._meter.measured(measured.way, wholly=True))
         return [*kept, best, *below]
 
     def _nothing(self) -> Infeasible:
         counts = ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in self.broken.most_common())
-        tried = "domains of the menu" if self._ranking.exhaustive else "domains that were found best"
+        tried = "domains of the menu" if self._ways.exhaustive else "domains that were found best"
         return Infeasible(
             f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
             "options, let more attributes be left out, or allow more",
