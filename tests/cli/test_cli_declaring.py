@@ -179,7 +179,7 @@ def test_verify_and_attack_put_raw_rows_into_sets(run, published, found):
     assert code == 1
     assert "value 'clerk' is not in the release" in printed
     assert (
-        "with --weights NAME, --null TEXT, --delimiter CHAR, --text NAME or --domain FILE or --group"
+        "with --weights NAME, --null TEXT, --delimiter CHAR, --text NAME, --domain FILE or --group NAME=FILE"
         in printed
     )
     code, printed, _ = run("verify", "out", "--against", "people.csv", "--group", "job=sets.csv")
