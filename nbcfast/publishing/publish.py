@@ -153,7 +153,8 @@ def publish(
     domains : mapping, or path of a JSON file, optional
         Declared values, bins and sets, and what is left out: ``{"sex": ["female", "male"], "age": {"edges":
         [0, 18, 65, None]}, "id": {"out": True}}``; see `nbcfast.domains.declared`, whose result it may be
-        too. Values that come from the rows are outside the guarantee, and the certificate says so.
+        too, or the `document` of an advice. Values that come from the rows are outside the guarantee, and the
+        certificate says so, also of columns that stand here and are named in ``"from_rows"``.
     menu : Menu, mapping, or path of a JSON file, optional
         In place of `domains`: for each attribute a list of options, fixed in advance, see
         `nbcfast.canonical.advise`. The best domain that keeps the limits is published on; `advice` of the

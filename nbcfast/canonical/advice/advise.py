@@ -79,7 +79,8 @@ def advise(
     menu : Menu, mapping, or path of a JSON file, optional
         For each attribute a list of options; columns that it does not name are left out. An entry of the
         class, a single list of values, declares it. By default one that is ready-made, from the table
-        itself: see `nbcfast.domains.ready_made`.
+        itself, see `nbcfast.domains.ready_made`: it was not fixed in advance, so values are published as not
+        declared, and nothing bounds what the choice tells.
     max_bits : float, optional
         The most bits a weight. None, here and below: no such limit.
     max_found : int, optional
