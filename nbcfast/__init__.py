@@ -26,6 +26,7 @@ from nbcfast.table import SUPPRESSED, Interval, Table, concat
 from nbcfast.views import Viewset, count
 
 if _TYPE_CHECKING:
+    from nbcfast.canonical import advise
     from nbcfast.equivalence import compare, margin
     from nbcfast.published import Certificate, Release
     from nbcfast.publishing import publish
@@ -40,6 +41,7 @@ __all__ = [
     "Release",
     "Table",
     "Viewset",
+    "advise",
     "compare",
     "concat",
     "count",
@@ -56,6 +58,7 @@ __all__ = [
 _ROOMS = {
     "Certificate": "published",
     "Release": "published",
+    "advise": "canonical",
     "compare": "equivalence",
     "load": "verification",
     "margin": "equivalence",
