@@ -433,3 +433,15 @@ def test_an_error_of_progress_ends_the_search():
 
     with pytest.raises(KeyboardInterrupt):
         Candidates(*drawn(SEED)).search(threads=2, progress=stop)
+
+
+def test_options_that_take_too_much_memory_are_refused_before_any_is_made():
+    values = np.arange(2_000)
+    options = [values // width for width in range(1, 201)]
+    arguments = (values[:, np.newaxis], values % 2, [options], 2)
+    with pytest.raises(nbcfast.Infeasible, match="take 80,000,000 numbers, and 67,108,864 are held"):
+        Candidates(*arguments, folds=100)
+    menu = {"age": [{"edges": [None, cut, None]} for cut in range(1, 1_001)]}
+    table = {"age": np.arange(40_000), "ill": np.arange(40_000) % 2}
+    with pytest.raises(nbcfast.Infeasible, match="take 40,000,000 numbers, and 33,554,432 are held"):
+        nbcfast.canonical.advise(table, "ill", menu)

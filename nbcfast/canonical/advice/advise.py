@@ -132,7 +132,8 @@ def advise(
     ValueError, TypeError
         If an argument is not as described, or a row has a value that an option has no place for.
     Infeasible
-        If no domain of the menu keeps the limits; `best` says how many break which.
+        If no domain of the menu keeps the limits; `best` says how many break which. Or if a column has so
+        many options and values that they do not fit into memory.
 
     Examples
     --------

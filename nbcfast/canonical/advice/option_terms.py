@@ -10,11 +10,14 @@ import numpy as np
 
 from nbcfast._advise import MOST_WEIGHT, Choices
 from nbcfast._core.dtypes import Array, Floats, Int32s, Longs, Places
+from nbcfast._core.errors import Infeasible
 from nbcfast.views.integers import logarithms
 
 MOST_FOLDS = 100
 UNIT = 2.0**30  # logarithms are multiples of 1 / UNIT: sums of them are exact in doubles, in any order
 SINGLE = 2.0**-24  # what rounding to float32 changes, relatively
+# Numbers that the options of all attributes are made of, and that the kernel's tables have: below some GB.
+MOST_MAPPED, MOST_TERMS = 1 << 25, 1 << 26
 MOST_BITS, SUM_BITS = 24, 51  # of one loss behind the point; of all losses together
 
 
@@ -195,6 +198,8 @@ def terms_of(
 ) -> OptionTerms:
     """The kernel's tables for these rows, of which attribute a has codes below `sizes[a]`."""
     n = max(n_folds, 1)
+    offered = zip(maps, sizes, strict=True)
+    expect_room(sum(len(options) * size for options, size in offered) * n * n_classes, MOST_TERMS)
     class_counts = learnt_from(np.zeros_like(rows.folds), 1, rows, n_classes, n_folds)[0]
     total = class_counts.sum(axis=1, keepdims=True)
     priors = log_shares_of(class_counts, np.broadcast_to(total, class_counts.shape))
@@ -243,6 +248,16 @@ def terms_of(
         *(bits, dropped_bits, weight, len(rows.classes), n_classes, tuple(sizes)),
         *(rows, maps, of_options),
     )
+
+
+def expect_room(numbers: int, most: int) -> None:
+    """Infeasible where a menu takes more numbers than fit: options times values, before any is made."""
+    if numbers > most:
+        raise Infeasible(
+            f"the options of the menu on these values take {numbers:,} numbers, and {most:,} are held: offer "
+            "fewer options of columns with many values, or fewer folds",
+            {"numbers": numbers},
+        )
 
 
 def checked_weight(weights: Longs) -> None:

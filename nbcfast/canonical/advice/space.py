@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Longs
-from nbcfast.canonical.advice.option_terms import refined
+from nbcfast.canonical.advice.option_terms import MOST_MAPPED, expect_room, refined
 from nbcfast.canonical.exchanges import PeopleRows
 from nbcfast.domains import Menu
 from nbcfast.table.domain import Domain
@@ -80,6 +80,8 @@ class Space:
         ValueError
             If there are no rows, a column is missing, or options have no place for values that rows have:
             all of these at once.
+        Infeasible
+            If a column has so many options and values that they do not fit into memory.
         """
         attributes = menu.attributes
         if not attributes:
@@ -89,6 +91,8 @@ class Space:
             raise ValueError(f"menu: the table has no column {', '.join(map(repr, missing[:MOST_NAMED]))}")
         if table.n_rows == 0:
             raise ValueError("table: no rows")
+        places = (len(menu.options[name]) * len(table.column(name).domain) for name in attributes)
+        expect_room(sum(places), MOST_MAPPED)
         homeless: list[str] = []
         options, sizes, columns = [], [], {}
         for name in attributes:
