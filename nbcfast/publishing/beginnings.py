@@ -38,19 +38,24 @@ def header_of(file: Path, delimiter: str | None) -> list[str] | None:
             return list(import_module("pyarrow.parquet").read_schema(file).names)
         return None
     with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, UnicodeDecodeError):
-        header = _first_bytes(file, LONGEST_HEADER, until=b"\n").decode("utf-8-sig")
-        return next(csv.reader([header], delimiter=_mark(file, delimiter)), [])
+        header = _first_bytes(file, LONGEST_HEADER, line=True).decode("utf-8-sig")
+        return next(csv.reader(io.StringIO(header, newline=""), delimiter=_mark(file, delimiter)), [])
     return None
 
 
-def _first_bytes(file: Path, most: int, until: bytes | None = None) -> bytes:
-    """The first bytes of a file, decompressed: so many, or up to some byte."""
+def _first_bytes(file: Path, most: int, line: bool = False) -> bytes:
+    """The first bytes of a file, decompressed: so many, or those of its first line of fields."""
     read = bytearray()
+    start = quotes = 0
     with open_file(str(file), "utf8") as (source, _):
         while len(read) < most and (block := source.read(BLOCK)):
             read += block
-            if until is not None and until in block:
-                return bytes(read[: read.index(until) + 1])
+            # A line ends where no quote is open, as a quoted name may have lines of its own.
+            while line and (end := read.find(b"\n", start)) >= 0:
+                quotes += read.count(b'"', start, end)
+                start = end + 1
+                if quotes % 2 == 0:
+                    return bytes(read[:start])
     return bytes(read[:most])
 
 

@@ -157,3 +157,18 @@ def test_names_that_a_terminal_takes_for_commands_are_escaped(tmp_path):
     (said,) = remark(path)
     assert "\x1b" not in said
     assert nbcfast.read_csv(path).n_rows == 6
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_quoted_name_may_have_lines(run, tmp_path, ending):
+    file = tmp_path / "a.csv"
+    rows = ["x,1,no", "y,2,yes", "x,2,no", "y,1,yes", "x,1,yes", "y,2,no"] * 30
+    file.write_text(ending.join(['"b\n""c""",n,ill', *rows, ""]), encoding="utf-8", newline="")
+    assert header_of(file, None) == ['b\n"c"', "n", "ill"] == list(nbcfast.read_csv(file).names)
+    domain, out = tmp_path / "domain.json", tmp_path / "out"
+    asked = ("--min-flip", "none", "--max-found", "none")
+    code, _, errors = run("advise", file, "--class", "ill", *asked, "--out", domain)
+    assert (code, errors) == (0, "")
+    asked += ("--amplification", "4", "--domain", domain, "--out", out, "--accept-answers")
+    code, _, errors = run("publish", file, "--class", "ill", *asked)
+    assert (code, errors) == (0, "")
