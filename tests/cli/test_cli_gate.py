@@ -199,10 +199,10 @@ class TestNames:
 
 class TestCommands:
     def test_no_file_is_named_that_is_there(self, folder):
-        assert asked_again._free("domain.json") == "domain.json"
+        assert asked_again.free("domain.json") == "domain.json"
         Path("domain.json").touch()
         Path("domain-2.json").touch()
-        assert asked_again._free("domain.json") == "domain-3.json"
+        assert asked_again.free("domain.json") == "domain-3.json"
 
     def test_what_goes_with_powers_alone_is_not_kept(self, run, folder):
         _, printed, _ = run(*shlex.split(REFUSED), "--method", "safetytransform", "--no-gauge")

@@ -33,12 +33,21 @@ OPTIONS = st.dictionaries(st.sampled_from([*WORDS, "level", "out", "bin"]), JSON
 TABLE = nbcfast.Table({"age": [1, 2, None], "x": ["a", "2000-06-01", "b"], "y": [True, False, True]})
 
 
+COLUMNS = st.dictionaries(st.sampled_from(["age", "x", "y"]), OPTIONS, max_size=3)
+NAMES = st.lists(st.sampled_from(["age", "x", "y"]) | JSON, max_size=3) | JSON
+
+
 def one_line(error):
     assert str(error)
     assert "\n" not in str(error)
 
 
-@given(st.dictionaries(st.sampled_from(["age", "x", "y"]), OPTIONS, max_size=3))
+@given(
+    COLUMNS
+    | st.fixed_dictionaries(
+        {"domain": COLUMNS | JSON, "from_rows": NAMES}, optional={"advice": JSON | st.just({"menu": "0"})}
+    )
+)
 def test_domains(document):
     try:
         declared(document).applied(TABLE)

@@ -8,7 +8,7 @@ from table_cases import columns
 from nbcfast import SUPPRESSED, Table, concat
 from nbcfast.reference import table as reference
 from nbcfast.table import Domain
-from nbcfast.table.encode import DomainBuilder
+from nbcfast.table.encode import Column, DomainBuilder
 
 
 def test_a_domain_that_was_found_can_be_declared():
@@ -16,6 +16,14 @@ def test_a_domain_that_was_found_can_be_declared():
     declared = found.as_declared()
     assert (declared.declared, declared.values, declared == found) == (True, found.values, True)
     assert Table({"x": [1]}).column("x").domain.declared is False
+
+
+def test_a_domain_that_was_declared_can_be_taken_for_one_of_rows():
+    declared = Domain.of([3, 1, 2, None])
+    found = declared.as_undeclared()
+    assert (found.declared, found.values, found == declared) == (False, (3, 1, 2, None), True)
+    table = Table.from_columns({"x": Column(np.array([2, 0], np.uint8), found)}, None, 2)
+    assert table.take([0]).domain("x") == (2,)
 
 
 @given(columns(), columns())
