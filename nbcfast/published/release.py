@@ -202,7 +202,7 @@ class Release(Published):
         Examples
         --------
         >>> from tempfile import TemporaryDirectory
-        >>> from nbcfast.release import load
+        >>> from nbcfast import load
         >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
         >>> release = Release(views, Certificate(amplification=4, tuples=2))
         >>> with TemporaryDirectory() as folder:

@@ -122,7 +122,7 @@ def verify(
     --------
     >>> import nbcfast
     >>> from tempfile import TemporaryDirectory
-    >>> from nbcfast.release import Certificate, Release
+    >>> from nbcfast import Certificate, Release
     >>> views = nbcfast.Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
     >>> with TemporaryDirectory() as folder:
     ...     Release(views, Certificate(amplification=2, tuples=2)).save(folder)
