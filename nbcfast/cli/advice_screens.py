@@ -72,7 +72,7 @@ class AdviceScreen:
             columns = " or ".join(map(label, advice.strata))
             of_menu = (
                 f"of {advice.menu.n_choices:,} domains, for one classifier or one for each value of "
-                f"{columns}, {how} is for {self.classifiers(best)} and"
+                f"{columns}, {how} has {self.classifiers(best)} and"
             )
         return (
             f"{printable(str(self.file))}, {label(self.class_name)}: {of_menu} "

@@ -147,7 +147,7 @@ def advise_verb(
         alpha=added,
         epsilon=votes,
         blocks=blocks,
-        strata=() if strata is None else names_in(strata),
+        strata=() if strata is None else names_in(strata, "--strata"),
     )
     offered = None if menu is None else Menu.read(menu, class_name, OPTIONS)
     if menu is not None and (declaring.declared is not None or columns is not None):

@@ -60,6 +60,60 @@ def test_the_next_command_that_is_printed_works(run, folder):
     assert (folder / "release" / "certificate.json").is_file()
 
 
+def test_strata_are_tried_too_and_the_command_that_is_printed_publishes_them(run, folder):
+    menu = str(EXAMPLES / "patients-menu.json")
+    (folder / "patients.csv").write_bytes((EXAMPLES / "patients.csv").read_bytes())
+    asked = ("advise", "patients.csv", "--class", "diagnosis", "--menu", menu, "--max-bits", "5")
+    code, printed, _ = run(*asked, "--strata", "age,glucose", "--out", "domain.json")
+    assert code == 0
+    assert (
+        "of 1,944 domains, for one classifier or one for each value of age or glucose, the best has one for "
+        "each value of age and tells 108 kinds of people apart; it answers 90.06% right"
+    ) in printed
+    assert "what its answers give away, all classifiers together (for you alone)" in printed
+    assert "3, a classifier each" in printed
+    assert "chosen, by age" in printed
+    assert (
+        "Not tried is a classifier for each value of 'glucose', option 1 of the menu: 'low' has none"
+        in printed
+    )
+    assert "tells at most 12.6 bits" in printed
+    command = printed.splitlines()[-1].split("nbcfast ", 1)[1]
+    assert "--by age" in command
+    assert run(*shlex.split(command))[0] == 0
+    code, printed, _ = run("verify", "release", "--menu", menu)
+    assert code == 0
+    assert (
+        "with it one for each value of age, of one classifier for all and one for each value of age"
+        in " ".join(printed.split())
+    )
+    publish = (
+        "publish",
+        "patients.csv",
+        "--class",
+        "diagnosis",
+        "--amplification",
+        "4",
+        "--domain",
+        "domain.json",
+    )
+    code, _, errors = run(*publish, "--out", "another")
+    assert code == 2
+    assert "the column whose values have a classifier each was 'age', got none" in errors
+
+
+def test_with_strata_one_classifier_may_be_best_and_the_screen_says_so(run, found, folder):
+    code, printed, _ = run(*ASKED, "--strata", "age")
+    assert code == 0
+    assert "the best has one classifier and tells" in printed
+    assert "chosen, one classifier" in printed
+    said = found(*ASKED, "--strata", "age")
+    assert said["best"]["by_column"] is None
+    assert (said["advice"]["strata"], said["advice"]["by_column"]) == (["age"], None)
+    command = printed.splitlines()[-1].split("nbcfast ", 1)[1]
+    assert "--by" not in command
+
+
 def test_nothing_is_written_where_no_domain_keeps_the_limits(run, folder):
     fine = {"glucose": [["low", "normal", "raised", "high"]]}
     (folder / "fine.json").write_text(json.dumps(fine), encoding="utf-8")
@@ -185,6 +239,9 @@ def test_a_menu_of_what_nobody_checked_is_not_fixed_in_advance(run, folder):
         (("--columns", "age"), "--menu says what each column may be"),
         (("--folds", "1"), "folds"),
         (("--max-bits", "many"), "--max-bits"),
+        (("--strata", "sex"), "--strata must be attributes of the menu, got 'sex'"),
+        (("--strata", "age,age"), "--strata"),
+        (("--strata", "age", "--votes", "1"), "no strata"),
         (("--blocks", "5"), "epsilon goes with blocks"),
         (("--votes", "-1"), "epsilon"),
         (("--on", "absent.csv"), "absent.csv"),
