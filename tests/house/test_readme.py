@@ -78,7 +78,12 @@ def test_every_public_name_is_in_the_reference():
     assert door == {name for name in nbcfast.__all__ if callable(getattr(nbcfast, name))}
     for room, names in rooms.items():
         module = importlib.import_module(room)
-        own = {name for name in module.__all__ if name not in nbcfast.__all__}
+        # A room may have another thing of the same name: associations.advise is of projections.
+        own = {
+            name
+            for name in module.__all__
+            if name not in nbcfast.__all__ or getattr(module, name) is not getattr(nbcfast, name)
+        }
         assert names == own, room
     assert {f"nbcfast.{room}" for room in nbcfast._PUBLIC} - set(rooms) == FACADES
 
