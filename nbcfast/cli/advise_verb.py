@@ -46,7 +46,7 @@ from nbcfast.views.smoothing import constant
 )
 @click.option(
     "--folds",
-    type=Whole(0, 1000),
+    type=Whole(0, 100),
     default=5,
     show_default=True,
     help="Parts of the rows, each judged by a classifier of the others; 0: by one that has seen them.",

@@ -150,8 +150,21 @@ def test_other_rows_choose_and_ones_own_are_measured():
     assert chosen.rows == "other"
     assert chosen.here.choice == alone.best.choice
     assert chosen.here.correct != alone.best.correct
-    swapped = advise(other, "ill", MENU, on=other, classes=CLASSES)
-    assert swapped.document == chosen.document  # the table has no part in it
+    third = advise(people(200, 3), "ill", MENU, on=other, classes=CLASSES)
+    assert third.document == chosen.document  # the table has no part in it
+
+
+def test_the_rows_of_the_table_are_no_other_rows():
+    rows = {**people(300, 1), "number": list(range(300))}
+    menu = {**MENU, "number": [{"edges": [None, 100, None]}, {"out": True}]}
+    part = {name: list(values)[:200] for name, values in rows.items()}
+    back = {name: list(values)[::-1] for name, values in rows.items()}
+    for on in (rows, back, part):
+        with pytest.raises(ValueError, match=r"^on must have other rows than the table, got the same"):
+            advise(rows, "ill", menu, on=on, classes=CLASSES)
+    table = nbcfast.Table(people(300, 1))
+    with pytest.raises(ValueError, match=r"^on must have other rows"):
+        advise(table, "ill", MENU, on=table, classes=CLASSES)
 
 
 def test_what_is_told_of_the_choice():

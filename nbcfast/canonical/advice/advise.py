@@ -15,6 +15,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import Number, Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
+from nbcfast.attack.membership import expect_others
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter
 from nbcfast.canonical.advice.results import Advice, DomainChoice
@@ -97,8 +98,8 @@ def advise(
         Rows are dealt into so many parts, and each is answered by a classifier of the others; 0: by one that
         has seen it.
     on : Table, or what it is made of, optional
-        As `table`. Choose on these rows alone: the choice then tells nothing about those of `table`, where
-        the chosen domain is only measured.
+        As `table`, of other rows. Choose on these alone: the choice then tells nothing about those of
+        `table`, where the chosen domain is only measured.
     strata : sequence of str
         Public columns, fixed in advance, each of which may select: besides one classifier for all there may
         be one for each value of such a column, made of the rows with it alone (see `release_by`), with the
@@ -161,6 +162,8 @@ def advise(
     columns = expect_columns(strata, offered)
     private = _with_classes(private, class_name, offered, classes)
     others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
+    if others is not None:
+        _expect_others(private, others, [*offered.attributes, class_name])
     rows = private if others is None else others
     basis = _Basis.of(rows, class_name, offered, folds, limits, threads, added)
     if epsilon is not None or blocks is not None:
@@ -324,6 +327,18 @@ def _offered(
     if menu is None:
         return ready_made(table, class_name)
     return menu if isinstance(menu, Menu) else Menu.read(menu, class_name)
+
+
+def _expect_others(table: Table, others: Table, columns: Sequence[str]) -> None:
+    """ValueError if these rows are the private ones, or mostly: then the choice tells of them."""
+    present = [name for name in columns if name in table.names and name in others.names]
+    try:
+        expect_others(table, others, present)
+    except ValueError:
+        raise ValueError(
+            "on must have other rows than the table, got the same, or mostly the same ones: a choice by "
+            "these is one by the private rows, and tells of them"
+        ) from None
 
 
 def _with_classes(table: Table, class_name: str, menu: Menu, classes: Sequence[object] | None) -> Table:
