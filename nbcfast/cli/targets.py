@@ -38,6 +38,7 @@ def check_targets(
     `folder` is that of --out; `files` are others by their options.
     """
     read = [Path(path) for path in private if path is not None]
+    _keep_apart_from_each_other(files)
     for option, file in files.items():
         if file is None:
             continue
@@ -66,6 +67,17 @@ def check_targets(
         check_file(file, overwrite, ASK)
     if folder is not None:
         check_folder(folder, overwrite, ASK)
+
+
+def _keep_apart_from_each_other(files: Mapping[str, Path | None]) -> None:
+    """Refuse two files of which the second would be written over the first."""
+    options: dict[str, str] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        other = options.setdefault(os.path.realpath(file), option)
+        if other != option:
+            raise ValueError(f"{option} and {other} must be two files, got {str(file)!r} for both")
 
 
 def _holds(folder: Path, path: Path) -> bool:

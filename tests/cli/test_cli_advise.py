@@ -278,3 +278,14 @@ def test_weights_are_people(found, folder):
     )
     assert weighted["best"] == plain["best"]
     assert weighted["domain"] == plain["domain"]
+
+
+@pytest.mark.parametrize(
+    "options", [("--out", "--plot"), ("--out", "--write-menu"), ("--plot", "--write-menu")]
+)
+def test_two_files_are_not_written_to_one_place(run, folder, options):
+    one, other = options
+    code, printed, errors = run(*ASKED, one, "a.json", other, folder / "." / "a.json", "--overwrite")
+    assert (code, printed) == (2, "")
+    assert f"{other} and {one} must be two files, got" in errors
+    assert not (folder / "a.json").exists()
