@@ -29,6 +29,8 @@ ALIASES = {
     "hierarchies": "--hierarchy",
     "class_name": "--class",
     "error": "--error",
+    "on": "--on",
+    "epsilon": "--votes",
 }
 PYTHON = {"binarise() it, or use a KaryScheme": "--binarise cuts it in two, and --k-ary takes it as it is"}
 

@@ -242,9 +242,10 @@ def test_a_menu_of_what_nobody_checked_is_not_fixed_in_advance(run, folder):
         (("--strata", "sex"), "--strata must be attributes of the menu, got 'sex'"),
         (("--strata", "age,age"), "--strata"),
         (("--strata", "age", "--votes", "1"), "no strata"),
-        (("--blocks", "5"), "epsilon goes with blocks"),
-        (("--votes", "-1"), "epsilon"),
+        (("--blocks", "5"), "nbcfast: --votes goes with blocks"),
+        (("--votes", "-1"), "--votes"),
         (("--on", "absent.csv"), "absent.csv"),
+        (("--on", "patients.csv"), "nbcfast: --on must have other rows than the table"),
     ],
 )
 def test_what_is_refused(run, folder, more, text):
