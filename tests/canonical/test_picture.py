@@ -162,3 +162,15 @@ def test_the_same_points_give_the_same_picture():
 def test_points_without_a_place_are_refused(change):
     with pytest.raises(ValueError, match="points must have finite bits and accuracy"):
         front_svg([COARSE._replace(**change)], None, Limits())
+
+
+def test_shares_of_two_decimals_do_not_cover_the_words_beside_them():
+    """At 12 pixels a digit is about 7.6 wide, and the words that are turned reach to 21."""
+    near = [COARSE._replace(accuracy=accuracy) for accuracy in (0.8472, 0.85)]
+    ends = [
+        (float(text.get("x")), text.text)
+        for text in drawn(near, near[1], Limits()).iter(f"{SVG}text")
+        if re.fullmatch(r"[0-9.]+ %", text.text or "")
+    ]
+    assert "84.75 %" in [words for _, words in ends]
+    assert all(end - 7.2 * len(words) > 21 for end, words in ends)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from nbcfast.canonical.limits_of_answers import Limits
 
 WIDTH, HEIGHT = 720, 440
-LEFT, RIGHT, TOP, BOTTOM = 76, 24, 64, 104  # margins, in which titles, numbers and the legend stand
+LEFT, RIGHT, TOP, BOTTOM = 84, 24, 64, 104  # margins, in which titles, numbers and the legend stand
 MOST_TICKS = 7
 LETTER = 6.2  # about the width of a character of a label
 LONGEST_LINE = 110  # characters of the limits in words
