@@ -209,6 +209,11 @@ class AdviceScreen:
                 "e^(2 epsilon). Limits had no part in it. That is said of the choice alone, and of nothing "
                 "else that is published."
             )
+            if self.out is None and advice.epsilon is not None:
+                said.append(
+                    "Without --out this draw is not kept: the command below draws once more, which tells as "
+                    f"much again, so that both have epsilon {2 * advice.epsilon}."
+                )
         elif advice.rows == "other":
             so = ", and so the choice tells nothing of yours" if advice.fixed_in_advance else ""
             said.append(
@@ -225,6 +230,16 @@ class AdviceScreen:
                 f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
                 "bits beside the answers, and the certificate says so. --on OTHER chooses on other rows, and "
                 "tells nothing."
+            )
+        own = advice.best if advice.here is None else advice.here
+        if not own.keeps:
+            broken = ", ".join(BROKEN[name] for name in own.broken) or "not all was measured"
+            said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
+        if any(math.isinf(choice.log_loss) for choice in advice.front):
+            said.append(
+                "A log-loss is infinite where a classifier gives somebody's class no probability at all, as "
+                "no row that it was made of has his class and one of his values. No count that is published "
+                "is 0."
             )
         said.append(
             "These are the attacks that were tried, and this is not differential privacy: whoever knows "

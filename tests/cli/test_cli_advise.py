@@ -1,6 +1,7 @@
 """`advise`, and `publish --menu`: from a table and a menu to a domain that keeps the limits."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from xml.etree import ElementTree
@@ -160,6 +161,14 @@ def test_other_rows_choose_and_the_screen_says_what_that_means(run, found, folde
 def test_votes_are_said_to_be_private_and_of_the_choice_alone(run, found, folder):
     code, printed, _ = run(*ASKED, "--votes", "50", "--blocks", "8")
     assert (code, "Votes choose with epsilon 50" in printed) == (0, True)
+    assert "draws once more" in printed
+    assert "both have epsilon 100." in printed
+    assert "publish will refuse it" not in printed
+    fine = {"glucose": [["low", "normal", "raised", "high"]], "diagnosis": MENU["diagnosis"]}
+    (folder / "fine.json").write_text(json.dumps(fine), encoding="utf-8")
+    kept = run(*ASKED[:-1], "fine.json", "--votes", "50", "--out", "drawn.json")[1]
+    assert "draws once more" not in kept
+    assert re.search(r"does not keep the limits \(.*values of one class.*\): publish will refuse it", kept)
     said = found(*ASKED, "--votes", "1/2")
     assert (said["advice"]["by"], said["advice"]["epsilon"], said["advice"]["blocks"]) == (
         "votes",
@@ -290,3 +299,19 @@ def test_two_files_are_not_written_to_one_place(run, folder, options):
     assert (code, printed) == (2, "")
     assert f"{other} and {one} must be two files, got" in errors
     assert not (folder / "a.json").exists()
+
+
+def test_an_infinite_log_loss_is_explained(run, folder):
+    """Of one value no row of the other parts has the class of the one who is judged."""
+    rows = [
+        "job,age,ill",
+        *(f"cook,{1 + i % 2},{'no' if i % 3 else 'yes'}" for i in range(60)),
+        "smith,1,yes",
+    ]
+    (folder / "few.csv").write_text("\n".join([*rows, *["smith,1,no"] * 9]) + "\n", encoding="utf-8")
+    (folder / "few.json").write_text('{"job": [["cook", "smith"]], "age": [[1, 2]]}', encoding="utf-8")
+    limits = [f"--{name}" for name in ("max-bits", "max-found", "min-flip", "max-one-class")]
+    unlimited = [word for name in limits for word in (name, "none")]
+    code, printed, _ = run("advise", "few.csv", "--class", "ill", "--menu", "few.json", *unlimited)
+    assert (code, " infinite " in printed, "A log-loss is infinite where" in printed) == (0, True, True)
+    assert "A log-loss is infinite where" not in run(*ASKED)[1]
