@@ -257,7 +257,10 @@ def publish_strata(
 ) -> int:
     """A classifier for each value of a column; the exit code."""
     if asked["menu"] is not None:
-        raise ValueError("--menu does not go with --by: advise a domain, and give it with --domain")
+        raise ValueError(
+            "--menu does not go with --by: advise a domain, of a menu that cannot leave the column of --by "
+            "out, and give it with --domain"
+        )
     reading, by, out = asked["reading"], asked["by"], outputs.out
     assert by is not None
     prepared = prepare_by(

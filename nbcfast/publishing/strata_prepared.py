@@ -12,7 +12,7 @@ from nbcfast._wire.release_words import undeclared_text
 from nbcfast._wire.strata_form import of_strata
 from nbcfast.canonical import Limits
 from nbcfast.canonical.by_strata import from_rows, split, views_by
-from nbcfast.domains import Declarations, Declared
+from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.gate import GateFinding
@@ -85,6 +85,9 @@ def prepare_by(
         missing = NoColumnError(error.name, error.present, named)
         missing.file = error.file
         raise missing from None
+    known = None if domains is None else declared(domains, caller.words)
+    if known is not None and by in known.out:
+        raise ValueError(f"{named}: column {by!r} is left out, by {known.place(by)}")
     if by not in whole.views.attributes:
         raise NoColumnError(by, whole.views.attributes, named)
     return _split(whole, by)

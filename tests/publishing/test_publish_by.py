@@ -150,6 +150,11 @@ def test_what_does_not_go_with_it_is_named(name):
         nbcfast.publish(PEOPLE, "ill", 4, **options)
 
 
+def test_a_column_that_the_domain_leaves_out_is_not_said_to_be_missing():
+    with pytest.raises(ValueError, match=r"^by: column 'town' is left out, by domains"):
+        nbcfast.publish(PEOPLE, "ill", 4, by="town", domains={**DOMAINS, "town": {"out": True}})
+
+
 def test_a_stratum_that_cannot_be_published_is_named():
     with pytest.raises(Infeasible, match=r"^stratum town = b: "):
         nbcfast.publish(declared(), "ill", 4, by="town", rows=3)
