@@ -304,7 +304,8 @@ def entry_of(entry: object, where: str, read: Callable[[str], str]) -> Option | 
             return found
         entry = found
     if isinstance(entry, list | tuple) and any(isinstance(value, list | tuple | Mapping) for value in entry):
-        raise ValueError(f"{where}: expected plain values, got {shown(entry)}")
+        menu = "; several options stand in a menu" if any(isinstance(one, Mapping) for one in entry) else ""
+        raise ValueError(f"{where}: expected plain values, got {shown(entry)}{menu}")
     values = entry.get("values") if isinstance(entry, Mapping) else entry
     if isinstance(values, list | tuple) and any(
         isinstance(value, Interval) or value is SUPPRESSED for value in values

@@ -254,3 +254,10 @@ def test_what_is_declared_twice_is_refused():
 def test_what_is_no_declaration_is_refused(domains):
     with pytest.raises((TypeError, ValueError), match="domains"):
         declared(domains)
+
+
+def test_a_menu_that_is_given_for_a_domain_is_named():
+    with pytest.raises(ValueError, match=r"expected plain values, got .*; several options stand in a menu$"):
+        declared({"sex": [["f", "m"], {"out": True}]})
+    with pytest.raises(ValueError, match=r"expected plain values, got \[\[1\]\]$"):
+        declared({"sex": [[1]]})
