@@ -25,7 +25,7 @@ def rows_of(table: AnyTable, class_name: str | None, views: Viewset) -> PeopleRo
     """The distinct rows of the table that the views count, in an order that is theirs and not the table's."""
     table = table_of(table, "table")
     if class_name is None:
-        raise ValueError("class_name must name the class column of the table")
+        raise ValueError("class_name must name the class column of the table, got None")
     if table.n_rows == 0:
         raise ValueError("table: no rows")
     names = [*views.attributes, class_name]
