@@ -94,8 +94,9 @@ class Walk:
     def _nothing(self) -> Infeasible:
         counts = ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in self.broken.most_common())
         tried = "domains of the menu" if self._ways.exhaustive else "domains that were found best"
+        fewer = "" if self._ways.exhaustive else ", or offer so few attributes that all domains can be tried"
         return Infeasible(
             f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
-            "options, let more attributes be left out, or allow more",
+            f"options, let more attributes be left out, or allow more{fewer}",
             {"domains": self.n_looked_at, **self.broken},
         )
