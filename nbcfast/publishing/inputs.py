@@ -165,7 +165,7 @@ def counts_of(
         if named_people(size, table.n_rows, max_values, publishing):
             raise ValueError(
                 f"column {name!r} has {size:,} values in {table.n_rows:,} rows and so names people: leave it "
-                f"out ({words.left_out(name)}), or put its values into bins or sets"
+                f"out ({words.left_out(name)}), or put its values into bins or sets; advise finds which"
             )
         if size > max_values:
             raise ValueError(

@@ -256,6 +256,6 @@ def test_a_column_that_names_people_is_refused_with_the_option(run, here):
     assert (code, printed) == (2, "")
     assert errors == (
         "nbcfast: column 'id' has 2,000 values in 2,000 rows and so names people: leave it out (--leave-out "
-        "id), or put its values into bins or sets\n"
+        "id), or put its values into bins or sets; advise finds which\n"
     )
     assert run("publish", "many.csv", *PUBLISH[2:], "--out", "out", "--leave-out", "id")[0] == 0
