@@ -15,6 +15,8 @@ from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import DomainChoice
 from nbcfast.canonical.limits_of_answers import BROKEN
 from nbcfast.cli.asked_again import COARSER, asked, free
+from nbcfast.cli.limits_asked import OPTIONS as LIMITS
+from nbcfast.cli.limits_asked import name_of
 from nbcfast.cli.printing import listing, remarked, show
 from nbcfast.publishing.words import label
 
@@ -254,7 +256,7 @@ class AdviceScreen:
         publish = asked(
             context,
             "publish",
-            only=(*READING, "alpha"),
+            only=(*READING, "alpha", *map(name_of, LIMITS)),
             more=["--amplification", "4", "--domain", domain, *by, "--out", "release"],
         )
         if not self.advice.fixed_in_advance:
