@@ -178,6 +178,26 @@ class AdviceScreen:
     def remarks(self) -> list[str]:
         """What the owner should know of the choice."""
         advice = self.advice
+        said = [*self._of_the_menu(), *self._of_the_rule()]
+        own = advice.best if advice.here is None else advice.here
+        if not own.keeps:
+            broken = ", ".join(BROKEN[name] for name in own.broken) or "not all was measured"
+            said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
+        if any(math.isinf(choice.log_loss) for choice in advice.front):
+            said.append(
+                "A log-loss is infinite where a classifier gives somebody's class no probability at all, as "
+                "no row that it was made of has his class and one of his values. No count that is published "
+                "is 0."
+            )
+        said.append(
+            "These are the attacks that were tried, and this is not differential privacy: whoever knows "
+            "other rows, or a second release, may learn more."
+        )
+        return said
+
+    def _of_the_menu(self) -> list[str]:
+        """What there was to choose from."""
+        advice = self.advice
         said = []
         if not advice.fixed_in_advance:
             names = ", ".join(map(label, advice.menu.undeclared))
@@ -204,6 +224,11 @@ class AdviceScreen:
                 "The menu has more domains than can be tried one by one: this is the best found, and there "
                 "may be a better one."
             )
+        return said
+
+    def _of_the_rule(self) -> list[str]:
+        """By what it was chosen, and what that tells."""
+        advice, said = self.advice, list[str]()
         if advice.by == "votes":
             said.append(
                 f"Votes choose with epsilon {advice.epsilon}: to add or remove a person changes the "
@@ -222,31 +247,12 @@ class AdviceScreen:
                 f"The domain was chosen on other rows{so}. On yours it is measured in the last line of the "
                 "table, and by publish once more."
             )
-            if advice.here is not None and not advice.here.keeps:
-                broken = ", ".join(BROKEN[name] for name in advice.here.broken) or "not all was measured"
-                said.insert(
-                    0, f"On your rows it does not keep the limits ({broken}): publish will refuse it."
-                )
         elif advice.fixed_in_advance:
             said.append(
                 f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
                 "bits beside the answers, and the certificate says so. --on OTHER chooses on other rows, and "
                 "tells nothing."
             )
-        own = advice.best if advice.here is None else advice.here
-        if not own.keeps:
-            broken = ", ".join(BROKEN[name] for name in own.broken) or "not all was measured"
-            said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
-        if any(math.isinf(choice.log_loss) for choice in advice.front):
-            said.append(
-                "A log-loss is infinite where a classifier gives somebody's class no probability at all, as "
-                "no row that it was made of has his class and one of his values. No count that is published "
-                "is 0."
-            )
-        said.append(
-            "These are the attacks that were tried, and this is not differential privacy: whoever knows "
-            "other rows, or a second release, may learn more."
-        )
         return said
 
     def steps(self) -> list[str]:
