@@ -21,6 +21,17 @@ State = Literal["shows", "unmeasured", "warned", "kept"]
 STATES: tuple[State, ...] = ("shows", "unmeasured", "warned", "kept")  # in the order in which they are said
 MOST_NAMED = 3  # values that are named, where each of many would be
 REMEMBERS = "remembers its rows"
+# Which limit a finding is of, by what it is about.
+LIMIT_OF = {
+    "one class only": "max_one_class",
+    "values of one class": "max_one_class",
+    "counts come back": "max_found",
+    "class shows": "min_flip",
+    "presence shows": "min_trace",
+    REMEMBERS: "min_flip",
+    "too fine answers": "max_bits",
+    "bits a weight": "max_bits",
+}
 UNMEASURED = "it would take too much work on so large a domain"
 
 
@@ -130,7 +141,7 @@ def judged(
         of_limits += [] if leak is None else _shown(leak, limits)
         of_limits += _remembered(measured.remembered, limits)
         of_limits += [_without_meter(measured, limits)] if leak is None else _bits(leak, limits)
-    found = [*named_people(views), *(_told(finding) for finding in of_limits)]
+    found = [*named_people(views), *(_told(finding, limits) for finding in of_limits)]
     from_rows = undeclared(views)
     if from_rows:
         found.append(GateFinding("not declared", "warned", undeclared_text(from_rows)))
@@ -138,19 +149,29 @@ def judged(
     return tuple(sorted(found, key=lambda finding: STATES.index(finding.state)))
 
 
-def _told(finding: GateFinding) -> GateFinding:
+def _told(finding: GateFinding, limits: Limits) -> GateFinding:
     """A finding of a limit: what keeps nothing back says why."""
     if finding.state != "warned":
         return finding
-    return GateFinding(finding.about, "warned", f"{finding.text} (and no limit was asked for)")
+    name = LIMIT_OF.get(finding.about)
+    asked = name is not None and getattr(limits, name) is not None
+    why = "the limit that was asked for allows it" if asked else "no limit was asked for"
+    return GateFinding(finding.about, "warned", f"{finding.text} (and {why})")
 
 
 def _state(limits: Limits, name: str, number: float | None) -> State | None:
-    """What a measure is by its limit; where none was demanded, what the usual one would warn of, or None."""
-    kept = limits.kept(name, number)
+    """What a measure is by its limit, or None where none was demanded and the usual one would be kept.
+
+    Whoever allows more than usual is warned as whoever allows everything: no limit is so wide that what it
+    lets through is green.
+    """
+    usual = Limits().kept(name, number)
     if getattr(limits, name) is None:
-        return None if Limits().kept(name, number) else "warned"
-    return "unmeasured" if kept is None else "kept" if kept else "shows"
+        return None if usual else "warned"
+    kept = limits.kept(name, number)
+    if kept:
+        return "kept" if usual else "warned"
+    return "unmeasured" if kept is None else "shows"
 
 
 def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[GateFinding]:
@@ -244,8 +265,12 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
         if share is None:
             yield GateFinding(about, state, f"not measured: {UNMEASURED}")
             continue
-        if state == "kept" and most is not None and _state(limits, name, 1 - most) != "kept":
-            state = "unmeasured"  # of those looked at so few show, and of all more may
+        if state == "kept" and most is not None:
+            # Of those looked at so few show, and of all more may.
+            proved = _state(limits, name, 1 - most)
+            state = "unmeasured" if proved == "shows" else proved or state
+        elif state == "warned" and most is not None and limits.kept(name, 1 - most) is False:
+            state = "unmeasured"
         n_people = leak.sampled
         shows = leak.shows_class if name == "min_flip" else leak.shows_presence
         of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
@@ -296,7 +321,7 @@ def _bits(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
     if state == "kept":
         yield GateFinding("bits a weight", state, f"{amount} (at most {limits.max_bits:g} may be)")
         return
-    limit = Limits().max_bits if limits.max_bits is None else limits.max_bits
+    limit = limits.max_bits if state == "shows" else Limits().max_bits
     text = f"the answers carry {amount}, and {limit:g} are the limit: from such fine answers counts come back"
     yield GateFinding(about, state, text)
 

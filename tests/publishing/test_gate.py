@@ -124,8 +124,29 @@ class TestRefused:
         columns = patterned(200, age=[90] + [30, 40] * 99 + [30])
         found = made(columns, limits=Limits(max_one_class=1, min_flip=None, max_found=9))
         assert found.shows == ()
-        assert about(found, "values of one class", "kept") == ["1 (at most 1 may be)"]
+        [text] = about(found, "values of one class", "warned")
+        assert text.startswith(
+            "whoever knows that one person has age = 90 reads the class of that person: no"
+        )
+        assert text.endswith("(and the limit that was asked for allows it)")
         assert found.save(tmp_path / "out").files
+
+    def test_no_limit_is_so_wide_that_all_is_green(self):
+        columns = {"a": ["x", "x", "y", "y", "z"] * 2 + ["x"], "b": ["p", "q"] * 5 + ["p"]}
+        columns["ill"] = [*("no", "yes", "yes", "no", "no") * 2, "yes"]
+        wide = Limits(max_bits=99, max_found=99, min_flip=0, min_trace=0, max_one_class=99)
+        found = made(columns, limits=wide)
+        assert found.shows == ()
+        warned = {finding.about for finding in found.findings if finding.state == "warned"}
+        assert {"values of one class", "counts come back", "class shows", "remembers its rows"} <= warned
+        [text] = about(found, "class shows", "warned")
+        assert text.endswith("reads it off them (and the limit that was asked for allows it)")
+        assert not about(found, "class shows", "kept")
+
+    def test_everybody_of_one_class_is_never_green(self):
+        found = made({"age": [30, 40] * 20, "ill": ["no"] * 40}, limits=Limits(max_one_class=99))
+        [text] = about(found, "one class only", "warned")
+        assert text.endswith("(and the limit that was asked for allows it)")
 
     def test_without_a_limit_it_is_warned_of(self, tmp_path):
         columns = patterned(200, age=[90] + [30, 40] * 99 + [30])
@@ -306,3 +327,19 @@ class TestSamples:
         found = [one for one in judged(views, "ill", measured, Limits()) if one.about == "class shows"]
         assert [one.state for one in found] == [state]
         assert "such a sample proves only that at most" in found[0].text
+
+    @pytest.mark.parametrize(
+        ("least", "n_people", "shows", "state"),
+        [
+            (0.9, 64, 0, "warned"),  # 95.4 % are proved
+            (0.98, 64, 0, "unmeasured"),
+            (0.9, 64, 2, "warned"),  # 96.9 % are seen, and 90.5 % proved
+            (0.9, 64, 4, "unmeasured"),
+            (0.9, 64, 10, "shows"),
+            (0.9, 299, 0, "kept"),
+        ],
+    )
+    def test_a_wider_limit_is_to_be_proved_as_well(self, least, n_people, shows, state):
+        views, measured = self.measured(n_people, shows)
+        found = judged(views, "ill", measured, Limits(min_flip=least))
+        assert [one.state for one in found if one.about == "class shows"] == [state]
