@@ -221,8 +221,8 @@ class AdviceScreen:
             )
         if not advice.exhaustive:
             said.append(
-                "The menu has more domains than can be tried one by one: this is the best found, and there "
-                "may be a better one."
+                "Not every domain of the menu was tried and measured, as there are too many: this is the "
+                "best found, and there may be a better one."
             )
         return said
 

@@ -170,7 +170,7 @@ def advise_verb(
         )
     except Infeasible as error:
         print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
-        return 1
+        return 1 if error.best.get("decided", True) else 3
     write(advice, out, plot, write_menu, overwrite)
     if as_json:
         print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))

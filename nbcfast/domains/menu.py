@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -154,6 +154,14 @@ class Menu:
     def digest(self) -> str:
         """The sha256 of `document`."""
         return menus.menu_digest(self.document)
+
+    def keeping(self, places: Sequence[Sequence[int]]) -> Menu:
+        """The menu with these options of each attribute alone, for a search: it has another digest."""
+        options = {
+            name: tuple(of_name[place] for place in kept)
+            for (name, of_name), kept in zip(self.options.items(), places, strict=True)
+        }
+        return replace(self, options=options)
 
     def chosen(self, indices: Sequence[int], others: Iterable[str] = ()) -> Declared:
         """The domain of one choice.

@@ -11,6 +11,7 @@ import pytest
 
 import nbcfast
 from nbcfast.canonical import Advice, advise, leak
+from nbcfast.canonical.advice import walk
 from nbcfast.canonical.advice.measured import least_bits
 from nbcfast.domains import Menu, declared, ready_made
 from nbcfast.views.quality import evaluate
@@ -349,3 +350,46 @@ def test_a_choice_by_votes_is_of_the_menu_and_says_so():
 def test_votes_are_refused(arguments, text):
     with pytest.raises(ValueError, match=text):
         advise(people(90, 1), "ill", **{"menu": {**MENU, "ill": [CLASSES]}, **arguments})
+
+
+class TestPatience:
+    """Choices are measured one by one within a bound of counted work."""
+
+    def test_where_too_many_break_the_limits_small_domains_are_tried_and_the_advice_says_so(
+        self, monkeypatch
+    ):
+        table, limits = people(300, 1), {"max_bits": 1.5, "max_found": None, "min_flip": None}
+        whole = advise(table, "ill", MENU, classes=CLASSES, **limits)
+        assert whole.exhaustive
+        assert whole.looked_at > 4
+        monkeypatch.setattr(walk, "PATIENCE", whole.looked_at - 1)
+        monkeypatch.setattr(walk, "LARGE", whole.best.tuples)
+        found = advise(table, "ill", MENU, classes=CLASSES, **limits)
+        assert not found.exhaustive
+        assert found.best == whole.best
+        assert "exhaustive" in found.document["advice"]
+        assert found.document["advice"]["exhaustive"] is False
+
+    def test_what_takes_longer_is_not_decided(self, monkeypatch):
+        monkeypatch.setattr(walk, "PATIENCE", 1)
+        with pytest.raises(nbcfast.Infeasible, match="not decided: of 7 domains, from the most acc") as error:
+            advise(people(300, 1), "ill", MENU, classes=CLASSES, max_bits=0, max_found=None, min_flip=None)
+        assert error.value.best["decided"] is False
+
+    def test_options_with_values_of_one_class_are_struck_out_beforehand(self):
+        table = people(300, 1)
+        pairs = enumerate(zip(table["job"], table["ill"], strict=True))
+        table["job"] = ["hermit" if ill == "no" and i < 40 else job for i, (job, ill) in pairs]
+        two = {"one": ["clerk", "hermit"], "two": ["cook", "smith"]}
+        jobs = [["clerk", "cook", "smith", "hermit"], {"groups": two}]
+        menu = {**MENU, "job": [*jobs, {"out": True}]}
+        advice = advise(table, "ill", menu, classes=CLASSES, max_found=None, min_flip=None)
+        assert advice.best.choice[0] != 0
+        assert (advice.n_choices, advice.exhaustive) == (18, True)
+        assert advice.advised.options == 18
+        looked_at = advise(
+            table, "ill", menu, classes=CLASSES, max_found=None, min_flip=None, max_bits=None
+        ).looked_at
+        assert looked_at == 1  # none of those with hermits came before
+        with pytest.raises(nbcfast.Infeasible, match=r"none of 6 domains .* values of one class \(6\)"):
+            advise(table, "ill", {**menu, "job": jobs[:1]}, classes=CLASSES)

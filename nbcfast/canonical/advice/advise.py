@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +18,7 @@ from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
 from nbcfast.attack.membership import expect_others
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
-from nbcfast.canonical.advice.measured import Measured, Meter
+from nbcfast.canonical.advice.measured import Measured, Meter, values_of_one_class
 from nbcfast.canonical.advice.results import Advice, DomainChoice
 from nbcfast.canonical.advice.search import Candidates
 from nbcfast.canonical.advice.space import Space, Way
@@ -29,7 +30,7 @@ from nbcfast.canonical.advice.strata_search import (
     strata_of,
 )
 from nbcfast.canonical.advice.votes import choose_by_votes, votes_of
-from nbcfast.canonical.advice.walk import Walk
+from nbcfast.canonical.advice.walk import TooManyError, Walk, nothing_kept, undecided
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.domains import Menu, ready_made
@@ -165,21 +166,34 @@ def advise(
     if others is not None:
         _expect_others(private, others, [*offered.attributes, class_name])
     rows = private if others is None else others
-    basis = _Basis.of(rows, class_name, offered, folds, limits, threads, added)
-    if epsilon is not None or blocks is not None:
+    by_votes = epsilon is not None or blocks is not None
+    # Of strata an option of the whole says nothing: they are looked at one by one.
+    places = every_place(offered) if by_votes or columns else kept_places(rows, class_name, offered, limits)
+    if not all(places):
+        raise nothing_kept(Counter(max_one_class=offered.n_choices), exhaustive=True)
+    searched = offered.keeping(places)
+    basis = _Basis.of(rows, class_name, searched, folds, limits, threads, added, places)
+    if by_votes:
         if epsilon is None or by != "correct" or others is not None or columns:
             raise ValueError(
                 "epsilon goes with blocks, by='correct' and the table alone, no strata, and blocks with it"
             )
         return _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
     selecting = Selecting.of(basis.space, offered, columns)
-    ways = RankedWays(basis.space, basis.candidates, selecting, folds, by, threads, progress)
-    walk = Walk(ways, basis.meter, progress)
-    best = walk.first()
+    struck_out = offered.n_choices - searched.n_choices
+    for most in (None, 0):  # all choices, and where too many of them break the limits, a beam of them
+        ways = RankedWays(basis.space, basis.candidates, selecting, folds, by, threads, progress, most=most)
+        walk = Walk(ways, basis.meter, progress, struck_out=struck_out)
+        try:
+            best = walk.first()
+            break
+        except TooManyError:
+            if not ways.exhaustive:
+                raise undecided(walk.broken) from None
     n_looked_at = walk.n_looked_at
     here = None
     if others is not None:
-        own = _Basis.of(private, class_name, offered, folds, limits, threads, added)
+        own = _Basis.of(private, class_name, searched, folds, limits, threads, added, places)
         here = own.choice(own.meter.measured(best.way, wholly=True))
     return Advice(
         best=basis.choice(best),
@@ -196,6 +210,26 @@ def advise(
         strata=columns,
         lacking=selecting.lacking,
         beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
+    )
+
+
+def every_place(menu: Menu) -> tuple[tuple[int, ...], ...]:
+    """The places of all options of each attribute."""
+    return tuple(tuple(range(len(menu.options[name]))) for name in menu.attributes)
+
+
+def kept_places(table: Table, class_name: str, menu: Menu, limits: Limits) -> tuple[tuple[int, ...], ...]:
+    """The places of the options that break no limit by themselves.
+
+    Values of one class of an option are those whatever the other attributes are: where they are too many, so
+    they are in every domain with this option, and no such domain is looked for.
+    """
+    space = Space.of(table, class_name, menu)
+    if space.n_classes < 2:  # which is refused later, in other words
+        return every_place(menu)
+    return tuple(
+        tuple(o for o in places if limits.kept("max_one_class", values_of_one_class(space.counts(a, o))))
+        for a, places in enumerate(every_place(menu))
     )
 
 
@@ -261,6 +295,7 @@ class _Basis:
     candidates: Candidates
     meter: Meter
     folds: int
+    places: tuple[tuple[int, ...], ...]  # of its options in the menu
     _strata: dict[tuple[int, int], list[Candidates]] = field(default_factory=dict)
 
     @classmethod
@@ -273,12 +308,13 @@ class _Basis:
         limits: Limits,
         threads: int | None,
         alpha: Number | None,
+        places: tuple[tuple[int, ...], ...],
     ) -> _Basis:
         space = Space.of(table, class_name, menu)
         if space.n_classes < 2:
             raise ValueError(f"class_name: {class_name!r} has one class, and there is nothing to choose by")
         meter = Meter(space, limits, threads, alpha)
-        return cls(space, candidates_of(space, folds), meter, folds)
+        return cls(space, candidates_of(space, folds), meter, folds, places)
 
     def choice(self, measured: Measured) -> DomainChoice:
         """What there is to say of a choice."""
@@ -294,7 +330,7 @@ class _Basis:
             if sizes[place]
         }
         return DomainChoice(
-            choice=measured.choice,
+            choice=tuple(kept[place] for kept, place in zip(self.places, measured.choice, strict=True)),
             by_column=None if measured.by is None else self.space.attributes[measured.by],
             sizes=sizes,
             tuples=measured.tuples,

@@ -208,7 +208,8 @@ def beam(
 
     Attributes are taken by the least cost that one of them alone has, in groups of at most BEAM_LEAVES
     combinations. After each group BEAM_WIDTH choices are kept; the attributes to come are left out. All
-    choices of the last group are the result.
+    choices of all groups are the result, where every attribute to come can be left out: those of few
+    attributes are of small domains, which limits may ask for.
     """
     n = len(judge.sizes)
     nothing: Int32s = np.full((1, n), -1, np.int32)
@@ -229,14 +230,19 @@ def beam(
     # One place more, for -1: an attribute that is not chosen yet.
     numbers = [np.array([*options, 0], np.int64) for options in n_values]
     kept, costs, n_done = nothing, np.zeros(1, np.int64), 0
+    out = [options.index(0) if 0 in options else -1 for options in n_values]
+    found: list[tuple[Int32s, Longs]] = []
     for group in groups:
         # Which of equal choices is kept depends on nothing but their options.
         order = np.lexsort((*kept.T[::-1], products(kept, numbers), costs))[:BEAM_WIDTH]
         so_far = after(n_done, total, progress)
         kept, costs = judge.grown(kept[order], np.array(group, np.int32), threads, so_far)
         n_done += len(kept)
-    order = np.lexsort(kept.T[::-1])
-    return kept[order], costs[order]
+        whole = np.where(kept < 0, np.array(out, np.int32), kept).astype(np.int32)
+        if (whole >= 0).all():
+            found.append((whole, costs))
+    choices, first = np.unique(np.concatenate([whole for whole, _ in found]), axis=0, return_index=True)
+    return np.ascontiguousarray(choices), np.concatenate([costs for _, costs in found])[first]
 
 
 def after(n_before: int, total: int, progress: Progress | None) -> Progress | None:

@@ -104,6 +104,10 @@ class Meter:
             self._known[way] = self._measured(way, wholly)
         return self._known[way]
 
+    def tuples(self, way: Way) -> int:
+        """How many kinds of people the domain of a choice tells apart."""
+        return self._space.tuples(way.choice)
+
     def _parts(self, way: Way) -> tuple[_Counts, ...]:
         """The rows that each classifier is made of."""
         if way.by is None:
@@ -193,7 +197,7 @@ class _Counts:
         key = attribute, option
         if key not in self._one_class:
             counts = self._of(attribute, option)
-            self._one_class[key] = 0 if counts is None else int(((counts > 0).sum(axis=1) == 1).sum())
+            self._one_class[key] = values_of_one_class(counts)
         return self._one_class[key]
 
     def views(self, choice: Sequence[int]) -> Viewset:
@@ -211,6 +215,11 @@ class _Counts:
         if key not in self._counts:
             self._counts[key] = self.space.counts(attribute, option)
         return self._counts[key]
+
+
+def values_of_one_class(counts: Longs | None) -> int:
+    """How many values of an option have rows of one class only; none where it is left out."""
+    return 0 if counts is None else int(((counts > 0).sum(axis=1) == 1).sum())
 
 
 def least_bits(asked: AnyBox) -> float:

@@ -171,9 +171,14 @@ class Candidates:
         return np.array(leaf, np.int32), np.zeros(1, np.int32)
 
     def search(
-        self, by: str = "correct", *, threads: int | None = None, progress: Progress | None = None
+        self,
+        by: str = "correct",
+        *,
+        most: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> Ranking:
-        """Look at every combination; where there are more than 10^8, at those that a beam reaches.
+        """Look at every combination; where there are more than `most`, at those that a beam reaches.
 
         The beam takes the attributes by what each alone is worth at best, the best first, as many together as
         have 256 combinations, and goes on with the 1,000 best choices so far, with all attributes to come
@@ -184,6 +189,8 @@ class Candidates:
         by : str
             'correct' (rows, the more the better), or 'log-loss': fewer rows of infinite loss, then less loss
             of the others.
+        most : int, optional
+            Combinations that are looked at one by one; by default 10^8.
         threads : int, optional
             All cores by default. The result does not depend on it.
         progress : callable, optional
@@ -197,7 +204,7 @@ class Candidates:
         callable_or_none(progress)
         judge = Judge(self._terms, self.sizes, by)
         n = n_threads(threads, self.n_choices * self.n_distinct)
-        if self.n_choices <= MOST_LEAVES:
+        if self.n_choices <= (MOST_LEAVES if most is None else most):
             costs = judge.exhaustive(n, progress)
             return Ranking(judge.form, costs, None, self.sizes, self.n_values)
         choices, costs = beam(judge, self.n_values, n, progress)

@@ -127,6 +127,8 @@ class RankedWays:
     by : {"correct", "log-loss"}
     threads : int or None
     progress : callable or None
+    most : int, optional
+        Choices for one classifier that are looked at one by one; of more a beam finds some.
 
     Attributes
     ----------
@@ -150,6 +152,8 @@ class RankedWays:
         by: str,
         threads: int | None,
         progress: Progress | None,
+        *,
+        most: int | None = None,
     ) -> None:
         shape = candidates.sizes
         # Each stratum is searched on its own, and by all its combinations of the others' options.
@@ -168,7 +172,8 @@ class RankedWays:
             )
         total, n_done = candidates.n_choices + sum(work), candidates.n_choices
         self._space, self._by = space, by
-        self._whole = candidates.search(by, threads=threads, progress=after(0, total, progress))
+        so_far = after(0, total, progress)
+        self._whole = candidates.search(by, most=most, threads=threads, progress=so_far)
         self._of_strata: list[tuple[int, int, Ranking]] = []
         for (attribute, option), n_tried in zip(selecting.options, work, strict=True):
             parts = strata_of(space, attribute, option, folds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import Infeasible
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 FURTHER = 300  # choices beyond the best that are looked at for others of fewer bits
-LARGE = 1_000_000  # tuples of the largest domain that is measured only to be shown beside the best
+# Counted work, so that on every machine the same choices are measured: one choice costs 1, and 1 more for
+# every 2,000 tuples, up to 50, which is about a tenth of a second.
+TUPLES, MOST_COST = 2_000, 50
+PATIENCE = 20_000  # until a choice is found that keeps the limits: about a minute
+BESIDE = 3_000  # for those that are only shown beside it
+LARGE = 10_000  # tuples of the largest domain that is measured where not all choices are looked for
+
+
+class TooManyError(Exception):
+    """More choices break the limits than are measured one by one."""
 
 
 class Walk:
@@ -27,6 +37,8 @@ class Walk:
     ways : RankedWays
     meter : Meter
     progress : callable or None
+    struck_out : int
+        Domains that are not among them, as an option has too many values of one class.
 
     Attributes
     ----------
@@ -36,23 +48,27 @@ class Walk:
         The limit that was found broken first, of each of them.
     """
 
-    def __init__(self, ways: RankedWays, meter: Meter, progress: Progress | None) -> None:
+    def __init__(
+        self, ways: RankedWays, meter: Meter, progress: Progress | None, *, struck_out: int = 0
+    ) -> None:
         self._ways, self._meter, self._progress = ways, meter, progress
         self._following: Iterator[Way] = ways.best_first()
         self._solved: list[Measured] = []  # in the order of their worth
         self.n_looked_at = 0
-        self.broken: Counter[str] = Counter()
+        self.broken: Counter[str] = Counter(max_one_class=struck_out) if struck_out else Counter()
 
-    def _next(self) -> Measured | None:
-        for way in self._following:
-            measured = self._meter.measured(way)
-            self.n_looked_at += 1
-            if measured.bits is not None:
-                self._solved.append(measured)
-            if self._progress is not None:
-                self._progress(self.n_looked_at, self._ways.n_leaves)
-            return measured
-        return None
+    def _cost(self, way: Way) -> int:
+        """What it is to measure a choice."""
+        return min(1 + self._meter.tuples(way) // TUPLES, MOST_COST)
+
+    def _measured(self, way: Way) -> Measured:
+        measured = self._meter.measured(way)
+        self.n_looked_at += 1
+        if measured.bits is not None:
+            self._solved.append(measured)
+        if self._progress is not None:
+            self._progress(self.n_looked_at, self._ways.n_leaves)
+        return measured
 
     def first(self) -> Measured:
         """The best choice that keeps every limit.
@@ -61,12 +77,23 @@ class Walk:
         ------
         Infeasible
             If none does.
+        TooManyError
+            If that takes more work than is done.
         """
-        while (measured := self._next()) is not None:
+        left = PATIENCE
+        for way in self._following:
+            if not self._ways.exhaustive and self._meter.tuples(way) > LARGE:
+                self.n_looked_at += 1
+                self.broken["tuples"] += 1
+                continue
+            left -= self._cost(way)
+            if left < 0:
+                raise TooManyError
+            measured = self._measured(way)
             if not measured.broken:
                 return measured
             self.broken[measured.broken[0]] += 1
-        raise self._nothing()
+        raise nothing_kept(self.broken, exhaustive=self._ways.exhaustive)
 
     def front(self, best: Measured) -> list[Measured]:
         """What is worth more than the best and breaks a limit, and what is worth less and has fewer bits.
@@ -77,10 +104,12 @@ class Walk:
         above = [measured for measured in self._solved if measured.way != best.way]
         below: list[Measured] = []
         least = best.bits or 0.0
-        for _ in range(FURTHER):
-            measured = self._next()
-            if measured is None:
+        left = BESIDE
+        for way in islice(self._following, FURTHER):
+            left -= self._cost(way)
+            if left < 0:
                 break
+            measured = self._measured(way)
             if not measured.broken and (measured.bits or 0.0) < least:
                 least = measured.bits or 0.0
                 below.append(measured)
@@ -91,12 +120,24 @@ class Walk:
                 kept.append(self._meter.measured(measured.way, wholly=True))
         return [*kept, best, *below]
 
-    def _nothing(self) -> Infeasible:
-        counts = ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in self.broken.most_common())
-        tried = "domains of the menu" if self._ways.exhaustive else "domains that were found best"
-        fewer = "" if self._ways.exhaustive else ", or offer so few attributes that all domains can be tried"
-        return Infeasible(
-            f"none of {self.n_looked_at:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
-            f"options, let more attributes be left out, or allow more{fewer}",
-            {"domains": self.n_looked_at, **self.broken},
-        )
+
+def nothing_kept(broken: Counter[str], *, exhaustive: bool) -> Infeasible:
+    """That no domain keeps the limits; `broken` says which was found broken first, of how many."""
+    n, counts = broken.total(), ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in broken.most_common())
+    tried = "domains of the menu" if exhaustive else "domains that were found best"
+    fewer = "" if exhaustive else ", or offer so few attributes that all domains can be tried"
+    return Infeasible(
+        f"none of {n:,} {tried} keeps the limits; broken first: {counts}: offer coarser "
+        f"options, let more attributes be left out, or allow more{fewer}",
+        {"domains": n, **broken},
+    )
+
+
+def undecided(broken: Counter[str]) -> Infeasible:
+    """That so much work has found no domain that keeps the limits, and more is not done."""
+    counts = ", ".join(f"{BROKEN[name]} ({n:,})" for name, n in broken.most_common())
+    return Infeasible(
+        f"not decided: of {broken.total():,} domains, from the most accurate down, none keeps the limits; "
+        f"broken first: {counts}: offer fewer and coarser options, or allow more",
+        {"domains": broken.total(), "decided": False, **broken},
+    )
