@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,7 +174,9 @@ class AdviceScreen:
         best = self.advice.best
         if (choice.choice, choice.by_column) == (best.choice, best.by_column):
             return "chosen"
-        return "more accurate" if choice.accuracy > best.accuracy else "fewer bits"
+        if choice.accuracy > best.accuracy:
+            return "more accurate"
+        return "breaks a limit" if choice.broken else "fewer bits"
 
     def remarks(self) -> list[str]:
         """What the owner should know of the choice."""
@@ -199,6 +202,11 @@ class AdviceScreen:
         """What there was to choose from."""
         advice = self.advice
         said = []
+        if advice.fixed_in_advance and advice.menu.class_values is None:
+            said.append(
+                f"The menu does not declare the class: a line {json.dumps(self.class_name)}: [[..]] with its "
+                "values does; without it publish warns that they come from the rows."
+            )
         if not advice.fixed_in_advance:
             names = ", ".join(map(label, advice.menu.undeclared))
             said.append(
@@ -265,6 +273,9 @@ class AdviceScreen:
             only=(*READING, "alpha", *map(name_of, LIMITS)),
             more=["--amplification", "4", "--domain", domain, *by, "--out", "release"],
         )
+        own = self.advice.best if self.advice.here is None else self.advice.here
+        if not own.keeps:  # as votes and other rows may choose
+            publish += "    is refused as it is: offer coarser options, or ask for stricter limits above"
         if not self.advice.fixed_in_advance:
             return [*self._menu_steps(context, domain), publish]
         if self.out is not None:

@@ -103,6 +103,8 @@ class Menu:
     ) -> Menu:
         about = named if file is None else f"{named} {file}"
         columns = dict(as_mapping(document, f"{about}: expected names of columns"))
+        if isinstance(columns.get("domain"), Mapping) and set(columns) <= {"domain", "advice", "from_rows"}:
+            raise ValueError(f"{about}: it is a domain file, with one option a column, and no menu")
         try:
             resolved = menus.resolved(plain_json(columns), reader_in(folder))
         except RecursionError:

@@ -315,3 +315,29 @@ def test_an_infinite_log_loss_is_explained(run, folder):
     code, printed, _ = run("advise", "few.csv", "--class", "ill", "--menu", "few.json", *unlimited)
     assert (code, " infinite " in printed, "A log-loss is infinite where" in printed) == (0, True, True)
     assert "A log-loss is infinite where" not in run(*ASKED)[1]
+
+
+def test_a_menu_without_the_class_is_told_how_to_declare_it(run, folder):
+    (folder / "classless.json").write_text(json.dumps({"glucose": MENU["glucose"]}), encoding="utf-8")
+    asked = (*ASKED[:-1], "classless.json")
+    assert 'a line "diagnosis": [[..]] with its values does' in run(*asked)[1]
+    assert "does not declare the class" not in run(*ASKED)[1]
+
+
+def test_a_domain_file_is_no_menu(run, folder):
+    assert run(*ASKED, "--out", "domain.json")[0] == 0
+    code, printed, errors = run(*ASKED[:-1], "domain.json")
+    assert (code, printed) == (2, "")
+    assert (
+        errors == "nbcfast: --menu domain.json: it is a domain file, with one option a column, and no menu\n"
+    )
+
+
+def test_what_other_rows_chose_and_ones_own_refuse_is_said_beside_the_command(run, folder):
+    limits = ("--min-flip", "1", "--max-bits", "none", "--max-found", "none", "--max-one-class", "none")
+    own = (folder / "others.csv").read_text(encoding="utf-8").splitlines(keepends=True)[:40]
+    (folder / "few.csv").write_text("".join(own), encoding="utf-8")
+    code, printed, _ = run("advise", "few.csv", *ASKED[2:], "--on", "patients.csv", *limits)
+    refused = "On your rows it does not keep the limits" in printed
+    assert (code, refused) == (0, "is refused as it is" in printed.splitlines()[-1])
+    assert refused
