@@ -110,6 +110,7 @@ SEE_VIEWS = {
     "advice.results",
     "advice.search",
     "advice.space",
+    "advice.strata_search",
     "advice.votes",
     "advice.walk",
     "by_strata",

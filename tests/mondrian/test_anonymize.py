@@ -292,9 +292,11 @@ def test_a_table_has_one_spelling(partition, tmp_path, change, order):
 def test_values_in_a_certificate_that_nobody_has_do_not_dilute_closeness(tmp_path):
     table = {"a": [1, 1, 2, 2], "ill": ["x", "x", "y", "y"]}
     anonymize(table, ["a"], "ill", k=2).save(tmp_path)
+    close = anonymize(table, ["a"], "ill", k=2, closeness=("1/2", "ordered"))
 
     def change(fields, _):
         fields["closeness"] = ["1/100", "ordered"]
+        fields["notes"] = list(close.certificate.notes)
         fields["sensitive"]["values"] += [[f"z{i}", [["text", f"z{i}"]]] for i in range(200)]
 
     resigned(tmp_path, change)

@@ -232,7 +232,7 @@ CALLS = {
     ),
     "strata predict": ("table", StratifiedRelease.predict, lambda t, _: STRATA.predict(t).tolist()),
     "advise domain": ("table", canonical.advise, lambda t, _: advice(t)),
-    "advise on": ("on", canonical.advise, lambda t, _: advice(COLUMNS, on=t)),
+    "advise on": ("on", canonical.advise, lambda t, _: advice(OTHERS, on=t)),
     "compare": ("on", nbcfast.compare, lambda t, _: nbcfast.compare(VIEWS, VIEWS, on=t).rows.tolist()),
     "safety_transform": (
         "table",
