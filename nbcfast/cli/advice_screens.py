@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
+from nbcfast._core.errors import Infeasible
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import DomainChoice
@@ -71,6 +73,7 @@ class AdviceScreen:
         if advice.by == "votes":
             how = f"drawn by the votes of {advice.blocks:,} blocks of rows"
         of_menu = f"of {advice.n_choices:,} domains {how}"
+        of_others = "" if advice.rows == "private" else " of the other rows"
         if advice.strata:
             columns = " or ".join(map(label, advice.strata))
             of_menu = (
@@ -79,7 +82,7 @@ class AdviceScreen:
             )
         return (
             f"{printable(str(self.file))}, {label(self.class_name)}: {of_menu} "
-            f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%} right, "
+            f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%}{of_others} right, "
             f"{self.judged}"
         )
 
@@ -88,6 +91,11 @@ class AdviceScreen:
         if choice.by_column is None:
             return "one classifier"
         return f"one for each value of {label(choice.by_column)}"
+
+    @property
+    def own(self) -> DomainChoice:
+        """What is chosen, as it is on the rows that would be published from."""
+        return self.advice.best if self.advice.here is None else self.advice.here
 
     @property
     def judged(self) -> str:
@@ -114,12 +122,13 @@ class AdviceScreen:
 
     def given_away(self) -> Grid:
         """What the answers on the domain give away, beside the limits."""
-        limits, best = self.advice.limits, self.advice.best
+        limits, best = self.advice.limits, self.own
         of_all = "" if best.by_column is None else ", all classifiers together"
-        grid = listing(f"what its answers give away{of_all} (for you alone)", "", "limit")
+        where = "" if self.advice.here is None else " on your rows"
+        grid = listing(f"what its answers give away{where}{of_all} (for you alone)", "", "limit")
         grid.add_row(
             "values whose counts public totals and the answers give back",
-            f"{best.found} of {best.cells}",
+            counts_text(best),
             at_most(limits.max_found),
         )
         grid.add_row(
@@ -164,7 +173,7 @@ class AdviceScreen:
                 f"{choice.accuracy:.2%}",
                 f"{choice.log_loss:.4f}" if math.isfinite(choice.log_loss) else "infinite",
                 number(choice.bits),
-                "?" if choice.found is None else f"{choice.found} of {choice.cells}",
+                counts_text(choice),
                 share(choice.flip),
                 broken or ("kept" if choice.keeps else "not measured"),
             )
@@ -182,7 +191,7 @@ class AdviceScreen:
         """What the owner should know of the choice."""
         advice = self.advice
         said = [*self._of_the_menu(), *self._of_the_rule()]
-        own = advice.best if advice.here is None else advice.here
+        own = self.own
         if not own.keeps:
             broken = ", ".join(BROKEN[name] for name in own.broken) or "not all was measured"
             said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
@@ -273,8 +282,7 @@ class AdviceScreen:
             only=(*READING, "alpha", *map(name_of, LIMITS)),
             more=["--amplification", "4", "--domain", domain, *by, "--out", "release"],
         )
-        own = self.advice.best if self.advice.here is None else self.advice.here
-        if not own.keeps:  # as votes and other rows may choose
+        if not self.own.keeps:  # as votes and other rows may choose
             publish += "    is refused as it is: offer coarser options, or ask for stricter limits above"
         if not self.advice.fixed_in_advance:
             return [*self._menu_steps(context, domain), publish]
@@ -292,6 +300,18 @@ class AdviceScreen:
             f"check every option in {printable(menu)} against the code book",
             asked(context, without=TARGETS | COARSER | {"columns"}, more=again),
         ]
+
+
+def no_domain(error: Infeasible) -> int:
+    """Say that no domain of a menu keeps the limits, or that this was not decided; the exit code."""
+    decided = bool(error.best.get("decided", True))
+    print(f"nbcfast: {'infeasible: ' if decided else ''}{printable(error.why)}", file=sys.stderr)
+    return 1 if decided else 3
+
+
+def counts_text(choice: DomainChoice) -> str:
+    """How many counts come back, of how many."""
+    return "not measured" if choice.found is None else f"{choice.found} of {choice.cells}"
 
 
 def share(part: float | None) -> str:

@@ -1,7 +1,6 @@
 """The verb `advise`."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -9,9 +8,8 @@ import click
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import together, written
-from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice, Limits
-from nbcfast.cli.advice_screens import AdviceScreen
+from nbcfast.cli.advice_screens import AdviceScreen, no_domain
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.limits_asked import with_limits
 from nbcfast.cli.naming import OPTIONS
@@ -124,14 +122,16 @@ def advise_verb(
 
     A canonical release tells what its classifier answers, so the values that it tells apart decide what it
     gives away. Every combination of the menu's options is tried; from the most accurate down their answers
-    are measured, and the first that keeps the limits is the best there is. `publish --domain` takes the file.
+    are measured, and the first that keeps the limits is the best there is. Where they are too many for that,
+    it says "the best found". `publish --domain` takes the file.
 
     What is printed comes from the private table and is not meant for publication. The file may leave, where
     the menu was fixed in advance: the choice is in the certificate, which says how much it tells. Without
     --menu the columns whose options come from the rows stand in its list from_rows, and the certificate says
     that their values were not declared.
 
-    Leaves with 1 if no domain of the menu keeps the limits; nothing is written then.
+    Leaves with 1 if no domain of the menu keeps the limits, and with 3 if that took more work than is done;
+    nothing is written then.
     """
     check_targets(
         [file, other, menu, *declaring.files],
@@ -169,8 +169,7 @@ def advise_verb(
             delimiter=reading.delimiter,
         )
     except Infeasible as error:
-        print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
-        return 1 if error.best.get("decided", True) else 3
+        return no_domain(error)
     write(advice, out, plot, write_menu, overwrite)
     if as_json:
         print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))

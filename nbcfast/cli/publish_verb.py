@@ -14,6 +14,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Limits
+from nbcfast.cli.advice_screens import no_domain
 from nbcfast.cli.asked_again import accepting, advised, leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
@@ -218,8 +219,7 @@ def publish(
             accept_answers=accept_answers,
         )
     except Infeasible as error:  # no domain of the menu keeps the limits
-        tell(error, False)
-        return 1
+        return no_domain(error)
     named = prepared.named_people()
     if named and not accept_answers:  # before any work: all else is to be made again without them
         return refuse(prepared, named, out, as_json)

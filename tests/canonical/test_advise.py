@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -350,6 +351,26 @@ def test_a_choice_by_votes_is_of_the_menu_and_says_so():
 def test_votes_are_refused(arguments, text):
     with pytest.raises(ValueError, match=text):
         advise(people(90, 1), "ill", **{"menu": {**MENU, "ill": [CLASSES]}, **arguments})
+
+
+def test_what_was_not_measured_has_no_place_in_the_picture():
+    advice = advise(people(300, 1), "ill", MENU, classes=CLASSES)
+    unmeasured = replace(advice.best, bits=None, found=None, cells=None, flip=None, trace=None)
+    assert "chosen: " in advice.svg()
+    assert "chosen: " not in replace(advice, best=unmeasured, front=advice.front[1:]).svg()
+
+
+@adult
+def test_adult_as_it_is():
+    """What the advised domain stands beside: the first option of each attribute, its values as they are."""
+    train, test = (nbcfast.read_csv(DATA / f"adult-{part}.csv") for part in ("train", "test"))
+    menu = Menu.read(DATA / "adult-menu.json", "income")
+    beside = [name for name in train.names if name not in (*menu.attributes, "income")]
+    whole = menu.chosen([0] * len(menu.attributes), beside)
+    views = nbcfast.count(whole.applied(train), "income")
+    assert round(evaluate(views, whole.applied(test), "income").accuracy, 4) == 0.8194
+    gives = leak(views, sample=1)
+    assert (gives.found, gives.cells) == (231, 231)
 
 
 class TestPatience:

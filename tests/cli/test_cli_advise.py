@@ -1,6 +1,7 @@
 """`advise`, and `publish --menu`: from a table and a menu to a domain that keeps the limits."""
 
 import json
+import math
 import re
 import shlex
 from pathlib import Path
@@ -9,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import nbcfast
+from nbcfast.canonical.advice import walk
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ASKED = ("advise", "patients.csv", "--class", "diagnosis", "--menu", "menu.json")
@@ -129,6 +131,7 @@ def test_nothing_is_written_where_no_domain_keeps_the_limits(run, folder):
     code, printed, errors = run("publish", "patients.csv", *asked, "--amplification", "4", "--out", "release")
     assert (code, printed) == (1, "")
     assert errors.startswith("nbcfast: infeasible: none of 1 domains")
+    assert errors.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -341,3 +344,22 @@ def test_what_other_rows_chose_and_ones_own_refuse_is_said_beside_the_command(ru
     refused = "On your rows it does not keep the limits" in printed
     assert (code, refused) == (0, "is refused as it is" in printed.splitlines()[-1])
     assert refused
+
+
+@pytest.mark.parametrize("verb", [("advise",), ("publish", "--amplification", "4", "--out", "release")])
+def test_what_took_too_much_work_is_not_decided(run, folder, monkeypatch, verb):
+    monkeypatch.setattr(walk, "PATIENCE", 0)
+    code, printed, errors = run(*verb, *ASKED[1:])
+    assert (code, printed) == (3, "")
+    assert errors.startswith("nbcfast: not decided: of 0 domains, from the most accurate down, none keeps ")
+    assert not (folder / "release").exists()
+
+
+def test_what_other_rows_chose_is_shown_as_it_is_on_ones_own(run, found, folder):
+    on = (*ASKED, "--on", "others.csv", "--min-flip", "none")
+    here = found(*on)["here"]
+    printed = run(*on)[1]
+    shares = next(line for line in printed.splitlines() if line.startswith("people whose class could be"))
+    assert f"{math.floor(here['flip'] * 10_000) / 100:.2f}%" in shares
+    assert "what its answers give away on your rows (for you alone)" in printed
+    assert "of the other rows right" in printed.splitlines()[0]

@@ -134,7 +134,8 @@ def advise(
     ValueError, TypeError
         If an argument is not as described, or a row has a value that an option has no place for.
     Infeasible
-        If no domain of the menu keeps the limits; `best` says how many break which. Or if a column has so
+        If no domain of the menu keeps the limits; `best` says how many break which. If so much work did not
+        decide it, ``best["decided"]`` is False. Or if a column has so
         many options and values that they do not fit into memory.
 
     Examples
@@ -168,11 +169,14 @@ def advise(
     rows = private if others is None else others
     by_votes = epsilon is not None or blocks is not None
     # Of strata an option of the whole says nothing: they are looked at one by one.
-    places = every_place(offered) if by_votes or columns else kept_places(rows, class_name, offered, limits)
+    space = expect_classes(Space.of(rows, class_name, offered), class_name)
+    places = every_place(offered) if by_votes or columns else kept_places(space, limits)
     if not all(places):
         raise nothing_kept(Counter(max_one_class=offered.n_choices), exhaustive=True)
     searched = offered.keeping(places)
-    basis = _Basis.of(rows, class_name, searched, folds, limits, threads, added, places)
+    if searched.n_choices < offered.n_choices:
+        space = Space.of(rows, class_name, searched)
+    basis = _Basis.of(space, places, folds, limits, threads, added)
     if by_votes:
         if epsilon is None or by != "correct" or others is not None or columns:
             raise ValueError(
@@ -193,7 +197,8 @@ def advise(
     n_looked_at = walk.n_looked_at
     here = None
     if others is not None:
-        own = _Basis.of(private, class_name, searched, folds, limits, threads, added, places)
+        own_space = expect_classes(Space.of(private, class_name, searched), class_name)
+        own = _Basis.of(own_space, places, folds, limits, threads, added)
         here = own.choice(own.meter.measured(best.way, wholly=True))
     return Advice(
         best=basis.choice(best),
@@ -218,18 +223,26 @@ def every_place(menu: Menu) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(range(len(menu.options[name]))) for name in menu.attributes)
 
 
-def kept_places(table: Table, class_name: str, menu: Menu, limits: Limits) -> tuple[tuple[int, ...], ...]:
+def expect_classes(space: Space, class_name: str) -> Space:
+    """The space, if there are two classes."""
+    if space.n_classes < 2:
+        raise ValueError(f"class_name: {class_name!r} has one class, and there is nothing to choose by")
+    return space
+
+
+def kept_places(space: Space, limits: Limits) -> tuple[tuple[int, ...], ...]:
     """The places of the options that break no limit by themselves.
 
     Values of one class of an option are those whatever the other attributes are: where they are too many, so
     they are in every domain with this option, and no such domain is looked for.
     """
-    space = Space.of(table, class_name, menu)
-    if space.n_classes < 2:  # which is refused later, in other words
-        return every_place(menu)
     return tuple(
-        tuple(o for o in places if limits.kept("max_one_class", values_of_one_class(space.counts(a, o))))
-        for a, places in enumerate(every_place(menu))
+        tuple(
+            o
+            for o in range(len(options))
+            if limits.kept("max_one_class", values_of_one_class(space.counts(a, o)))
+        )
+        for a, options in enumerate(space.options)
     )
 
 
@@ -301,18 +314,13 @@ class _Basis:
     @classmethod
     def of(
         cls,
-        table: Table,
-        class_name: str,
-        menu: Menu,
+        space: Space,
+        places: tuple[tuple[int, ...], ...],
         folds: int,
         limits: Limits,
         threads: int | None,
         alpha: Number | None,
-        places: tuple[tuple[int, ...], ...],
     ) -> _Basis:
-        space = Space.of(table, class_name, menu)
-        if space.n_classes < 2:
-            raise ValueError(f"class_name: {class_name!r} has one class, and there is nothing to choose by")
         meter = Meter(space, limits, threads, alpha)
         return cls(space, candidates_of(space, folds), meter, folds, places)
 

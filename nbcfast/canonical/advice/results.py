@@ -129,7 +129,8 @@ class Advice:
     rows : {"private", "other"}
         Which rows the choice was made on.
     exhaustive : bool
-        Whether every choice of the menu was tried; else the best that was found.
+        Whether `best` is the best of the whole menu: every choice was tried, but for those with an option
+        that breaks a limit by itself. Else it is the best that was found.
     looked_at : int
         How many choices were looked at until one kept the limits.
     beside : tuple of str
@@ -272,7 +273,9 @@ class Advice:
     def svg(self) -> str:
         """The front as a picture: accuracy against bits a weight."""
         points = [_point(choice) for choice in self.front if choice.bits is not None]
-        return front_svg(points, _point(self.best), self.limits)
+        # What was not measured has no place in the picture.
+        chosen = None if self.best.bits is None else _point(self.best)
+        return front_svg(points, chosen, self.limits)
 
     def _repr_svg_(self) -> str:
         return self.svg()
