@@ -71,7 +71,7 @@ class AdviceScreen:
         advice, best = self.advice, self.advice.best
         how = "the best" if advice.exhaustive else "the best found"
         if advice.by == "votes":
-            how = f"drawn by the votes of {advice.blocks:,} blocks of rows"
+            how = f"the one drawn by the votes of {advice.blocks:,} blocks of rows"
         of_menu = f"of {advice.n_choices:,} domains {how}"
         of_others = "" if advice.rows == "private" else " of the other rows"
         if advice.strata:
