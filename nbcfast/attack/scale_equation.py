@@ -21,6 +21,7 @@ ROOT_STEPS = 100  # to a root in the scale; bisection alone needs 60
 SECTIONS, ROUNDS = 64, 5  # of an interval without a root: 32^5 tell scales apart as far as counts do
 STEPS = 100  # to the offsets of two classes; bisection alone needs 60
 SWEEPS = 500  # to those of more
+FOLLOWED = 8  # scales at a time, of more classes: the next start where these lead
 SETTLED = 1e-13  # a step that moves no logarithm by more is the last
 ROUGHLY = 1e-6  # where scales are only compared
 LONGEST = 4.0  # step of those
@@ -89,6 +90,23 @@ class Equation:
             [fitted(self, scales[i : i + size], start[i : i + size], settled) for i in blocks]
         )
 
+    def followed(self, scales: Floats) -> Floats:
+        """Roughly the offsets at rising scales.
+
+        Those of several classes start on the straight line through the last two before them: where scores are
+        steep, offsets grow as the scales do, and from afar even `SWEEPS` steps may not reach them.
+        """
+        if self.scores.shape[1] == 2:
+            return self.offsets(scales, settled=ROUGHLY)
+        offsets = self.offsets(scales[:FOLLOWED], settled=ROUGHLY)
+        while len(offsets) < len(scales):
+            end = len(offsets)
+            slope = (offsets[-1] - offsets[-2]) / (scales[end - 1] - scales[end - 2])
+            ahead = scales[end : end + FOLLOWED] - scales[end - 1]
+            start = offsets[-1] + slope * ahead[:, np.newaxis, np.newaxis]
+            offsets = np.concatenate([offsets, self.offsets(scales[end : end + FOLLOWED], start, ROUGHLY)])
+        return offsets
+
     def imbalance(self, scales: Floats, offsets: Floats) -> Floats:
         """What is left of the equation (scales, classes); 0 where it holds."""
         left = self.known + offsets.sum(axis=1) - scales[:, np.newaxis] * self.base
@@ -103,7 +121,7 @@ class Equation:
     def solutions(self) -> list[float]:
         """The scales at which it holds, or the one that comes nearest to it."""
         scales = np.geomspace(NARROWEST, WIDEST, SCALES) / self.span
-        offsets = self.offsets(scales, settled=ROUGHLY)
+        offsets = self.followed(scales)
         imbalances = self.imbalance(scales, offsets)
         if imbalances.shape[1] == 2:  # of two classes it is one number, whose changes of sign are its zeros
             signs = np.sign(imbalances[:, 0])

@@ -115,6 +115,35 @@ def test_few_scores_at_once_are_what_many_are(monkeypatch):
         monkeypatch.undo()
 
 
+def test_offsets_of_steep_scores_of_several_classes_are_reached(monkeypatch):
+    """Also at the largest scales, whose offsets are hundreds away from where they would begin alone."""
+    added_up = []
+    sums = scale_equation.Equation.sums
+    monkeypatch.setattr(scale_equation.Equation, "sums", lambda *given: added_up.append(1) or sums(*given))
+    for seed in range(7):
+        views = realistic(np.random.default_rng(seed), [4, 5, 3], 3)
+        arrays = [array + 0.5 for array in views.counts.values()]
+        columns = np.array([array.sum(axis=0) for array in arrays])
+        equation = scale_equation.Equation.of(
+            [np.log(array) for array in arrays],
+            np.zeros(3),
+            [array.sum(axis=1) for array in arrays],
+            columns,
+            columns[0],
+        )
+        scales = np.geomspace(scale_equation.NARROWEST, scale_equation.WIDEST, scale_equation.SCALES)
+        scales /= equation.span
+        before = len(added_up)
+        offsets = equation.followed(scales)
+        assert len(added_up) - before < 2_000  # and 3,000 where all of 500 steps are tried
+        for scale, of_scale in zip(scales, offsets, strict=True):
+            logits = scale * equation.scores + of_scale[equation.attribute]
+            parts = np.exp(logits - logits.max(axis=1, keepdims=True))
+            parts *= equation.row_sums[:, np.newaxis] / parts.sum(axis=1, keepdims=True)
+            columns_there = np.add.reduceat(parts, equation.starts)
+            assert np.abs(np.log(columns_there / equation.column_sums)).max() < 1e-3
+
+
 def test_the_totals_attack_has_its_former_name_for_one_version():
     with pytest.warns(DeprecationWarning, match=r"canonical\.attacked is now nbcfast\.attack\.totals"):
         assert canonical.attacked is attack.totals
