@@ -30,6 +30,7 @@ class DomainSearch:
     epsilon : number, optional
     blocks : int, optional
     strata : sequence of str
+    front : bool
     """
 
     limits: Limits
@@ -39,6 +40,7 @@ class DomainSearch:
     epsilon: Numeral | None = None
     blocks: int | None = None
     strata: Sequence[str] = ()
+    front: bool = True
 
 
 def advised(
@@ -102,6 +104,7 @@ def advised(
             alpha=search.alpha,
             epsilon=search.epsilon,
             blocks=search.blocks,
+            front=search.front,
             progress=progress,
         )
     used = (class_name, weights, *menu.attributes)

@@ -94,7 +94,7 @@ def prepare(
         offered = menu if isinstance(menu, Menu) else Menu.read(menu, class_name, caller.words)
         if not isinstance(table, str | bytes | os.PathLike):  # what is read once is kept for the second time
             table = caller.reads(table, "table", class_name, None)
-        search = DomainSearch(limits=limits, alpha=demand.alpha)
+        search = DomainSearch(limits=limits, alpha=demand.alpha, front=False)
         chosen = advised(table, class_name, offered, search, caller, weights=weights, delimiter=delimiter)
         declarations = declared(chosen.document, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
@@ -239,7 +239,7 @@ class Prepared:
     advice : Advised or None
         Which choice of a menu the domain is.
     chosen : Advice or None
-        How it was chosen, where it was just now.
+        How it was chosen, where it was just now; nothing is measured beside the best.
     """
 
     table: Table

@@ -77,7 +77,7 @@ class Publication:
     files : tuple of Written
         Where it was saved; empty until then.
     advice : Advice or None
-        How the domain was chosen, where a menu was given.
+        How the domain was chosen, where a menu was given; what stands beside the best was not measured.
     """
 
     release: Release

@@ -1,5 +1,6 @@
 """The best domain of a menu: against every choice measured by itself, and on real data."""
 
+import functools
 import itertools
 import json
 import math
@@ -62,22 +63,34 @@ def choices(menu):
             yield choice
 
 
-def searched(table, menu, limits, classes):
-    """The best choice, by measuring all of them with the leak meter."""
-    kept = []
-    for choice in choices(menu):
-        views, rows = by_itself(table, menu, choice, classes)
+@functools.cache
+def measured_by_itself(n, seed, classes):
+    """Every choice of the menu for some people: what its answers give away, its tuples and its quality.
+
+    It does not depend on limits.
+    """
+    found = []
+    for choice in choices(MENU):
+        views, rows = by_itself(people(n, seed, classes), MENU, choice, classes)
         gives = leak(views, table=rows, class_name="ill")
-        measured = {
+        found.append((choice, gives, views.n_tuples, evaluate(views, rows, "ill")))
+    return found
+
+
+def searched(measurements, limits):
+    """The best choice, and what was measured of it."""
+    kept = []
+    for choice, gives, n_tuples, quality in measurements:
+        numbers = {
             "max_bits": gives.bits,
             "max_found": gives.found,
             "min_flip": gives.flip,
             "min_trace": gives.trace,
             "max_one_class": gives.one_class_values,
         }
-        if not limits.broken(measured):
-            kept.append((-evaluate(views, rows, "ill").correct, views.n_tuples, choice))
-    return min(kept)[2] if kept else None
+        if not limits.broken(numbers):
+            kept.append((-quality.correct, n_tuples, choice, gives, quality))
+    return min(kept, key=lambda one: one[:3]) if kept else None
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -93,20 +106,19 @@ def searched(table, menu, limits, classes):
 )
 def test_the_best_is_that_of_all_choices_measured_one_by_one(seed, classes, limits):
     table = people(60 + 40 * seed, seed, classes)
-    expected = searched(table, MENU, limits, classes)
-    asked = dict(classes=list(classes), folds=0, **limits.to_dict())
+    expected = searched(measured_by_itself(60 + 40 * seed, seed, classes), limits)
+    asked = dict(classes=list(classes), folds=0, front=False, **limits.to_dict())
     if expected is None:
         with pytest.raises(nbcfast.Infeasible, match="keeps the limits"):
             advise(table, "ill", MENU, **asked)
     else:
         advice = advise(table, "ill", MENU, **asked)
-        assert advice.best.choice == expected
-        views, rows = by_itself(table, MENU, expected, classes)
-        gives, quality = leak(views, table=rows, class_name="ill"), evaluate(views, rows, "ill")
+        _, n_tuples, choice, gives, quality = expected
         best = advice.best
+        assert best.choice == choice
         assert (best.found, best.cells, best.one_class) == (gives.found, gives.cells, gives.one_class_values)
         assert (best.bits, best.flip, best.trace) == (max(gives.bits, 0), gives.flip, gives.trace)
-        assert (best.correct, best.tuples) == (quality.correct, views.n_tuples)
+        assert (best.correct, best.tuples) == (quality.correct, n_tuples)
         assert best.log_loss == pytest.approx(quality.log_loss, abs=1e-6)
 
 
@@ -121,6 +133,24 @@ def test_the_order_of_rows_is_nothing_to_it():
     batches = nbcfast.Table(table).to_arrow().to_batches(max_chunksize=7)
     advices.append(advise(iter(batches), "ill", MENU, classes=CLASSES))
     assert len({json.dumps(advice.to_dict()) for advice in advices}) == 1
+
+
+@pytest.mark.parametrize("strata", [(), ("sex",)])
+def test_without_the_front_the_best_is_the_same_and_less_is_measured(strata):
+    table, looked_at = people(300, 1), {True: [], False: []}
+    whole, alone = (
+        advise(
+            *(table, "ill", MENU),
+            classes=CLASSES,
+            strata=strata,
+            front=front,
+            progress=lambda *told, front=front: looked_at[front].append(told),
+        )
+        for front in (True, False)
+    )
+    assert len(whole.front) > 1
+    assert alone == replace(whole, front=(whole.best,))
+    assert len(looked_at[False]) < len(looked_at[True])
 
 
 def test_rows_with_weights_are_so_many_people():
@@ -222,6 +252,7 @@ def test_menus_that_do_not_fit(menu, text):
         ({"min_flip": 1.5}, ValueError, "min_flip must be"),
         ({"menu": 7}, TypeError, "menu must be a mapping"),
         ({"progress": 7}, TypeError, "progress must be callable"),
+        ({"front": 7}, TypeError, "front must be"),
     ],
 )
 def test_arguments_that_are_none(arguments, kind, text):
@@ -308,7 +339,7 @@ def test_a_menu_of_what_was_declared_is_fixed_in_advance():
 )
 def test_adult(limits, sizes, bits, cells, correct, on_test):
     train, test = (nbcfast.read_csv(DATA / f"adult-{part}.csv") for part in ("train", "test"))
-    advice = advise(train, "income", DATA / "adult-menu.json", folds=0, **limits)
+    advice = advise(train, "income", DATA / "adult-menu.json", folds=0, front=False, **limits)
     best = advice.best
     assert best.sizes == sizes
     assert (best.found, best.cells, best.one_class) == (0, cells, 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
-from nbcfast._core.errors import Infeasible
+from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import Number, Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
@@ -60,6 +60,7 @@ def advise(
     alpha: Numeral | None = None,
     epsilon: Numeral | None = None,
     blocks: int | None = None,
+    front: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Advice:
@@ -119,6 +120,9 @@ def advise(
         choice, and the menu and the classes must be fixed in advance.
     blocks : int, optional
         With `epsilon`: how many, a public number; by default 100.
+    front : bool
+        Measure as well what stands beside the best, which is most of the work; if not, the `front` of the
+        advice is the best alone, which is the same.
     threads : int, optional
         By default all cores the process may use; the advice does not depend on it.
     progress : callable, optional
@@ -151,6 +155,7 @@ def advise(
     """
     expect_progress(progress)
     expect_choice(by, ("correct", "log-loss"), "by")
+    expect(front, bool, "front")
     limits = Limits(
         max_bits=max_bits,
         max_found=max_found,
@@ -202,7 +207,7 @@ def advise(
         here = own.choice(own.meter.measured(best.way, wholly=True))
     return Advice(
         best=basis.choice(best),
-        front=tuple(basis.choice(measured) for measured in walk.front(best)),
+        front=tuple(basis.choice(measured) for measured in (walk.front(best) if front else [best])),
         here=here,
         menu=offered,
         class_name=class_name,
