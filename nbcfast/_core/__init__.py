@@ -4,5 +4,5 @@
 several methods let a publisher choose; `numbers`: exact ones, from arguments and as texts; `products`: of
 many integers. `spelling`: how arguments are named to whoever gave them. `dtypes` and `untyped`: names for
 annotations. `threads`: rows in chunks; `joint`: several columns looked up with one index; `files`: written
-whole or not at all; `pickling`: of mappings that are read only.
+whole or not at all; `pickling`: of mappings that are read only; `json_numbers`: integers of files of JSON.
 """

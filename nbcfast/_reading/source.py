@@ -306,6 +306,9 @@ class File(Source):
             skip = self._file.index_names if isinstance(self._file, ParquetFile) else None
             wanted = chosen_names(self._file.names, names, skip)
             with closing(self._file.batches(wanted)) as batches:
-                yield from encoded_batches(batches, wanted, check=check)
+                first = next(batches, None)
+                if first is None:
+                    raise ValueError(f"{self.path}: no rows")
+                yield from encoded_batches(chain([first], batches), wanted, check=check)
         except (LongRowError, LostRowError) as error:
             raise ValueError(str(error)) from None

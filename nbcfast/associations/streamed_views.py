@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nbcfast._reading.distinct import DistinctRows, GrowingDomains
+from nbcfast._reading.source import File, Source
 from nbcfast.associations.projections import Columns, Names
 from nbcfast.table.encode import recode
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-    from nbcfast._reading.source import Source
 
 
 def read(
@@ -36,7 +36,7 @@ def read(
     for tuples in tuples_of:
         rows = tuples.rows()
         if rows is None:
-            raise ValueError("no rows")
+            raise ValueError(f"{source.path}: no rows" if isinstance(source, File) else "no rows")
         codes = {
             name: recode(column, places[name], len(domains[name]))
             for name, column in zip(tuples.names, rows[0], strict=True)

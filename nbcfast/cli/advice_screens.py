@@ -17,7 +17,7 @@ from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import DomainChoice
 from nbcfast.canonical.limits_of_answers import BROKEN
-from nbcfast.cli.asked_again import COARSER, asked, free
+from nbcfast.cli.asked_again import COARSER, asked, free, looked_through
 from nbcfast.cli.limits_asked import OPTIONS as LIMITS
 from nbcfast.cli.limits_asked import name_of
 from nbcfast.cli.printing import listing, remarked, show
@@ -55,7 +55,7 @@ class AdviceScreen:
 
     def show(self) -> None:
         """Print everything."""
-        steps = [f"  {number}  {step}" for number, step in enumerate(self.steps(), 1)]
+        steps = [f"  {number}  {printable(step)}" for number, step in enumerate(self.steps(), 1)]
         show(
             Text(self.verdict, style="bold"),
             self.columns(),
@@ -297,7 +297,7 @@ class AdviceScreen:
         again = ["--menu", menu, "--out", domain, *(["--overwrite"] if self.out is not None else [])]
         return [
             *written,
-            f"check every option in {printable(menu)} against the code book",
+            looked_through(menu),
             asked(context, without=TARGETS | COARSER | {"columns"}, more=again),
         ]
 

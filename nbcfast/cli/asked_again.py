@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,8 +14,9 @@ from nbcfast.cli.limits_asked import OPTIONS as LIMITS
 from nbcfast.cli.limits_asked import name_of
 from nbcfast.cli.options import verbs
 from nbcfast.cli.parsing import names_in
+from nbcfast.publishing.inputs import NamesPeopleError
 
-DOMAIN = "domain.json"
+DOMAIN, MENU = "domain.json", "menu.json"
 # What is said of the table and of the limits, which `advise` is asked in the same words.
 OF_THE_TABLE = frozenset(
     {
@@ -88,10 +90,25 @@ def asked(
     return shlex.join([*words, *more])
 
 
-def advised(context: click.Context) -> list[str]:
-    """The commands that find the best domain which keeps the limits, and publish on it."""
+def advised(context: click.Context, from_rows: bool) -> list[str]:
+    """The steps that find the best domain which keeps the limits, and publish on it.
+
+    Parameters
+    ----------
+    context : click.Context
+        That of `publish`.
+    from_rows : bool
+        Whether some values come from the rows: a menu of them has to be looked through, and is fixed then.
+    """
     other = verbs.commands.get("advise")
     taken = OF_THE_TABLE if other is None else OF_THE_TABLE & {str(param.name) for param in other.params}
+    if from_rows and context.params.get("menu") is None:
+        menu = free(MENU)
+        return [
+            asked(context, "advise", only=taken, more=["--write-menu", menu]),
+            looked_through(menu),
+            asked(context, without=NOT_OF_ANSWERS | COARSER | {"columns"}, more=["--menu", menu]),
+        ]
     domain = free(DOMAIN)
     return [
         asked(context, "advise", only=taken, more=["--out", domain]),
@@ -99,16 +116,38 @@ def advised(context: click.Context) -> list[str]:
     ]
 
 
+def looked_through(menu: str) -> str:
+    """The step of a person between a menu that was made from rows, and its use."""
+    return f"check every option in {menu} against the code book, and add what other values can occur"
+
+
+def is_command(step: str) -> bool:
+    """Whether a step is a command for a shell."""
+    return step.startswith("nbcfast ")
+
+
+@contextmanager
+def mended_by_leaving_out(context: click.Context) -> Iterator[None]:
+    """An error about columns that name people says the command without them."""
+    try:
+        yield
+    except NamesPeopleError as error:
+        commands = leaving_out(context, error.names, error.attributes)
+        raise ValueError(": ".join([str(error), *commands])) from None
+
+
 def leaving_out(context: click.Context, names: Sequence[str], attributes: Sequence[str]) -> list[str]:
     """The command without attributes that name people; none where no other is left."""
     rest = [name for name in attributes if name not in names]
-    if not rest:
+    if not rest or context.params.get("menu") is not None:  # a menu says itself what is left out
         return []
     typed: str | None = context.params.get("columns")
     if typed is not None:
         kept = [name for name in names_in(typed) if name not in names]
         return [asked(context, instead={"columns": [listed(kept)]})]
-    if any("--leave-out" in param.opts for param in context.command.params):
+    # What is declared cannot be left out as well, but of columns that are not used it may be.
+    declared = any(context.params.get(name) for name in ("domain", "bins", "groups"))
+    if not declared and any("--leave-out" in param.opts for param in context.command.params):
         return [asked(context, more=["--leave-out", listed(names)])]
     return [asked(context, more=["--columns", listed(rest)])]
 

@@ -16,6 +16,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.against import Provenance, compared_with
+from nbcfast.cli.asked_again import mended_by_leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.options import reads_file, verbs
@@ -190,7 +191,8 @@ def attacked_in(
     expect_file(source)
     if class_name is None:
         raise ValueError("--class must name the class column of a table, got none")
-    _, views = counted(source, class_name, columns, reading, MOST_VALUES, declared)
+    with mended_by_leaving_out(click.get_current_context()):
+        _, views = counted(source, class_name, columns, reading, MOST_VALUES, declared)
     return Attacked(source, views, class_name, "row")
 
 

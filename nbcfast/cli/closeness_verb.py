@@ -18,6 +18,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical.publish import undeclared
+from nbcfast.cli.asked_again import mended_by_leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.naming import OPTIONS
@@ -101,7 +102,8 @@ def closeness_verb(
         raise ValueError("--out and --rows go with --r R")
     check_targets([file, *declaring.files], overwrite, folder=out)
     wanted, known = rows_of(rows, False), declaring.declared
-    table, views = counted(file, class_name, columns, reading, max_values, known, publishing=True)
+    with mended_by_leaving_out(click.get_current_context()):
+        table, views = counted(file, class_name, columns, reading, max_values, known, publishing=True)
     reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
     release = why = None
     if demanded is not None:

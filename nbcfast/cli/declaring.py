@@ -120,7 +120,7 @@ def group_in(words: str, where: str) -> tuple[Path, Option]:
     if file.suffix.lower() == ".json":
         if level is not None:
             raise ValueError(f"{where}: a level is for lines of value;set;larger set, and not for {match[1]}")
-        document = object_in(file, where, SETS)
+        document = object_in(file, where, SETS, "set")
         entry = document if isinstance(document.get("groups"), dict) else {"groups": document}
     found = entry_of(entry, where, reader_in(Path()))
     assert isinstance(found, Option)

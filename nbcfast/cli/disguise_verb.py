@@ -11,6 +11,7 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast._core.json_numbers import integer_of, long_integer
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text, printable
 from nbcfast._wire.regular_files import CUTS
@@ -183,7 +184,11 @@ def cuts_in(file: Path, columns: list[str]) -> dict[str, Cut]:
     """The cuts of these columns in a cuts.json; that of published answers must be their own."""
     data = published_copy(file, CUTS)
     try:
-        entries = json.loads((own_file(file) if data is None else data).decode())
+        entries = json.loads((own_file(file) if data is None else data).decode(), parse_int=integer_of)
+        too_long = long_integer(entries)
+        if too_long is not None:
+            names, said = too_long
+            raise ValueError("".join(f"{name[:60]!r}: " for name in names) + said)
         cuts = {name: Cut.from_dict(cut) for name, cut in entries.items() if name in columns}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"--cuts {file}: not cuts as they were written ({error})") from None

@@ -14,6 +14,7 @@ from rich.text import Text
 import nbcfast
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.cli.asked_again import mended_by_leaving_out
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.options import reads_table, verbs
@@ -59,7 +60,8 @@ def inspect(
             file=sys.stderr,
         )
         return 3
-    table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
+    with mended_by_leaving_out(click.get_current_context()):
+        table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
     contents = Contents.of(table, views)
     names = None if columns is None else names_in(columns)
     remarks = [

@@ -13,6 +13,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice, Limits
 from nbcfast.cli.adversaries import adversaries_grid
+from nbcfast.cli.asked_again import is_command
 from nbcfast.cli.leak_tables import NO_METER, leak_grids
 from nbcfast.cli.printing import limit_line, listing, pairs, readable, remarked, same_line, show
 from nbcfast.publishing.answered import rules_text
@@ -44,7 +45,7 @@ class Refusal:
     whole : bool
         Whether that is all there is to look at.
     mend : list of str
-        The commands that mend it; none where no command does.
+        The steps that mend it, commands and what people do between them; none where no command does.
     accept : str
         The command that publishes all the same.
     limits : Limits
@@ -86,11 +87,21 @@ class Refusal:
             "accepted": False,
             "refused": True,
             "shows": [finding.text for finding in self.findings if finding.refuses],
-            "mend": " && ".join(self.mend) or None,
+            "mend": self.script,
             "accept": self.accept,
             "warnings": list(self.remarks),
             "files": [],
         }
+
+    @property
+    def script(self) -> str | None:
+        """What mends it, for a shell.
+
+        What a person does between two commands is a comment on a line of its own: nothing runs past it.
+        """
+        if all(map(is_command, self.mend)):
+            return " && ".join(self.mend) or None
+        return "\n".join(step if is_command(step) else f"# {step}" for step in self.mend)
 
     def show(self) -> None:
         """What shows, what mends it, and how it is published all the same; in this order."""

@@ -9,13 +9,15 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import click
 
+from nbcfast._advise import MOST_WEIGHT
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Limits
+from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.advice_screens import no_domain
-from nbcfast.cli.asked_again import accepting, advised, leaving_out
+from nbcfast.cli.asked_again import accepting, advised, leaving_out, mended_by_leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.limits_asked import with_limits
@@ -201,23 +203,24 @@ def publish(
             demand, asked, limits, accept_answers, Outputs(out, dataset, overwrite, as_json)
         )
     try:
-        prepared = prepare(
-            asked["file"],
-            asked["class_name"],
-            demand,
-            reading.caller,
-            domains=asked["declaring"].declared,
-            menu=asked["menu"],
-            tuples=asked["listed"],
-            holdout=asked["holdout"],
-            columns=None if asked["columns"] is None else names_in(asked["columns"]),
-            weights=reading.weights,
-            delimiter=reading.delimiter,
-            texts=reading.texts,
-            max_values=asked["max_values"],
-            limits=limits,
-            accept_answers=accept_answers,
-        )
+        with mended_by_leaving_out(click.get_current_context()):
+            prepared = prepare(
+                asked["file"],
+                asked["class_name"],
+                demand,
+                reading.caller,
+                domains=asked["declaring"].declared,
+                menu=asked["menu"],
+                tuples=asked["listed"],
+                holdout=asked["holdout"],
+                columns=None if asked["columns"] is None else names_in(asked["columns"]),
+                weights=reading.weights,
+                delimiter=reading.delimiter,
+                texts=reading.texts,
+                max_values=asked["max_values"],
+                limits=limits,
+                accept_answers=accept_answers,
+            )
     except Infeasible as error:  # no domain of the menu keeps the limits
         return no_domain(error)
     named = prepared.named_people()
@@ -263,22 +266,23 @@ def publish_strata(
         )
     reading, by, out = asked["reading"], asked["by"], outputs.out
     assert by is not None
-    prepared = prepare_by(
-        asked["file"],
-        asked["class_name"],
-        by,
-        demand,
-        reading.caller,
-        domains=asked["declaring"].declared,
-        holdout=asked["holdout"],
-        columns=None if asked["columns"] is None else names_in(asked["columns"]),
-        weights=reading.weights,
-        delimiter=reading.delimiter,
-        texts=reading.texts,
-        max_values=asked["max_values"],
-        limits=limits,
-        accept_answers=accept_answers,
-    )
+    with mended_by_leaving_out(click.get_current_context()):
+        prepared = prepare_by(
+            asked["file"],
+            asked["class_name"],
+            by,
+            demand,
+            reading.caller,
+            domains=asked["declaring"].declared,
+            holdout=asked["holdout"],
+            columns=None if asked["columns"] is None else names_in(asked["columns"]),
+            weights=reading.weights,
+            delimiter=reading.delimiter,
+            texts=reading.texts,
+            max_values=asked["max_values"],
+            limits=limits,
+            accept_answers=accept_answers,
+        )
     named = prepared.whole.named_people()
     if named and not accept_answers:
         return refuse(prepared.whole, named, out, outputs.as_json)
@@ -339,8 +343,14 @@ def refuse(
     named = naming(views)
     if named:
         mend = leaving_out(context, named, views.attributes)
+        if not mend and context.params["menu"] is not None:
+            helps = (
+                f"What helps: a menu without {', '.join(map(label, named))}, or with coarser options of it."
+            )
+    elif len(views.classes) > 1 and helps is None and views.n_rows <= MOST_WEIGHT:
+        mend = advised(context, from_rows=bool(undeclared(views)))
     else:  # of one class alone no domain hides anything
-        mend = advised(context) if len(views.classes) > 1 and helps is None else []
+        mend = []
     refusal = Refusal(
         file=Path(str(prepared.source)),
         class_name=prepared.class_name,

@@ -160,7 +160,7 @@ class Reading:
         """People who are not in FILE, each of whom counts once."""
         _expect_another(holdout, file, "expected people who are not in FILE, got FILE itself")
         try:
-            return self.unweighted.rows(holdout, names)
+            return expect_rows(holdout, self.unweighted.rows(holdout, names))
         except NoColumnError:
             raise
         except ValueError as error:

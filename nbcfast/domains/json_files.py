@@ -7,10 +7,12 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from nbcfast._core.json_numbers import integer_of, long_integer
+
 MOST_BYTES = 1 << 26  # of a file that another one names: a million values, each with its sets
 
 
-def object_in(path: Path, named: str, example: str) -> dict[str, object]:
+def object_in(path: Path, named: str, example: str, entries: str = "column") -> dict[str, object]:
     """The JSON object in a file.
 
     Parameters
@@ -21,6 +23,8 @@ def object_in(path: Path, named: str, example: str) -> dict[str, object]:
         The argument that names the file, for errors.
     example : str
         What such a file may hold, for whoever wrote no JSON at all.
+    entries : str
+        What its names are of.
 
     Raises
     ------
@@ -34,16 +38,23 @@ def object_in(path: Path, named: str, example: str) -> dict[str, object]:
             path.read_text(encoding="utf-8-sig"),  # some editors begin with a mark
             parse_constant=_no_constant,
             parse_float=_finite,
+            parse_int=integer_of,
             object_pairs_hook=_once,
         )
     except RecursionError:
         raise ValueError(f"{path}: not JSON of columns: it is nested too deeply") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{named}: {path}: not JSON: {error}; expected as {example}") from None
-    except ValueError as error:  # a number of more digits than Python reads, or one of those below
+    except ValueError as error:  # one of those below
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(document, dict):
         raise ValueError(f"{path}: expected an object of columns, got {type(document).__name__}")
+    too_long = long_integer(document)
+    if too_long is not None:
+        names, text = too_long
+        # The columns of a domain file may stand under one name, beside what is said of them.
+        name = names[1] if len(names) > 1 and isinstance(document.get("domain"), dict) else names[0]
+        raise ValueError(f"{path}: {entries} {name[:60]!r}: {text}")
     return document
 
 

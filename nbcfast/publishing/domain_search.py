@@ -11,7 +11,7 @@ from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Advice, Limits
 from nbcfast.domains import Declared, Menu, ready_made
-from nbcfast.publishing.inputs import Caller, present_in
+from nbcfast.publishing.inputs import Caller, place, present_in
 from nbcfast.table.table import Table
 
 By = Literal["correct", "log-loss"]
@@ -86,6 +86,9 @@ def advised(
     else:
         private = _read(given, "table", class_name, menu, caller)
     others = None if on is None else _read(on, "on", class_name, menu, caller)
+    for rows, where in ((private, place(given, "table")), (others, place(on, "on"))):
+        if rows is not None and rows.n_rows == 0:
+            raise ValueError(f"{where}: no rows")
     limits = search.limits
     with caller.stages("searching") as progress:
         advice = canonical.advise(

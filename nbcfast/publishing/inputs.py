@@ -132,6 +132,20 @@ def same_file(one: object, other: object) -> bool:
     return False
 
 
+class NamesPeopleError(ValueError):
+    """Columns have nearly as many values as there are rows.
+
+    Attributes
+    ----------
+    names, attributes : list of str
+        Those columns, and all that would be counted.
+    """
+
+    def __init__(self, text: str, names: list[str], attributes: list[str]) -> None:
+        super().__init__(text)
+        self.names, self.attributes = names, attributes
+
+
 def counts_of(
     table: Table,
     where: str,
@@ -158,14 +172,17 @@ def counts_of(
             f"{words.form('class_name', repr(class_name))} has {n_classes:,} values, more than "
             f"{MOST_CLASSES} classes: bin it first"
         )
-    for name in table.names:
-        size = len(table.column(name).domain)
-        if name == class_name:
-            continue
-        if named_people(size, table.n_rows, max_values, publishing):
-            raise ValueError(
-                f"column {name!r} has {size:,} values in {table.n_rows:,} rows and so names people: leave it "
-                f"out ({words.left_out(name)}), or put its values into bins or sets; advise finds which"
+    sizes = {name: len(table.column(name).domain) for name in table.names if name != class_name}
+    naming = [
+        name for name, size in sizes.items() if named_people(size, table.n_rows, max_values, publishing)
+    ]
+    for name, size in sizes.items():
+        if name in naming:
+            raise NamesPeopleError(
+                f"column {name!r} has {size:,} values in {table.n_rows:,} rows and so names people: declare "
+                f"bins or sets of its values, or leave it out ({words.left_out(name)})",
+                naming,
+                [*sizes],
             )
         if size > max_values:
             raise ValueError(
@@ -297,6 +314,8 @@ def others_of(
     if same_file(source, given):
         raise ValueError(f"{named}: {SAME}")
     others = read_like(views, given, "holdout", class_name, caller, declared)
+    if others.n_rows == 0:
+        raise ValueError(f"{place(given, named)}: no rows")
     try:
         expect_others(table, others, [*views.attributes, class_name])
     except ValueError as error:
@@ -325,6 +344,8 @@ def public_list(
 ) -> Table:
     """The list, which is not made of the private rows."""
     public = listed_of(given, views, declared, caller)
+    if public.n_rows == 0:
+        raise ValueError(f"{place(given, caller.words.named('tuples'))}: no rows")
     if same_rows(table, public, views.attributes):
         raise ValueError(
             f"{caller.words.named('tuples')} must be a public list, which whoever verifies needs: "

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from nbcfast import attack, canonical
 from nbcfast._core.choices import Preserve
@@ -22,7 +23,7 @@ from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, Menu, declared
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
-from nbcfast.publishing.beginnings import beginning_of_table, like_counts
+from nbcfast.publishing.beginnings import MOST_ROWS, beginning_of_table, like_counts
 from nbcfast.publishing.domain_search import DomainSearch, advised
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import GateFinding, GivenBack, ReleaseMeasures, judged, named_people
@@ -38,6 +39,14 @@ from nbcfast.views import Viewset
 from nbcfast.views.quality import evaluate
 from nbcfast.views.smoothing import constant
 from nbcfast.views.tallying import MAX_VALUES
+
+
+@runtime_checkable
+class Sliceable(Protocol):
+    """What has first rows."""
+
+    def __getitem__(self, rows: slice, /) -> AnyTable: ...
+
 
 NOTHING_LEFT = 0.99  # of ln C, the log-loss of a classifier that knows nothing
 MOST_ATTACKED = 1 << 16  # counts of which totals give others back, some ten seconds of work
@@ -114,7 +123,7 @@ def prepare(
         said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
         said += too_long(rows, Path(source), texts, caller.words)
     elif rows.weights is None:
-        said += _like_counts(table, rows, class_name, names, caller.words)
+        said += _like_counts(table, rows, class_name, names, caller)
     return Prepared(
         table=rows,
         views=views,
@@ -166,12 +175,29 @@ def advice_of(declarations: Declared, views: Viewset, class_name: str, by: str |
 
 
 def _like_counts(
-    table: AnyTable, rows: Table, class_name: str, names: list[str] | None, words: Arguments
+    table: AnyTable, rows: Table, class_name: str, names: list[str] | None, caller: Caller
 ) -> list[str]:
     """What is said of columns of a table that was no file, and that may say how often a row counts."""
     of_table = isinstance(table, Table)
-    first = beginning_of_table(table if isinstance(table, Table) else rows)
-    return like_counts(first, [class_name, *(names or ())], names is None, words, of_table=of_table)
+    looked_at = table if isinstance(table, Table) else _first_rows(table, rows, class_name, caller)
+    first = beginning_of_table(looked_at)
+    return like_counts(first, [class_name, *(names or ())], names is None, caller.words, of_table=of_table)
+
+
+def _first_rows(table: AnyTable, rows: Table, class_name: str, caller: Caller) -> Table:
+    """The first rows with all columns, where these can be read once more; else the rows as they were read."""
+    # Columns that are not used may hold anything, and a stream is over.
+    with suppress(AttributeError, KeyError, TypeError, ValueError):
+        first: AnyTable
+        if isinstance(table, Mapping):
+            columns = {name: column for name, column in table.items() if isinstance(column, Sliceable)}
+            first = {name: column[:MOST_ROWS] for name, column in columns.items()}
+        elif isinstance(table, Sized) and isinstance(table, Sliceable):
+            first = table[:MOST_ROWS]
+        else:
+            return rows
+        return caller.reads(first, "table", class_name, None, weighted=False)
+    return rows
 
 
 def _names(columns: Sequence[str], words: Arguments) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 
+from nbcfast._core.json_numbers import integer_of, long_integer
 from nbcfast._wire.coins import scheme_fields
 from nbcfast._wire.json_entries import rational
 from nbcfast._wire.regular_files import SCHEME
@@ -54,9 +55,14 @@ def from_json(text: str, where: str = "scheme") -> Scheme | KaryScheme:
     Scheme(['a'] at 0.8)
     """
     try:
-        fields = json.loads(text)
+        fields = json.loads(text, parse_int=integer_of)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: not JSON ({error})") from None
+    too_long = long_integer(fields)
+    if too_long is not None:
+        names, said = too_long
+        under = "".join(f"{name[:60]!r}: " for name in names)
+        raise ValueError(f"{where}: {under}{said}")
     return from_dict(fields, where)
 
 

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -39,6 +40,8 @@ from nbcfast.views.smoothing import constant
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+
+PARTS = 1_000  # of each half of the work: the search, and what is measured of what it found
 
 
 # Long by its arguments, which are all there is to say of a search.
@@ -190,9 +193,10 @@ def advise(
         return _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
     selecting = Selecting.of(basis.space, offered, columns)
     struck_out = offered.n_choices - searched.n_choices
+    searching, measuring = halves(progress)
     for most in (None, 0):  # all choices, and where too many of them break the limits, a beam of them
-        ways = RankedWays(basis.space, basis.candidates, selecting, folds, by, threads, progress, most=most)
-        walk = Walk(ways, basis.meter, progress, struck_out=struck_out)
+        ways = RankedWays(basis.space, basis.candidates, selecting, folds, by, threads, searching, most=most)
+        walk = Walk(ways, basis.meter, measuring, struck_out=struck_out)
         try:
             best = walk.first()
             break
@@ -221,6 +225,23 @@ def advise(
         lacking=selecting.lacking,
         beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
     )
+
+
+def halves(progress: Progress | None) -> tuple[Progress | None, Progress | None]:
+    """What tells of the two halves of a work, each by its own numbers, as of one whole.
+
+    Its parts never become fewer: a half that is begun once more is told of from where it was on.
+    """
+    if progress is None:
+        return None, None
+    most = 0
+
+    def tell(n_before: int, done: int, total: int) -> None:
+        nonlocal most
+        most = max(most, n_before + (PARTS * done // total if total else PARTS))
+        progress(most, 2 * PARTS)
+
+    return partial(tell, 0), partial(tell, PARTS)
 
 
 def every_place(menu: Menu) -> tuple[tuple[int, ...], ...]:

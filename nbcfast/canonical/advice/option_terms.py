@@ -265,4 +265,7 @@ def checked_weight(weights: Longs) -> None:
     if len(weights) and int(weights.min()) < 1:
         raise ValueError(f"weights must be at least 1, got {int(weights.min())}")
     if sum(weights.tolist()) > MOST_WEIGHT:
-        raise ValueError(f"weights must add up to {MOST_WEIGHT} at most, got {sum(weights.tolist())}")
+        raise ValueError(
+            f"weights must add up to {MOST_WEIGHT:,} (2^40) at most, as sums of losses are exact to there, "
+            f"got {sum(weights.tolist()):,}: publish takes more, on a domain that is declared without advice"
+        )

@@ -37,6 +37,7 @@ class Walk:
     ways : RankedWays
     meter : Meter
     progress : callable or None
+        Called as progress(done, total), in choices; the total is what is known of it so far.
     struck_out : int
         Domains that are not among them, as an option has too many values of one class.
 
@@ -66,9 +67,12 @@ class Walk:
         self.n_looked_at += 1
         if measured.bits is not None:
             self._solved.append(measured)
-        if self._progress is not None:
-            self._progress(self.n_looked_at, self._ways.n_leaves)
         return measured
+
+    def _tell(self, n_to_come: int) -> None:
+        """How many choices are measured, of those and as many as are to come."""
+        if self._progress is not None:
+            self._progress(self.n_looked_at, min(self.n_looked_at + n_to_come, self._ways.n_leaves))
 
     def first(self) -> Measured:
         """The best choice that keeps every limit.
@@ -90,6 +94,7 @@ class Walk:
             if left < 0:
                 raise TooManyError
             measured = self._measured(way)
+            self._tell(FURTHER)  # how many break a limit nobody knows, and so many come after them
             if not measured.broken:
                 return measured
             self.broken[measured.broken[0]] += 1
@@ -105,11 +110,12 @@ class Walk:
         below: list[Measured] = []
         least = best.bits or 0.0
         left = BESIDE
-        for way in islice(self._following, FURTHER):
+        for n_before, way in enumerate(islice(self._following, FURTHER)):
             left -= self._cost(way)
             if left < 0:
                 break
             measured = self._measured(way)
+            self._tell(FURTHER - n_before - 1)
             if not measured.broken and (measured.bits or 0.0) < least:
                 least = measured.bits or 0.0
                 below.append(measured)
@@ -118,6 +124,7 @@ class Walk:
             if (measured.bits or 0.0) < lowest:
                 lowest = measured.bits or 0.0
                 kept.append(self._meter.measured(measured.way, wholly=True))
+        self._tell(0)
         return [*kept, best, *below]
 
 
