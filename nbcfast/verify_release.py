@@ -4254,8 +4254,11 @@ class StrataDocument(Form):
             raise Refused(f"field 'by': expected the column that the advice has chosen, got {shown(self.by)}")
         if fields["version"] != first.fields["version"]:
             raise Refused(f"field 'version': expected that of the strata, got {shown(fields['version'])}")
+        # Limits that a choice had to keep are those of one classifier, unless it was between these strata too.
+        for_one = first.advice is not None and not first.advice.strata
         self.expect_words(
-            strata_notes(self.by, len(entries)), strata_warnings(self.by, undeclared=fields["undeclared"])
+            strata_notes(self.by, len(entries)),
+            strata_warnings(self.by, undeclared=fields["undeclared"], advised_for_one=for_one),
         )
 
     def claims(self, decided: Decided) -> list[str]:
@@ -4286,10 +4289,18 @@ def strata_notes(by: str, number: int) -> tuple[str, ...]:
     )
 
 
-def strata_warnings(by: str, *, undeclared: bool) -> Iterator[str]:
-    """The warnings of the list, beside those of each release in it."""
+def strata_warnings(by: str, *, undeclared: bool, advised_for_one: bool) -> Iterator[str]:
+    """The warnings of the list, beside those of each release in it.
+
+    `advised_for_one` says that the domain was chosen, and not between these strata and one classifier.
+    """
     if undeclared:
         yield undeclared_text([by])
+    if advised_for_one:
+        yield (
+            "The domain was chosen for one classifier of all rows: the limits that the choice had to keep are "
+            f"the publisher's claim of that one, and say nothing of one for each value of {named(by)}."
+        )
 
 
 def _release(entry: object) -> ReleaseDocument:

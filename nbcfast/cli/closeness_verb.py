@@ -116,6 +116,7 @@ def closeness_verb(
                     preserve=preserve,
                     rows=wanted,
                     attacker=attacker,
+                    table=table,
                     class_name=class_name,
                     progress=report,
                 )

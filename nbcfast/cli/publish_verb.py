@@ -345,7 +345,7 @@ def refuse(
         mend = leaving_out(context, named, views.attributes)
         if not mend and context.params["menu"] is not None:
             helps = (
-                f"What helps: a menu without {', '.join(map(label, named))}, or with coarser options of it."
+                f"What helps: a menu without {', '.join(map(label, named))}, or with coarser options alone."
             )
     elif len(views.classes) > 1 and helps is None and views.n_rows <= MOST_WEIGHT:
         mend = advised(context, from_rows=bool(undeclared(views)))

@@ -119,7 +119,9 @@ class StrataCertificate:
     @property
     def own_warnings(self) -> tuple[str, ...]:
         """The warnings of the list alone, as the file has them."""
-        return tuple(strata_warnings(self.by, undeclared=self.undeclared))
+        advice = self.strata[0].advice
+        for_one = advice is not None and not advice.strata
+        return tuple(strata_warnings(self.by, undeclared=self.undeclared, advised_for_one=for_one))
 
     @property
     def notes(self) -> tuple[str, ...]:

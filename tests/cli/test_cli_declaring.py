@@ -1,6 +1,7 @@
 """Bins, sets and what is left out, as they are typed: --domain, --bin, --group and --leave-out."""
 
 import json
+import shlex
 
 import pytest
 
@@ -255,7 +256,43 @@ def test_a_column_that_names_people_is_refused_with_the_option(run, here):
     code, printed, errors = run("publish", "many.csv", *PUBLISH[2:], "--out", "out")
     assert (code, printed) == (2, "")
     assert errors == (
-        "nbcfast: column 'id' has 2,000 values in 2,000 rows and so names people: leave it out (--leave-out "
-        "id), or put its values into bins or sets; advise finds which\n"
+        "nbcfast: column 'id' has 2,000 values in 2,000 rows and so names people: declare bins or sets of "
+        "its values, or leave it out (--leave-out id): nbcfast publish many.csv --class ill --amplification 4 "
+        "--out out --accept-answers --leave-out id\n"
     )
-    assert run("publish", "many.csv", *PUBLISH[2:], "--out", "out", "--leave-out", "id")[0] == 0
+    command = errors.strip().split(": ")[-1]
+    assert run(*shlex.split(command)[1:])[0] == 0
+    for verb, more in (("closeness", ("--prior", "y=0.5,n=0.5")), ("inspect", ("--max-values", "50"))):
+        code, _, errors = run(verb, "many.csv", "--class", "ill", *more)
+        assert code == 2
+        assert run(*shlex.split(errors.strip().split(": ")[-1])[1:])[0] == 0
+
+
+def test_numbers_that_no_python_reads_are_named(run, here):
+    long = "1" * 5000
+    texts = {
+        "menu.json": f'{{"job": [["a"]], "age": [{{"edges": [null, {long}, null]}}]}}',
+        "domain.json": f'{{"domain": {{"age": {{"edges": [null, -{long}, null]}}}}}}',
+        "sets.json": f'{{"old": [{long}]}}',
+        "scheme.json": f'{{"kind": "binary", "groups": [[{long}, ["age"]]]}}',
+        "cuts.json": f'{{"age": {{"cut": {long}}}}}',
+    }
+    for name, text in texts.items():
+        (here / name).write_text(text, encoding="utf-8")
+    said = "expected numbers of at most 4,300 digits, got one of 5,000"
+    disguise = ("disguise", "people.csv", "--out", "answers")
+    for command, where in (
+        (("advise", *PUBLISH[1:4], "--menu", "menu.json"), "menu.json: column 'age': "),
+        ((*PUBLISH, "--out", "out", "--domain", "domain.json"), "domain.json: column 'age': "),
+        ((*PUBLISH, "--out", "out", "--group", "age=sets.json"), "sets.json: set 'old': "),
+        ((*disguise, "--scheme", "scheme.json"), "scheme.json: 'groups': "),
+        (
+            (*disguise, "--theta", "0.8", "--groups", "age", "--cuts", "cuts.json"),
+            "cuts.json: not cuts as they",
+        ),
+    ):
+        code, printed, errors = run(*command)
+        assert (code, printed) == (2, ""), errors
+        assert where in errors
+        assert said in errors
+        assert "sys." not in errors

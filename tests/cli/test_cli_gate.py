@@ -47,14 +47,71 @@ def test_it_says_what_shows_then_what_mends_it_then_how_it_is_accepted(run, fold
     assert lines[0] == "DO NOT PUBLISH YET: patients.csv, diagnosis -> release (nothing was written)"
     parts = [
         "reads the class of all 187 of them: diabetes",
-        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis ",
-        f"  2  nbcfast {REFUSED} --domain domain.json\n",
+        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis --columns age,glucose --write-menu menu.json\n",
+        "  2  check every option in menu.json against the code book, and add what other values can occur\n",
+        "  3  nbcfast publish patients.csv --class diagnosis --amplification 4 --out release --menu menu.json\n",
         "Or accept it, which the certificate will say",
         f"  nbcfast {REFUSED} --accept-answers\n",
     ]
     places = [printed.index(part) for part in parts]
     assert places == sorted(places)
     assert "whoever knows how many people have glucose = high" in lines[2]
+
+
+def steps(printed):
+    """What a person types of the steps that mend a release, and how it is accepted."""
+    return [
+        line.strip().removeprefix(f"{line.split()[0]}  ") if line.split()[0].isdigit() else line.strip()
+        for line in printed[printed.index("What mends it") :].splitlines()
+        if "nbcfast " in line
+    ]
+
+
+@pytest.mark.parametrize("declared", [(), ("--group", "glucose=sugar.json")])
+def test_every_command_that_is_printed_works(run, folder, declared):
+    sugar = {"usual": ["low", "normal"], "raised": ["raised"], "high": ["high"]}
+    Path("sugar.json").write_text(json.dumps(sugar), encoding="utf-8")
+    asked = "publish patients.csv --class diagnosis --amplification 4 --out release --min-flip 99.5%"
+    code, printed, _ = run(*shlex.split(asked), *declared)
+    assert code == 1
+    advise, publish, accept = steps(printed)
+    assert run(*shlex.split(advise)[1:])[0] == 0
+    assert json.loads(Path("menu.json").read_text(encoding="utf-8"))["age"][-1] == {"out": True}
+    code, printed, _ = run(*shlex.split(publish)[1:])
+    assert (code, printed.splitlines()[0]) == (
+        0,
+        "published, every limit kept; mind what is marked !: patients.csv, diagnosis -> release",
+    )
+    assert nbcfast.load("release").certificate.advice is not None
+    assert run(*shlex.split(accept)[1:], "--overwrite")[0] == 0
+
+
+def test_where_everything_is_declared_no_menu_is_to_be_looked_through(run, folder):
+    domain = {
+        "age": ["18-29", "30-39", "40-49", "50-59", "60-69", "70+"],
+        "glucose": ["low", "normal", "raised", "high"],
+        "diagnosis": ["healthy", "diabetes"],
+    }
+    Path("fine.json").write_text(json.dumps(domain), encoding="utf-8")
+    code, printed, _ = run(*shlex.split(REFUSED), "--domain", "fine.json")
+    assert code == 1
+    advise, publish, _ = steps(printed)
+    assert advise.endswith("--domain fine.json --out domain.json")
+    assert publish == f"nbcfast {REFUSED} --domain domain.json"
+
+
+def test_what_advice_cannot_weigh_is_not_sent_there(run, folder):
+    rows = ("a,y,900000000000", "a,n,900000000001", "b,y,900000000000", "b,n,700000000001")
+    Path("heavy.csv").write_text("\n".join(("age,ill,w", *rows)), encoding="utf-8")
+    words = ("heavy.csv", "--class", "ill", "--weights", "w")
+    code, printed, _ = run("publish", *words, "--amplification", 4, "--out", "release")
+    assert (code, "No command mends that." in printed) == (1, True)
+    code, _, errors = run("advise", *words)
+    assert code == 2
+    assert errors == (
+        "nbcfast: --weights must add up to 1,099,511,627,776 (2^40) at most, as sums of losses are exact to "
+        "there, got 3,400,000,000,002: publish takes more, on a domain that is declared without advice\n"
+    )
 
 
 def test_the_same_as_json(run, folder):
@@ -65,10 +122,11 @@ def test_the_same_as_json(run, folder):
     assert found["shows"] == [
         entry["text"] for entry in found["findings"] if entry["state"] in ("shows", "unmeasured")
     ]
-    advise, publish = found["mend"].split(" && ")
+    advise, look, publish = found["mend"].split("\n")
     assert advise.startswith("nbcfast advise patients.csv")
+    assert look.startswith("# check every option in menu.json")
     assert publish.startswith("nbcfast publish patients.csv")
-    assert publish.endswith("--domain domain.json")
+    assert publish.endswith("--menu menu.json")
     assert found["accept"].endswith("--accept-answers")
 
 
@@ -148,7 +206,7 @@ class TestLimits:
         _, printed, _ = run(*shlex.split(REFUSED), "--min-flip", "99.5%", "--max-bits", "none")
         assert (
             "nbcfast advise patients.csv --class diagnosis --columns age,glucose --max-bits none "
-            "--min-flip 99.5% --out domain.json"
+            "--min-flip 99.5% --write-menu menu.json"
         ) in printed
 
     def test_a_limit_decides_by_itself(self, run, folder):
@@ -183,6 +241,32 @@ class TestNames:
         assert "No command mends that." in printed
         assert "--accept-answers" in printed
 
+    @pytest.mark.parametrize("declared", ["--domain", "--group", "--menu"])
+    def test_of_what_is_declared_the_others_are_taken(self, run, folder, declared):
+        ids = [
+            int(line.split(",")[0]) for line in Path("named.csv").read_text(encoding="utf-8").splitlines()[1:]
+        ]
+        glucose, classes = ["low", "normal", "raised", "high"], ["healthy", "diabetes"]
+        documents = {
+            "--domain": {"id": ids, "glucose": glucose, "diagnosis": classes},
+            "--group": {str(one): [one] for one in ids},
+            "--menu": {"id": [ids], "glucose": [{"groups": {"usual": glucose[:2], "raised": glucose[2:]}}]},
+        }
+        Path("declared.json").write_text(json.dumps(documents[declared]), encoding="utf-8")
+        named = "id=declared.json" if declared == "--group" else "declared.json"
+        limits = " ".join(NONE)
+        command = f"publish named.csv --class diagnosis --amplification 4 --out release {limits}"
+        code, printed, errors = run(*shlex.split(command), declared, named)
+        assert (code, errors) == (1, "")
+        assert "it names people" in printed
+        if declared == "--menu":
+            assert "What helps: a menu without id, or with coarser options alone." in printed
+            return
+        mend, _ = steps(printed)
+        assert "--columns " in mend
+        code, printed, errors = run(*shlex.split(mend)[1:])
+        assert (code, errors) == (0, "")
+
     def test_names_are_quoted_for_the_shell_and_for_the_list(self, run, folder):
         text = Path("named.csv").read_text(encoding="utf-8")
         Path("it's.csv").write_text(text.replace("id,", '"a, ""b"" $c",', 1), encoding="utf-8")
@@ -206,7 +290,7 @@ class TestCommands:
 
     def test_what_goes_with_powers_alone_is_not_kept(self, run, folder):
         _, printed, _ = run(*shlex.split(REFUSED), "--method", "safetytransform", "--no-gauge")
-        [mend] = [line for line in printed.splitlines() if line.startswith("  2  ")]
+        [mend] = [line for line in printed.splitlines() if line.startswith("  3  ")]
         assert "--method" not in mend
         assert "--no-gauge" not in mend
         [accept] = [line for line in printed.splitlines() if line.endswith("--accept-answers")]
