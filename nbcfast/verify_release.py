@@ -30,9 +30,11 @@ own answers again.
 Of strata (a canonical release for each value of a column) each is checked as a release, and a check holds
 where it holds in all of them. The releases must have the same domains, classes and parameters.
 
-Where the domain of a release was chosen from a menu, --menu FILE checks that it is: that the file is the menu
-which the certificate names, offers as many choices as it says, and has this domain where it says. Files of
-hierarchies are looked for where the menu names them, beside itself. Without it that is printed as a claim.
+Where the domain of a release was chosen from a menu with limits, the points must not prove that the answers
+take more bits a weight than that; what they take exactly `nbcfast verify` works out. --menu FILE checks that
+the domain is one of the menu: that the file is the menu which the certificate names, offers as many choices
+as it says, and has this domain where it says. Files of hierarchies are looked for where the menu names them,
+beside itself. Without it that is printed as a claim.
 
 The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
 Those that nothing has checked are printed as claims, or not at all.
@@ -1209,6 +1211,7 @@ LIMITS = {
     "max_one_class": "at most {} values of one class",
 }
 COUNTED_LIMITS = ("max_found", "max_one_class")
+SHARES = ("min_flip", "min_trace")
 CHOSEN_BY = {
     "correct": "by how many rows are decided correctly",
     "log-loss": "by log-loss",
@@ -1285,21 +1288,23 @@ class AdvisedChoice:
             if any(limit is not None for limit in self.limits.values()):
                 raise Refused(f"{where}: expected no limits, as votes are cast without, got {shown(entry)}")
 
-    @property
-    def account(self) -> str:
-        """How the domain was chosen, which nobody can check without the rows."""
+    def account(self, checked: Iterable[str] = ()) -> str:
+        """How the domain was chosen, which nobody can check without the rows; of limits those left open."""
         kept = [
             words.format(decimal_text(Fraction(limit)))
             for name, words in LIMITS.items()
             for limit in [self.limits[name]]
-            if limit is not None
+            if limit is not None and name not in checked
         ]
         among = "all choices of the menu" if self.exhaustive else "some choices of the menu, and not all"
         if self.strata:
             one = "one classifier for all" if self.by_column is None else _each(self.by_column)
             among += f", and with it {one}, of {_ways(self.strata)}"
         text = f"The domain was chosen {CHOSEN_BY[self.by]}, among {among}"
-        return f"{text}, with {', '.join(kept)}." if kept else f"{text}, without limits."
+        if kept:
+            return f"{text}, with {', '.join(kept)}."
+        unlimited = all(limit is None for limit in self.limits.values())
+        return f"{text}, without limits." if unlimited else f"{text}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -1412,7 +1417,10 @@ def _limits(entry: object, where: str) -> dict[str, Limit]:
     limits: dict[str, Limit] = {}
     for name in LIMITS:
         read = demanded if name in COUNTED_LIMITS else chosen
-        limits[name] = None if entry[name] is None else read(entry[name], f"{where}, {name}")
+        limit = None if entry[name] is None else read(entry[name], f"{where}, {name}")
+        if limit is not None and name in SHARES and limit > 1:
+            raise Refused(f"{where}, {name}: expected a share up to 1, got {shown(entry[name])}")
+        limits[name] = limit
     return limits
 
 
@@ -1976,7 +1984,7 @@ class ReleaseDocument(Form):
         found = list(notes[1:] if counted else notes)
         if decided.get("menu") is None:
             found.append(advice.place)
-        return [*found, advice.account]
+        return [*found, advice.account(("max_bits",) if decided.get("advice") else ())]
 
     def _chosen(self) -> str:
         """What of a canonical release is no answer of the classifier: all that its publisher was free to say.
@@ -2123,6 +2131,18 @@ class ReleaseDocument(Form):
         if len(self.attributes) > len(advice.chosen):
             raise Refused(
                 f"field 'advice': expected an option for each of {len(self.attributes)} attributes, got "
+                f"{len(advice.chosen)}"
+            )
+        names = {name for name, _, _ in self.attributes}
+        if self.fields["class_name"] in advice.strata or advice.by_column in names:
+            raise Refused(
+                f"field 'advice': expected strata of neither the class nor an attribute, got "
+                f"{shown(self.fields['class_name'] if advice.by_column not in names else advice.by_column)}"
+            )
+        columns = names.union(advice.strata)
+        if len(columns) > len(advice.chosen):
+            raise Refused(
+                f"field 'advice': expected an option for each of {len(columns)} attributes and strata, got "
                 f"{len(advice.chosen)}"
             )
         strange = [] if self.canonical is None else [n for n in self.canonical["undeclared"] if n is not None]
@@ -3741,6 +3761,91 @@ def _claimed_order(document: PartitionDocument, groups: list[dict[int, int]]) ->
 MOST_WEIGHED = 1 << 17  # counts of groups, and products of factors, for all points of a skyline
 
 
+# nbcfast/_wire/advice_checks.py
+# What a release says of the choice of its domain, held against what the file itself shows of it.
+
+
+ADVICE_CHECK = "advice"
+MOST_TAKEN_APART = 1 << 20  # choices, up to which it is looked whether numbers of options give them
+LOGARITHM_PLACES = 64  # binary, of a logarithm
+
+
+def bits_limit(document: ReleaseDocument) -> Fraction | None:
+    """How many bits a weight the published answers may take at most, by what is said of their choice.
+
+    None where nothing says so of these answers: where there is no such limit, where it was kept on other
+    rows, where the publisher says that limits need not be kept, and where points decide other than, or are
+    known on a list alone.
+    """
+    advice, made = document.advice, document.canonical
+    if advice is None or made is None or advice.rows != "private" or document.accepted:
+        return None
+    limit = advice.limits["max_bits"]
+    if limit is None or document.differing_tuples != 0 or len(document.classes) == 1:
+        return None
+    return Fraction(limit)
+
+
+def other_than_said(document: ReleaseDocument) -> str | None:
+    """What the file shows otherwise than it says of the choice, or None; that nothing does proves nothing."""
+    advice = document.advice
+    if advice is None:
+        return None
+    if advice.options <= MOST_TAKEN_APART // document.sharing and not _is_product(
+        advice.options, advice.chosen
+    ):
+        return (
+            f"no numbers of options for {len(advice.chosen):,} columns, with those that were chosen, give "
+            f"{short(advice.options)} choices"
+        )
+    limit = bits_limit(document)
+    if limit is None:
+        return None
+    steps = _steps(document)
+    if log2_below(steps, LOGARITHM_PLACES) <= limit * (1 << LOGARITHM_PLACES):
+        return None
+    return (
+        f"weights that give these answers have {short(steps)} steps or more, which is above the limit of "
+        f"{decimal_text(limit)} bits a weight"
+    )
+
+
+def judge_advice(document: ReleaseDocument) -> Judged:
+    """The check of what is said of the choice of a domain, where there is something to check."""
+    fault = other_than_said(document)
+    if fault is not None:
+        return [(ADVICE_CHECK, False, fault)]
+    if bits_limit(document) is None:
+        return []
+    return [(ADVICE_CHECK, None, "bits a weight are not worked out here: nbcfast verify does that")]
+
+
+def _steps(document: ReleaseDocument) -> int:
+    """A lower bound of the range of weights over their margin; 1 where nothing is known.
+
+    Of two classes. Points are rounded weights, so values of different points have different weights, and
+    some tuples of the other attributes tell each level from the next: they are two margins apart. Scores
+    spread over the sum of all that, and one end is at half of it or beyond.
+    """
+    made = document.canonical
+    if made is None or len(document.classes) != 2:
+        return 1
+    # By their texts, as whoever writes the file chooses numbers that share their hash.
+    return max(1, sum(len({f"{row[0]:x}" for row in rows}) - 1 for rows in made["points"]))
+
+
+def _is_product(options: int, places: Iterable[int]) -> bool:
+    """Whether a number of choices is a product of one for each column, each above the place of its option."""
+    divisors = [number for number in range(1, int(options**0.5) + 2) if options % number == 0]
+    divisors = sorted({*divisors, *(options // number for number in divisors)})
+    left = {options}
+    for place in sorted((place for place in places if place), reverse=True):
+        left = {one // number for one in left for number in divisors if number > place and one % number == 0}
+        if not left:
+            return False
+    return True
+
+
 # nbcfast/_wire/excess.py
 # Whether the largest ratio of two classes' scores exceeds a limit: by floats, products or logarithms.
 #
@@ -4143,6 +4248,7 @@ def judge(document: ReleaseDocument) -> Judged:
     fault = unrealistic(document)
     text = fault or "for every attribute the counts of a class add up to the count of the class"
     results.append(("realistic", fault is None, text))
+    results += judge_advice(document)
     if not results[0][1]:
         results.append(("amplification", False, "Lambda has no limit where a count is 0"))
         return results

@@ -33,6 +33,7 @@ LIMITS = {
     "max_one_class": "at most {} values of one class",
 }
 COUNTED_LIMITS = ("max_found", "max_one_class")
+SHARES = ("min_flip", "min_trace")
 CHOSEN_BY = {
     "correct": "by how many rows are decided correctly",
     "log-loss": "by log-loss",
@@ -109,21 +110,23 @@ class AdvisedChoice:
             if any(limit is not None for limit in self.limits.values()):
                 raise Refused(f"{where}: expected no limits, as votes are cast without, got {shown(entry)}")
 
-    @property
-    def account(self) -> str:
-        """How the domain was chosen, which nobody can check without the rows."""
+    def account(self, checked: Iterable[str] = ()) -> str:
+        """How the domain was chosen, which nobody can check without the rows; of limits those left open."""
         kept = [
             words.format(decimal_text(Fraction(limit)))
             for name, words in LIMITS.items()
             for limit in [self.limits[name]]
-            if limit is not None
+            if limit is not None and name not in checked
         ]
         among = "all choices of the menu" if self.exhaustive else "some choices of the menu, and not all"
         if self.strata:
             one = "one classifier for all" if self.by_column is None else _each(self.by_column)
             among += f", and with it {one}, of {_ways(self.strata)}"
         text = f"The domain was chosen {CHOSEN_BY[self.by]}, among {among}"
-        return f"{text}, with {', '.join(kept)}." if kept else f"{text}, without limits."
+        if kept:
+            return f"{text}, with {', '.join(kept)}."
+        unlimited = all(limit is None for limit in self.limits.values())
+        return f"{text}, without limits." if unlimited else f"{text}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -236,5 +239,8 @@ def _limits(entry: object, where: str) -> dict[str, Limit]:
     limits: dict[str, Limit] = {}
     for name in LIMITS:
         read = demanded if name in COUNTED_LIMITS else chosen
-        limits[name] = None if entry[name] is None else read(entry[name], f"{where}, {name}")
+        limit = None if entry[name] is None else read(entry[name], f"{where}, {name}")
+        if limit is not None and name in SHARES and limit > 1:
+            raise Refused(f"{where}, {name}: expected a share up to 1, got {shown(entry[name])}")
+        limits[name] = limit
     return limits

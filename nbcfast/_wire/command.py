@@ -28,9 +28,11 @@ own answers again.
 Of strata (a canonical release for each value of a column) each is checked as a release, and a check holds
 where it holds in all of them. The releases must have the same domains, classes and parameters.
 
-Where the domain of a release was chosen from a menu, --menu FILE checks that it is: that the file is the menu
-which the certificate names, offers as many choices as it says, and has this domain where it says. Files of
-hierarchies are looked for where the menu names them, beside itself. Without it that is printed as a claim.
+Where the domain of a release was chosen from a menu with limits, the points must not prove that the answers
+take more bits a weight than that; what they take exactly `nbcfast verify` works out. --menu FILE checks that
+the domain is one of the menu: that the file is the menu which the certificate names, offers as many choices
+as it says, and has this domain where it says. Files of hierarchies are looked for where the menu names them,
+beside itself. Without it that is printed as a claim.
 
 The words of a certificate (notes, warnings) are the exact list that goes with its fields, or it is refused.
 Those that nothing has checked are printed as claims, or not at all.

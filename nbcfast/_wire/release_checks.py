@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from nbcfast._wire.advice_checks import judge_advice
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.excess import excess
 from nbcfast._wire.points_and_counts import scorecard
@@ -42,6 +43,7 @@ def judge(document: ReleaseDocument) -> Judged:
     fault = unrealistic(document)
     text = fault or "for every attribute the counts of a class add up to the count of the class"
     results.append(("realistic", fault is None, text))
+    results += judge_advice(document)
     if not results[0][1]:
         results.append(("amplification", False, "Lambda has no limit where a count is 0"))
         return results

@@ -215,7 +215,7 @@ class ReleaseDocument(Form):
         found = list(notes[1:] if counted else notes)
         if decided.get("menu") is None:
             found.append(advice.place)
-        return [*found, advice.account]
+        return [*found, advice.account(("max_bits",) if decided.get("advice") else ())]
 
     def _chosen(self) -> str:
         """What of a canonical release is no answer of the classifier: all that its publisher was free to say.
@@ -362,6 +362,18 @@ class ReleaseDocument(Form):
         if len(self.attributes) > len(advice.chosen):
             raise Refused(
                 f"field 'advice': expected an option for each of {len(self.attributes)} attributes, got "
+                f"{len(advice.chosen)}"
+            )
+        names = {name for name, _, _ in self.attributes}
+        if self.fields["class_name"] in advice.strata or advice.by_column in names:
+            raise Refused(
+                f"field 'advice': expected strata of neither the class nor an attribute, got "
+                f"{shown(self.fields['class_name'] if advice.by_column not in names else advice.by_column)}"
+            )
+        columns = names.union(advice.strata)
+        if len(columns) > len(advice.chosen):
+            raise Refused(
+                f"field 'advice': expected an option for each of {len(columns)} attributes and strata, got "
                 f"{len(advice.chosen)}"
             )
         strange = [] if self.canonical is None else [n for n in self.canonical["undeclared"] if n is not None]

@@ -111,6 +111,10 @@ def prepare(
         rows, place(table, "table"), class_name, names, max_values, caller.words, publishing=True
     )
     advice = None if declarations is None else advice_of(declarations, views, class_name, by)
+    if advice is not None and advice.rows == "private" and advice.limits.max_bits is not None:
+        # What the certificate says of the choice has to be so of these rows, which may be newer ones.
+        most = float(advice.limits.max_bits)
+        limits = replace(limits, max_bits=most if limits.max_bits is None else min(limits.max_bits, most))
     choice = demand.chosen(views)
     # Read before anything is made: they may not be there, or be the private rows.
     public = None if tuples is None else public_list(tuples, rows, views, declarations, caller)

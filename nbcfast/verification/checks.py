@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._wire.advice_checks import ADVICE_CHECK, judge_advice
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.folder import judge_folder
 from nbcfast._wire.form import Form, judge_version, told
@@ -254,7 +255,7 @@ def _of_counts(
     progress: Progress | None,
 ) -> tuple[Judged, str | None]:
     """The checks of counts that some table has, and a line of what was found of the private classifier."""
-    results, classifier = [_amplified(document, release)], None
+    results, classifier = [_amplified(document, release), *_advised(document, release)], None
     if document.prior is not None and document.r is not None:
         results.append(_close(document, release, tuple(document.prior), document.r))
     private, table, fault = None, None, ""
@@ -297,6 +298,14 @@ def _verification(
         tuple(ignored),
         classifier,
     )
+
+
+def _advised(document: ReleaseDocument, release: Release) -> Judged:
+    """The check of what is said of the choice of the domain; bits a weight are those of the answers."""
+    results, made = judge_advice(document), release.certificate.canonical
+    if made is None or not results or results[0][1] is False:
+        return results
+    return [(ADVICE_CHECK, *Answers(document, release, made).bits_kept())]
 
 
 def _canonical(

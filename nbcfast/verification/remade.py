@@ -15,7 +15,8 @@ from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.source import AnyTable
 from nbcfast._rounding.rows import MOST_ASKED
-from nbcfast._wire.messages import short
+from nbcfast._wire.advice_checks import bits_limit
+from nbcfast._wire.messages import decimal_text, short
 from nbcfast._wire.points_and_counts import scorecard as judged_by_script
 from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast.canonical.boxes.box import box
@@ -25,7 +26,7 @@ from nbcfast.canonical.boxes.ranked import MOST_SWEPT
 from nbcfast.canonical.publish import listed_codes, listed_digest
 from nbcfast.canonical.publish import release as publish
 from nbcfast.canonical.weights.results import Scorecard
-from nbcfast.canonical.weights.solve import unknowns
+from nbcfast.canonical.weights.solve import solve, unknowns
 from nbcfast.published.certificate import Canonical
 from nbcfast.published.document import document_of
 from nbcfast.published.release import Release
@@ -39,6 +40,7 @@ MOST_AGAIN = 100_000_000  # tuples of more than two classes, up to which a relea
 MOST_ATTRIBUTES = 4_096  # whose product domain is gone through, as the kernels of two classes take them
 MOST_SOLVED = 2_500  # numbers that are looked for to make a file again
 MOST_SOLVED_OF_MANY = 1_500  # and for more than two classes, where they are in more demands
+ROOM = 1e-9  # of bits a weight: logarithms of two machines differ by less
 SHORT_BITS = 61  # of totals that the kernels add up
 
 Judgement = tuple[bool | None, str]
@@ -146,6 +148,31 @@ class Answers:
             tuples = short(self.document.tuples)
             return f"not checked here: so many strata of {tuples} tuples each would take too long"
         return None
+
+    def bits_kept(self) -> Judgement:
+        """Whether the answers take no more bits a weight than is said of the choice of their domain.
+
+        That was measured of the best class alone, whatever else of the order of classes is published.
+        """
+        limit = bits_limit(self.document)
+        if limit is None:
+            return None, "no limit of bits a weight is said to be kept by these answers"
+        reason = self._not_again(None)
+        if reason is not None:
+            return None, reason
+        try:
+            alike = self.n_classes == 2 or self.certificate.preserve == "label"
+            asked = self._box if alike else box(self.release.views)
+            if isinstance(asked, Infeasible):
+                return None, f"not checked here: {asked.why}"
+            found = float(solve(asked).log2_range)
+        except Infeasible as error:
+            return None, f"not checked here: {error.why}"
+        # The limit was a double, and so were they.
+        kept, most = found <= float(limit) + ROOM, decimal_text(limit)
+        amount = f"{max(found, 0.0):.1f}" if kept else f"{found:.4f}"
+        text = f"the answers take {amount} bits a weight, and {most} were the most"
+        return kept, text if kept else f"{text} that the domain was chosen with"
 
     def again(self, private: Viewset | None = None) -> Iterator[tuple[str, *Judgement]]:
         """Whether the release is what answers give, as checks by name; None where that is not known.

@@ -43,18 +43,20 @@ LIBRARY_ALONE = {
     "points": "of a canonical release, made again from their answers",
 }
 OPEN_IN_SCRIPT = {
+    "advice": "takes a solver, to say how many bits a weight there are",
     "canonical": "takes a solver, to make the release again",
     "parquet": "takes pyarrow, and has the right sha256",
     "scorecard": "of large domains, and of lists",
 }
 OPEN_IN_LIBRARY = {
+    "advice": "of answers beyond what it solves",
     "canonical": "of other versions, of lists, of answers that rounding changed",
     "scorecard": "of points that its kernels do not add up, and of lists",
 }
 # The script goes on where counts are those of no table, or points decide otherwise; the library does not.
 AFTER_A_FAULT = {
-    "positive": ("amplification", "closeness", "canonical", "scorecard"),
-    "realistic": ("amplification", "closeness", "canonical", "scorecard"),
+    "positive": ("advice", "amplification", "closeness", "canonical", "scorecard"),
+    "realistic": ("advice", "amplification", "closeness", "canonical", "scorecard"),
     "scorecard": ("canonical",),
 }
 # What `load` takes, though `verify` does not: simulations, which say so, and what it does not look at.
