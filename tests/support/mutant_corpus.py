@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -82,6 +83,9 @@ STRATA = {
 }
 
 
+DECLARED = {"town": ["a", "b", None], "job": ["p", "q"], "age": [1, 2], "ill": ["n", "y"]}
+
+
 LEVELS = Table(
     {
         "sex": [True, False] * 9,
@@ -157,7 +161,37 @@ ADVICE = Advised(
 )
 
 
+WITH_STRATA = Advised(
+    menu="ef" * 32,
+    options=12,
+    chosen=[1, 0, 1],
+    by="correct",
+    limits=ChoiceLimits(max_bits=2, min_flip="1/2"),
+    strata=["town"],
+)
+
+
+WIDELY = Advised(
+    menu="01" * 32,
+    options=3 * 2**9,
+    chosen=[1] * 9 + [2],
+    by="log-loss",
+    limits=ChoiceLimits(max_bits=8, max_one_class=0),
+)
+
+
 VOTES = Advised(menu="cd" * 32, options=10**20, chosen=[3, 7], by="votes", epsilon="1/2", blocks=100)
+
+
+def _advised_strata(folder):
+    """Strata that say of their choice that it was one for each value of the column."""
+    made = canonical.release_by(Table(STRATA, domains=DECLARED), "ill", "town", 4)
+    advice = replace(WITH_STRATA, by_column="town")
+    each = {
+        value: replace(one, certificate=replace(one.certificate, advice=advice))
+        for value, one in made.strata.items()
+    }
+    replace(made, strata=each).save(folder)
 
 
 MAKERS = {
@@ -179,9 +213,12 @@ MAKERS = {
     "canonical three": lambda folder: canonical.release(THREE, 4).save(folder),
     "canonical bits": lambda folder: canonical.release(TWO, 4, bits=1).save(folder),
     "canonical advised": lambda folder: canonical.release(TWO, 4, advice=ADVICE).save(folder),
+    "canonical not by strata": lambda folder: canonical.release(TWO, 4, advice=WITH_STRATA).save(folder),
+    "canonical widely advised": lambda folder: canonical.release(WIDE, 9, advice=WIDELY).save(folder),
     "canonical votes": lambda folder: canonical.release(TWO, 4, advice=VOTES).save(folder),
     "canonical listed": lambda folder: canonical.release(TWO, 4, tuples=LIST).save(folder),
     "strata": lambda folder: canonical.release_by(STRATA, "ill", "town", 4).save(folder),
+    "strata advised": _advised_strata,
     "strata few": lambda folder: canonical.release_by(STRATA, "ill", "town", 4, bits=1).save(folder),
     "strata three": lambda folder: canonical.release_by(LEVELS, "ill", "sex", "5/2").save(folder),
     "partition points": _anonymized(

@@ -247,10 +247,12 @@ def become_canonical(mutant):
 
 
 def other_advice(mutant):
-    """Another choice of a domain: more options, another place, limits, rows or votes."""
+    """Another choice of a domain: more options, another place, limits, rows, votes or strata."""
     random = mutant.random
     advice = mutant.fields["advice"]
-    how = random.choice(["options", "chosen", "by", "limits", "rows", "gone"])
+    how = random.choice(
+        ["options", "chosen", "by", "limits", "limits", "rows", "strata", "strata", "menu", "strange", "gone"]
+    )
     if how == "options":
         advice["options"] = text_of(number_of(advice["options"]) * random.choice([1, 2, 10**9, 2**1000]))
     elif how == "chosen":
@@ -262,16 +264,48 @@ def other_advice(mutant):
         if advice["by"] == "votes":
             advice.update(epsilon=some_ratio(random), blocks=random.choice([0, 1, 50]))
     elif how == "limits":
-        name = random.choice(list(form.LIMITS))
-        counted = [None, 0, 7] if name in form.COUNTED_LIMITS else [None, some_ratio(random)]
+        name = random.choice(["max_bits", "max_bits", *form.LIMITS])
+        counted = [None, 0, 7] if name in form.COUNTED_LIMITS else [None, some_ratio(random), "0/1", "1/1"]
         advice["limits"][name] = random.choice(counted)
     elif how == "rows":
         advice.update(rows=random.choice(["private", "other"]), exhaustive=random.choice([True, False]))
+    elif how == "strata":
+        _other_strata(mutant)
+    elif how == "menu":
+        advice["menu"] = random.choice(["0" * 64, "0" * 63, "F" * 64, "f" * 64, HOSTILE, None])
+    elif how == "strange":
+        strange = [None, True, -1, 0, "", HOSTILE, [], {}, [[[]]], {"a": 1}, "1/0", text_of(2**300), 1.5]
+        of = random.choice([advice, advice["limits"]])
+        of[random.choice(sorted(of))] = random.choice(strange)
     else:
         del mutant.fields["advice"]
     if random.random() < 0.8:
-        advice["bits_at_most"] = form.bits_of_choice(number_of(advice["options"]))
+        ways = 1 + len(advice.get("strata", []))
+        advice["bits_at_most"] = form.bits_of_choice(number_of(advice["options"]) * ways)
     return f"advice: {how}"
+
+
+def _other_strata(mutant):
+    """Other columns that might have selected a classifier, another of them, or none."""
+    random, advice = mutant.random, mutant.fields["advice"]
+    names = [
+        "town",
+        "new",
+        HOSTILE,
+        mutant.fields["class_name"],
+        *(one["name"] for one in mutant.fields["attributes"]),
+    ]
+    how = random.choice(["columns", "columns", "chosen", "gone", "half"])
+    if how == "columns":
+        advice["strata"] = [random.choice(names) for _ in range(random.choice([0, 1, 1, 2, 5]))]
+        advice["by_column"] = random.choice([None, *advice["strata"]])
+    elif how == "chosen":
+        advice["by_column"] = random.choice([None, *names, 0, ["town"]])
+    elif how == "gone":
+        for name in form.STRATA_FIELDS:
+            advice.pop(name, None)
+    else:
+        advice[random.choice(sorted(form.STRATA_FIELDS))] = random.choice([None, [], ["town"], "town"])
 
 
 RELEASE = (

@@ -5,7 +5,7 @@ import random as dice
 
 from mutant_corpus import HOSTILE
 from mutant_entries import text_of
-from mutant_releases import RELEASE, other_points
+from mutant_releases import RELEASE, other_advice, other_points
 
 from nbcfast import verify_release as form
 
@@ -19,16 +19,22 @@ class Stratum:
         self.fields, self.random, self.others = fields, random, others
 
 
+def _steps(mutant):
+    """What can be done to a release of the list: if its domain was chosen, mostly to what is said of that."""
+    advised = "advice" in mutant.fields["strata"][0]["release"]
+    return OF_A_RELEASE + (other_advice,) * (2 * len(OF_A_RELEASE) if advised else 0)
+
+
 def of_one_stratum(mutant):
     """What can be done to a release, done to one of them."""
     entry = mutant.random.choice(mutant.fields["strata"])
-    step = mutant.random.choice(OF_A_RELEASE)
+    step = mutant.random.choice(_steps(mutant))
     return f"one stratum: {step(Stratum(entry['release'], mutant.random, mutant.others))}"
 
 
 def of_all_strata(mutant):
     """The same done to all of them, as far as they are alike."""
-    step, seed = mutant.random.choice(OF_A_RELEASE), mutant.random.random()
+    step, seed = mutant.random.choice(_steps(mutant)), mutant.random.random()
     said = [
         step(Stratum(entry["release"], dice.Random(seed), mutant.others)) for entry in mutant.fields["strata"]
     ]

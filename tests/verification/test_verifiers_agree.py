@@ -60,11 +60,12 @@ AFTER_A_FAULT = {
     "scorecard": ("canonical",),
 }
 # What `load` takes, though `verify` does not: simulations, which say so, and what it does not look at.
-LOADED = {*LIBRARY_ALONE, "canonical", "coins", "folder", "hidden", "parquet"}
+LOADED = {*LIBRARY_ALONE, "advice", "canonical", "coins", "folder", "hidden", "parquet"}
 
 
 CHECKS = (
     *(
+        "advice",
         "amplification",
         "canonical",
         "closeness",
