@@ -4360,7 +4360,7 @@ class StrataDocument(Form):
             raise Refused(f"field 'by': expected the column that the advice has chosen, got {shown(self.by)}")
         if fields["version"] != first.fields["version"]:
             raise Refused(f"field 'version': expected that of the strata, got {shown(fields['version'])}")
-        # Limits that a choice had to keep are those of one classifier, unless it was between these strata too.
+        # The limits of a choice are those of one classifier, unless it was between these strata too.
         for_one = first.advice is not None and not first.advice.strata
         self.expect_words(
             strata_notes(self.by, len(entries)),
@@ -4404,8 +4404,8 @@ def strata_warnings(by: str, *, undeclared: bool, advised_for_one: bool) -> Iter
         yield undeclared_text([by])
     if advised_for_one:
         yield (
-            "The domain was chosen for one classifier of all rows: the limits that the choice had to keep are "
-            f"the publisher's claim of that one, and say nothing of one for each value of {named(by)}."
+            "The domain was chosen for one classifier of all rows: the limits that the choice had to keep "
+            f"are the publisher's claim of that one, and say nothing of one for each value of {named(by)}."
         )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nbcfast._core.untyped import Document
 
 
+# Not canonical.Limits, though of the same names: these are as a file says them, exact and without defaults,
+# and whoever reads them measures nothing; those are floats to measure by, of a room above this one.
 @dataclass(frozen=True, kw_only=True)
 class ChoiceLimits:
     """What a chosen domain had to keep; None where there was no such limit.

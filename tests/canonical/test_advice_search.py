@@ -404,7 +404,7 @@ GOOD = {"codes": [[0], [1]], "class_codes": [0, 1], "maps": [[[0, 1], None]], "n
         (
             {"weights": [2**40, 1]},
             ValueError,
-            "weights must add up to 1099511627776 at most, got 10995",
+            r"weights must add up to 1,099,511,627,776 \(2\^40\) at most, .* got 1,099,511,627,777: publish",
         ),
         ({"n_values": [[2]]}, ValueError, r"n_values must be of \[2\] options, got \[1\]"),
         ({"n_values": [[1, None]]}, ValueError, r"n_values\[0\]\[0\] must be 2..4611686018427387904, got 1"),

@@ -445,3 +445,15 @@ class TestPatience:
         assert looked_at == 1  # none of those with hermits came before
         with pytest.raises(nbcfast.Infeasible, match=r"none of 6 domains .* values of one class \(6\)"):
             advise(table, "ill", {**menu, "job": jobs[:1]}, classes=CLASSES)
+
+
+def test_progress_goes_up_and_ends_at_the_whole():
+    told = []
+    menu = Path(__file__).resolve().parents[2] / "examples" / "patients-menu.json"
+    patients = menu.with_name("patients.csv")
+    advise(patients, "diagnosis", menu, progress=lambda done, total: told.append((done, total)))
+    parts = [done for done, _ in told]
+    assert parts == sorted(parts)
+    assert {total for _, total in told} == {told[0][1]}
+    assert told[-1][0] == told[-1][1]
+    assert told[0][0] < told[0][1] / 2

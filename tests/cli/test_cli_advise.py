@@ -363,3 +363,19 @@ def test_what_other_rows_chose_is_shown_as_it_is_on_ones_own(run, found, folder)
     assert f"{math.floor(here['flip'] * 10_000) / 100:.2f}%" in shares
     assert "what its answers give away on your rows (for you alone)" in printed
     assert "of the other rows right" in printed.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "advise empty.csv --class diagnosis",
+        "advise patients.csv --class diagnosis --columns age --on empty.csv",
+        "publish patients.csv --class diagnosis --columns age --amplification 4 --out out --holdout empty.csv",
+        "publish patients.csv --class diagnosis --columns age --amplification 4 --out out --tuples empty.csv",
+        "risk empty.csv --identity id --attribute diagnosis --view id,age --view age,diagnosis",
+    ],
+)
+def test_files_without_rows_are_named_before_anything_is_written(run, folder, command):
+    (folder / "empty.csv").write_text("id,age,diagnosis\n", encoding="utf-8")
+    assert run(*shlex.split(command)) == (2, "", "nbcfast: empty.csv: no rows\n")
+    assert not (folder / "out").exists()

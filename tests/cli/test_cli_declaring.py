@@ -257,8 +257,8 @@ def test_a_column_that_names_people_is_refused_with_the_option(run, here):
     assert (code, printed) == (2, "")
     assert errors == (
         "nbcfast: column 'id' has 2,000 values in 2,000 rows and so names people: declare bins or sets of "
-        "its values, or leave it out (--leave-out id): nbcfast publish many.csv --class ill --amplification 4 "
-        "--out out --accept-answers --leave-out id\n"
+        "its values, or leave it out (--leave-out id): nbcfast publish many.csv --class ill --amplification "
+        "4 --out out --accept-answers --leave-out id\n"
     )
     command = errors.strip().split(": ")[-1]
     assert run(*shlex.split(command)[1:])[0] == 0

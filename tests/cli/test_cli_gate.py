@@ -47,9 +47,11 @@ def test_it_says_what_shows_then_what_mends_it_then_how_it_is_accepted(run, fold
     assert lines[0] == "DO NOT PUBLISH YET: patients.csv, diagnosis -> release (nothing was written)"
     parts = [
         "reads the class of all 187 of them: diabetes",
-        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis --columns age,glucose --write-menu menu.json\n",
+        "What mends it\n  1  nbcfast advise patients.csv --class diagnosis --columns age,glucose "
+        "--write-menu menu.json\n",
         "  2  check every option in menu.json against the code book, and add what other values can occur\n",
-        "  3  nbcfast publish patients.csv --class diagnosis --amplification 4 --out release --menu menu.json\n",
+        "  3  nbcfast publish patients.csv --class diagnosis --amplification 4 --out release "
+        "--menu menu.json\n",
         "Or accept it, which the certificate will say",
         f"  nbcfast {REFUSED} --accept-answers\n",
     ]

@@ -90,3 +90,33 @@ def test_what_shows_in_one_stratum_is_refused(folder, run):
     assert "What helps: coarser values of the attributes, coarser groups of town, or no --by" in printed
     assert "--by town --out out --accept-answers" in printed
     assert not (folder / "out").exists()
+
+
+def test_of_a_domain_that_was_chosen_for_one_classifier_the_limits_are_called_a_claim(folder, run):
+    menu = {"town": [["a", "b"]], "job": [["p", "q"]], "ill": [["n", "y"]]}
+    (folder / "menu.json").write_text(json.dumps(menu))
+    advise = [
+        "advise",
+        "rows.csv",
+        "--class",
+        "ill",
+        "--menu",
+        "menu.json",
+        "--out",
+        "domain.json",
+        *OPEN[2:],
+    ]
+    said = (
+        "The domain was chosen for one classifier of all rows: the limits that the choice had to keep are the "
+        "publisher's claim of that one, and say nothing of one for each value of town."
+    )
+    for more, is_said in (([], True), (["--strata", "town"], False)):
+        assert run(*advise, *more, "--overwrite")[0] == 0
+        if more and json.loads((folder / "domain.json").read_text())["advice"]["by_column"] is None:
+            continue
+        by = asked("--by", "town", "--domain", "domain.json", "--overwrite", *OPEN)
+        assert run(*by)[0] == 0
+        certificate = json.loads((folder / "out" / "certificate.json").read_text())
+        assert (said in certificate["warnings"]) == is_said
+        code, printed, _ = run("verify", "out")
+        assert (code, said in " ".join(printed.split())) == (0, is_said)
