@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import click
 
-from nbcfast._advise import MOST_WEIGHT
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Limits
+from nbcfast.canonical.advice.option_terms import MOST_ADVISED
 from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.advice_screens import no_domain
 from nbcfast.cli.asked_again import accepting, advised, leaving_out, mended_by_leaving_out
@@ -347,7 +347,7 @@ def refuse(
             helps = (
                 f"What helps: a menu without {', '.join(map(label, named))}, or with coarser options alone."
             )
-    elif len(views.classes) > 1 and helps is None and views.n_rows <= MOST_WEIGHT:
+    elif len(views.classes) > 1 and helps is None and views.n_rows <= MOST_ADVISED:
         mend = advised(context, from_rows=bool(undeclared(views)))
     else:  # of one class alone no domain hides anything
         mend = []

@@ -370,12 +370,12 @@ def test_what_other_rows_chose_is_shown_as_it_is_on_ones_own(run, found, folder)
     [
         "advise empty.csv --class diagnosis",
         "advise patients.csv --class diagnosis --columns age --on empty.csv",
-        "publish patients.csv --class diagnosis --columns age --amplification 4 --out out --holdout empty.csv",
-        "publish patients.csv --class diagnosis --columns age --amplification 4 --out out --tuples empty.csv",
+        "publish patients.csv --class diagnosis --columns age --amplification 4 --out o --holdout empty.csv",
+        "publish patients.csv --class diagnosis --columns age --amplification 4 --out o --tuples empty.csv",
         "risk empty.csv --identity id --attribute diagnosis --view id,age --view age,diagnosis",
     ],
 )
 def test_files_without_rows_are_named_before_anything_is_written(run, folder, command):
     (folder / "empty.csv").write_text("id,age,diagnosis\n", encoding="utf-8")
     assert run(*shlex.split(command)) == (2, "", "nbcfast: empty.csv: no rows\n")
-    assert not (folder / "out").exists()
+    assert not (folder / "o").exists()

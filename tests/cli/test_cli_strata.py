@@ -107,8 +107,8 @@ def test_of_a_domain_that_was_chosen_for_one_classifier_the_limits_are_called_a_
         *OPEN[2:],
     ]
     said = (
-        "The domain was chosen for one classifier of all rows: the limits that the choice had to keep are the "
-        "publisher's claim of that one, and say nothing of one for each value of town."
+        "The domain was chosen for one classifier of all rows: the limits that the choice had to keep are "
+        "the publisher's claim of that one, and say nothing of one for each value of town."
     )
     for more, is_said in (([], True), (["--strata", "town"], False)):
         assert run(*advise, *more, "--overwrite")[0] == 0

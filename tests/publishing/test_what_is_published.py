@@ -405,3 +405,13 @@ def test_the_private_rows_are_no_list_and_not_held_out(folder, members):
     copy.write_bytes((folder / "members.csv").read_bytes())
     with pytest.raises(ValueError, match=r"^holdout='.*copy.csv': "):
         nbcfast.publish(folder / "members.csv", "diagnosis", 4, columns=TWO, holdout=copy)
+
+
+@pytest.mark.parametrize("kind", ["mapping", "arrow", "batches"])
+def test_columns_like_counts_are_said_where_they_are_not_used(kind):
+    pa = pytest.importorskip("pyarrow")
+    people = {"job": ["a", "b", "c", "a"] * 10, "ill": ["y", "n", "y", "n"] * 10, "n": [7, 9, 12, 3] * 10}
+    given = {"mapping": people, "arrow": pa.table(people), "batches": pa.table(people).to_batches()}[kind]
+    made = nbcfast.publish(given, "ill", 4, columns=["job"], accept_answers=True)
+    said = "Every row counts once, and column 'n' holds whole numbers"
+    assert any(text.startswith(said) for text in made.warnings)

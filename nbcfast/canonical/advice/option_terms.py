@@ -14,6 +14,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast.views.integers import logarithms
 
 MOST_FOLDS = 100
+MOST_ADVISED = MOST_WEIGHT  # of all rows together
 UNIT = 2.0**30  # logarithms are multiples of 1 / UNIT: sums of them are exact in doubles, in any order
 SINGLE = 2.0**-24  # what rounding to float32 changes, relatively
 # Numbers that the options of all attributes are made of, and that the kernel's tables have: below some GB.
