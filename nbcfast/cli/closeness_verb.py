@@ -131,10 +131,7 @@ def closeness_verb(
     written = []
     if release is not None and out is not None:
         remarks.append(PRIVATE)
-        release.save(out, overwrite=overwrite)
-        written = [out / "certificate.json"]
-        note(written)
-        load(out)  # reads and checks what was written
+        written = saved(release, out, overwrite)
     result = ClosenessOutcome(reach, release, after, why, written, remarks)
     if as_json:
         feasible = None if demanded is None else release is not None
@@ -144,6 +141,15 @@ def closeness_verb(
         if why is not None:
             print(f"nbcfast: infeasible: {printable(why)}", file=sys.stderr)
     return int(why is not None)
+
+
+def saved(release: Release, out: Path, overwrite: bool) -> list[Path]:
+    """The files of a release, written and read back."""
+    release.save(out, overwrite=overwrite)
+    written = [out / "certificate.json"]
+    note(written)
+    load(out)  # checks what was written
+    return written
 
 
 def remarks_on(

@@ -35,6 +35,7 @@ class TestCloseness:
         arguments = ("closeness", *of_table, "--prior", "y=0.5,n=0.5", "--r", "100")
         code, printed, _ = run(*arguments, "--out", out)
         assert code == 0
+        assert load(out).certificate.differing_rows == 0  # of the rows of the table, and not unknown
         _, published, _ = run(*ANYHOW, *of_table, "--amplification", "200", "--out", tmp_path / "other")
         for words in ("patient has 40 values in 40 rows", "not declared"):
             (line,) = (line for line in printed.splitlines() if words in line)
