@@ -72,6 +72,7 @@ _PUBLIC = {
     "canonical",
     "closeness",
     "domains",
+    "dp",
     "equivalence",
     "published",
     "publishing",

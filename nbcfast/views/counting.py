@@ -108,6 +108,7 @@ def count(
         domains,
         classes,
         class_name,
+        table.weights is not None,
     )
 
 
@@ -138,12 +139,13 @@ def _with_classes(
     domains: dict[str, Domain],
     classes: Iterable[object] | None,
     class_name: str,
+    weighted: bool,
 ) -> Viewset:
     """The viewset with the classes in the precedence asked for."""
     if classes is None:
         if len(occurring) == 0:
             raise _no_classes(class_name)
-        return Viewset.from_parts(class_counts, dict(counts), occurring, domains)
+        return Viewset.from_parts(class_counts, dict(counts), occurring, domains, weighted=weighted)
     wanted = listed(classes, "classes", in_order=False)
     if len(wanted) == 0:
         raise ValueError("classes must be at least one label, got no classes")
@@ -160,7 +162,7 @@ def _with_classes(
         return result
 
     ordered = {name: arranged(array) for name, array in counts.items()}
-    return Viewset.from_parts(arranged(class_counts), ordered, wanted, domains)
+    return Viewset.from_parts(arranged(class_counts), ordered, wanted, domains, weighted=weighted)
 
 
 def _no_classes(class_name: str) -> ValueError:
@@ -220,8 +222,10 @@ def _count_batches(
     wanted = None if attributes is None else [*attributes, class_name]
     domains: GrowingDomains | None = None
     parts: dict[str, _Growing] = {}
+    weighted = weights is not None
     for batch in source.batches(wanted, weights, progress, check=False):  # the tally checks
         columns = batch.columns
+        weighted = weighted or batch.weights is not None
         if class_name not in columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {class_name!r}")
         if domains is None:
@@ -265,4 +269,4 @@ def _count_batches(
         final[name], rows = domains.finished(name)
         result[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
     class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
-    return _with_classes(class_counts, result, class_domain, final, classes, class_name)
+    return _with_classes(class_counts, result, class_domain, final, classes, class_name, weighted)

@@ -70,4 +70,6 @@ def smoothed(views: Viewset, alpha: object) -> Viewset:
     class_counts = np.empty(len(totals), object)
     class_counts[:] = totals
     of_classes = as_counts(class_counts, "class_counts")
-    return type(views).from_parts(of_classes, counts, views.class_domain, views.domains)
+    return type(views).from_parts(
+        of_classes, counts, views.class_domain, views.domains, views.noise, weighted=True
+    )

@@ -17,6 +17,7 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
 from nbcfast.table.values import Value, normalise
 from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
+from nbcfast.views.noise import Noise
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
@@ -29,7 +30,7 @@ class Viewset:
     """The views of a naive Bayes classifier: P_c, and N^i_{t,c} for every attribute i, value t and class c.
 
     A viewset does not change. Two are equal if they have the same classes in the same precedence, the same
-    attributes in the same order with the same values, and the same counts.
+    attributes in the same order with the same values, the same counts, and the same noise.
 
     Parameters
     ----------
@@ -58,6 +59,10 @@ class Viewset:
         The sum of the class counts: rows, or their total weight.
     n_tuples : int
         How many tuples of attribute values there are: the size of the product of the domains.
+    noise : Noise or None
+        What is known of the noise that was added to the counts, where `nbcfast.dp.counts` has made them.
+    weighted : bool
+        Whether a row may count for more than one, as it does in counts of weights, and in `smoothed` ones.
 
     Raises
     ------
@@ -74,13 +79,15 @@ class Viewset:
     (array([0, 2]), True)
     """
 
-    __slots__ = ("attributes", "class_counts", "class_domain", "counts", "domains")
+    __slots__ = ("attributes", "class_counts", "class_domain", "counts", "domains", "noise", "weighted")
 
     attributes: tuple[str, ...]
     class_counts: Counts
     counts: Mapping[str, Counts]
     class_domain: Domain
     domains: Mapping[str, Domain]
+    noise: Noise | None
+    weighted: bool
 
     def __init__(
         self,
@@ -123,6 +130,8 @@ class Viewset:
         counts: Mapping[str, Counts],
         class_domain: Domain,
         domains: Mapping[str, Domain],
+        noise: Noise | None = None,
+        weighted: bool = False,
     ) -> None:
         for array in (class_counts, *counts.values()):
             array.flags.writeable = False
@@ -132,6 +141,8 @@ class Viewset:
             ("counts", MappingProxyType(dict(counts))),  # the caller may change its mapping, not the arrays
             ("class_domain", class_domain),
             ("domains", MappingProxyType(dict(domains))),
+            ("noise", noise),
+            ("weighted", weighted),
         ):
             object.__setattr__(self, field, value)
 
@@ -142,6 +153,8 @@ class Viewset:
         counts: Mapping[str, Counts],
         class_domain: Domain,
         domains: Mapping[str, Domain],
+        noise: Noise | None = None,
+        weighted: bool = False,
     ) -> Viewset:
         """A viewset of finished parts, which nothing checks again.
 
@@ -155,6 +168,10 @@ class Viewset:
             The labels in rising precedence.
         domains : mapping of name -> Domain
             The values of each attribute, in the order of the rows of its array.
+        noise : Noise, optional
+            What was added to the counts.
+        weighted : bool
+            Whether a row may count for more than one.
 
         Examples
         --------
@@ -164,7 +181,7 @@ class Viewset:
         True
         """
         views = cls.__new__(cls)
-        views._set(class_counts, counts, class_domain, domains)
+        views._set(class_counts, counts, class_domain, domains, noise, weighted)
         return views
 
     @classmethod
@@ -220,7 +237,8 @@ class Viewset:
                 weights=weights,
                 threads=threads,
                 progress=progress,
-            )
+            ),
+            weighted=weights is not None,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -235,6 +253,8 @@ class Viewset:
             dict(self.counts),
             self.class_domain,
             dict(self.domains),
+            self.noise,
+            self.weighted,
         )
 
     @property
@@ -277,7 +297,8 @@ class Viewset:
 
         That is P_c prod_i (N + alpha) / (P_c + alpha * (number of values)): no score is 0, and none says
         more of a value than its rows do. The counts are long integers, and add up in every attribute.
-        It protects nobody: whoever knows alpha takes it away from counts that come back.
+        It protects nobody: whoever knows alpha takes it away from counts that come back. Noise that is in
+        the counts is in these as well, and what it gives is kept.
 
         Parameters
         ----------
@@ -314,12 +335,13 @@ class Viewset:
             and all(self.domains[name] == other.domains[name] for name in self.attributes)
             and np.array_equal(self.class_counts, other.class_counts)
             and all(np.array_equal(self.counts[name], other.counts[name]) for name in self.attributes)
+            and self.noise == other.noise
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: object) -> Viewset:
-        """The views of the rows of both.
+        """The views of the rows of both, neither of which may have noise.
 
         Domains that were not declared are joined; a declared one must hold every value.
         """
@@ -328,7 +350,7 @@ class Viewset:
         return self._merged(other, subtract=False)
 
     def __sub__(self, other: object) -> Viewset:
-        """The views without the rows of the other, all of which must be among these.
+        """The views without the rows of the other, all of which must be among these. Neither may have noise.
 
         Values that no row has any more leave a domain that was not declared.
         """
@@ -337,6 +359,11 @@ class Viewset:
         return self._merged(other, subtract=True)
 
     def _merged(self, other: Viewset, subtract: bool) -> Viewset:
+        if self.noise is not None or other.noise is not None:
+            raise ValueError(
+                "views with noise are not merged: what their noise gives holds for the rows of one of them "
+                "alone. Add or subtract the exact views first, and make noisy counts of the result"
+            )
         if set(self.attributes) != set(other.attributes):
             odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
             raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
@@ -375,7 +402,8 @@ class Viewset:
             if 0 < len(kept) < n_classes:
                 class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
                 counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
-        return Viewset.from_parts(class_counts, counts, class_domain, domains)
+        weighted = self.weighted or other.weighted
+        return Viewset.from_parts(class_counts, counts, class_domain, domains, weighted=weighted)
 
     def predict(
         self,
@@ -512,7 +540,9 @@ class Viewset:
         labels = _shown([f"{label!r} {number_text(int(count))}" for label, count in pairs[:6]], len(pairs))
         named = [f"{name!r} ({len(array)})" for name, array in list(self.counts.items())[:8]]
         attributes = _shown(named, len(self.attributes)) or "none"
-        return f"Viewset({number_text(int(self.n_rows))} rows; classes {labels}; attributes {attributes})"
+        noise = "" if self.noise is None else f"; {self.noise.mechanism} noise, {self.noise.level}"
+        rows = number_text(int(self.n_rows))
+        return f"Viewset({rows} rows; classes {labels}; attributes {attributes}{noise})"
 
 
 def _shown(texts: list[str], n: int) -> str:

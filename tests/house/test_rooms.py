@@ -26,7 +26,7 @@ FLOORS = [
     ("safety", "equivalence", "skyline", "associations"),
     ("published", "attack"),
     ("_rounding", "transform"),
-    ("closeness", "canonical", "mondrian", "templates", "response"),
+    ("closeness", "canonical", "mondrian", "templates", "response", "dp"),
     ("verification", "publishing"),
     ("cli",),
 ]
