@@ -14,8 +14,7 @@ judge:
   in words)
 - judging: `release_checks` with `excess`, `count_faults` and `points_and_counts`, which `strata_checks` asks
   of each release; `advice_checks` and `menu_checks`; `partition_checks` with `skyline_points` and
-  `falling_products`; `coins`. They compute with `long_products` and `logarithms`;
-  `concentrated` has what a rho of noise gives
+  `falling_products`; `coins`. They compute with `long_products` and `logarithms`
 - saying: `outcomes` make a verdict; `messages` escape and shorten, `chosen_numbers` limits digits,
   `standard_streams` prints
 - `respondent`: the answer of one respondent, on a device

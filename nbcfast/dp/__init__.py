@@ -4,12 +4,15 @@ Proved in docs/mathematics/dp.md. What is where:
 
 - `making`: `counts` of a classifier and `noisy`, of any table; `asked`: which noise that is, and what has to
   be public before
+- `concentrated`: what a rho of Gaussian noise gives
 - `draws`: exact samplers on coins of ChaCha20
 - `realistic`: noisy counts made positive ones of whole rows
+- `agreeing`: what noise costs, for the owner of the table alone
 """
 
+from nbcfast.dp.agreeing import Agreement, agreement
 from nbcfast.dp.asked import epsilon_of, rho_of
 from nbcfast.dp.making import counts, noisy
 from nbcfast.views.noise import Noise
 
-__all__ = ["Noise", "counts", "epsilon_of", "noisy", "rho_of"]
+__all__ = ["Agreement", "Noise", "agreement", "counts", "epsilon_of", "noisy", "rho_of"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice, whole
-from nbcfast._wire.concentrated import epsilon_above, rho_below
+from nbcfast.dp.concentrated import epsilon_above, rho_below
 from nbcfast.views import Viewset
 from nbcfast.views.noise import (
     FEW_ATTRIBUTES,
@@ -20,6 +20,7 @@ from nbcfast.views.noise import (
 )
 
 MOST_ROWS = 10**9  # of one person
+LEAST_EPSILON = Fraction(1, 10**30)
 
 
 def positive(number: object, where: str) -> Fraction:
@@ -114,8 +115,11 @@ def noise_for(
 
     if rho is not None:
         strength = positive(rho, "rho")
-        reached = None if allowed is None else epsilon_above(strength, allowed)
-        return of_mechanism(GAUSSIAN, reached or None, Fraction(0) if not reached else allowed, strength)
+        if allowed is None:
+            return of_mechanism(GAUSSIAN, None, Fraction(0), strength)
+        # So small a rho that delta alone gives it is told with the least epsilon that can be written.
+        reached = epsilon_above(strength, allowed) or LEAST_EPSILON
+        return of_mechanism(GAUSSIAN, reached, allowed, strength)
     limit = positive(epsilon, "epsilon")
     laplace = of_mechanism(LAPLACE, limit, Fraction(0), None)
     if allowed is None or n_attributes < FEW_ATTRIBUTES:

@@ -186,6 +186,5 @@ def _sum(array: Counts, drawn: Counts) -> Counts:
         or (part.size and max(abs(int(part.min())), abs(int(part.max()))) > INT64_MAX // 2)
         for part in (array, drawn)
     )
-    if not large:
-        return array + drawn
-    return array.astype(object) + drawn.astype(object)
+    total: Counts = array + drawn if not large else array.astype(object) + drawn.astype(object)
+    return total

@@ -96,7 +96,7 @@ def concentrated_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> boo
 
 
 def rounded_to_digits(number: Fraction, up: bool) -> Fraction:
-    """A number of at least 0 with at most RHO_DIGITS significant decimal digits, not below it or not above it."""
+    """A number of at least 0 with few decimal digits, the next one not below it or not above it."""
     if number == 0:
         return number
     exponent = len(str(number.numerator)) - len(str(number.denominator)) - RHO_DIGITS
