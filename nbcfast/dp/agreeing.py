@@ -73,8 +73,8 @@ def agreement(
 ) -> Agreement:
     """On which share of rows noisy counts are to be expected to decide as the exact ones.
 
-    **Not for publication.** It is computed from the private table, and so is what it prints: who publishes it,
-    or chooses epsilon by it and says so, has told more than the noise allows for.
+    **Not for publication.** It is computed from the private table, and so is what it prints: who publishes
+    it, or chooses epsilon by it and says so, has told more than the noise allows for.
 
     Parameters
     ----------
