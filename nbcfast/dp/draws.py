@@ -8,56 +8,78 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from nbcfast import _response
-from nbcfast._core.dtypes import Counts
+from nbcfast import _coins, _noise
+from nbcfast._core.dtypes import Counts, Longs
 
 Word = Callable[[], int]  # the next 64 random bits
-Coins = _response.Coins | Word  # a word at a time is for tests
-WORDS = 512  # taken from a stream at once
+Coins = _coins.Coins | Word  # a word at a time is for tests
+Kernel = Callable[[_coins.Coins, int, int, Longs], int]
+One = Callable[[int, int, Word], int]
 LEMIRE = 1 << 32  # bounds up to this one are decided by half a word
 
 
-def own_coins() -> _response.Coins:
+def own_coins() -> _coins.Coins:
     """Coins under a key of the operating system that nobody keeps."""
-    return _response.Coins(os.urandom(32))
+    return _coins.Coins(os.urandom(32))
 
 
 def laplace(scale: Fraction, n: int, coins: Coins) -> Counts:
     """So many numbers with P(x) ~ exp(-|x| / scale)."""
-    word = _words(coins)
-    return _numbers([_laplace(scale.numerator, scale.denominator, word) for _ in range(n)])
+    up, down = scale.numerator, scale.denominator
+    kernel = _noise.laplace if _noise.fits_laplace(up, down) else None
+    return _drawn(kernel, _laplace, up, down, n, coins)
 
 
 def gaussian(sigma_squared: Fraction, n: int, coins: Coins) -> Counts:
     """So many numbers with P(x) ~ exp(-x^2 / (2 sigma_squared))."""
-    word = _words(coins)
-    return _numbers([_gaussian(sigma_squared.numerator, sigma_squared.denominator, word) for _ in range(n)])
+    up, down = sigma_squared.numerator, sigma_squared.denominator
+    kernel = _noise.gaussian if _noise.fits_gaussian(up, down) else None
+    return _drawn(kernel, _gaussian, up, down, n, coins)
+
+
+def _drawn(kernel: Kernel | None, one: One, up: int, down: int, n: int, coins: Coins) -> Counts:
+    """The draws of the kernel, and of Python where there is none and for each that it leaves."""
+    word = _word_of(coins) if isinstance(coins, _coins.Coins) else coins
+    if kernel is None or not isinstance(coins, _coins.Coins):
+        return _numbers([one(up, down, word) for _ in range(n)])
+    out = np.empty(n, np.int64)
+    large: dict[int, int] = {}
+    start = 0
+    while start < n:
+        start += kernel(coins, up, down, out[start:])
+        if start < n:
+            large[start] = one(up, down, word)
+            start += 1
+    if not large:
+        return out
+    numbers: list[int] = out.tolist()
+    for place, number in large.items():
+        numbers[place] = number
+    return _numbers(numbers)
 
 
 def _numbers(drawn: list[int]) -> Counts:
+    """In 64 bits where all fit."""
     try:
         return np.array(drawn, np.int64)
     except OverflowError:
         return np.array(drawn, object)
 
 
-def _words(coins: Coins) -> Word:
-    if not isinstance(coins, _response.Coins):
-        return coins
-    stream = coins
+def _word_of(coins: _coins.Coins) -> Word:
+    """One word at a time: the kernel may go on where Python ends."""
+    place = np.empty(1, np.uint64)
 
-    def words() -> Iterator[int]:
-        block = np.empty(WORDS, np.uint64)
-        while True:
-            stream.words(block)
-            yield from block.tolist()
+    def word() -> int:
+        coins.words(place)
+        return int(place[0])
 
-    return words().__next__
+    return word
 
 
 def below(bound: int, word: Word) -> int:

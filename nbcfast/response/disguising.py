@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from nbcfast import _response
+from nbcfast import _coins, _response
 from nbcfast._core.dtypes import Array, Words
 from nbcfast._core.validation import callable_or_none, generator_or_none
 from nbcfast._reading.source import AnyTable, table_from
@@ -186,7 +186,7 @@ def disguise(
             "estimate knows of two schemes"
         )
     callable_or_none(progress)
-    coins = _coins(rng)
+    coins = _coins_of(rng)
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
     table = table_from(table, also="Bits")
@@ -194,7 +194,7 @@ def disguise(
 
 
 def _disguised_table(
-    table: Table, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None
+    table: Table, scheme: AnyScheme, coins: _coins.Coins, progress: Progress | None
 ) -> Disguised:
     """The answers group by group, and in blocks of rows, after each of which Ctrl-C is answered."""
     if table.weights is not None:
@@ -234,7 +234,7 @@ def _disguised_table(
 
 
 def _tell(
-    coins: _response.Coins,
+    coins: _coins.Coins,
     group: Group,
     scheme: AnyScheme,
     truths: list[Array],
@@ -250,20 +250,20 @@ def _tell(
         return
     if scheme.lie == "each" or len(truths) == 1:
         for codes, size, answer in zip(truths, sizes, answers, strict=True):
-            coins.lies(liars, codes, size, answer)
+            _response.lies(coins, liars, codes, size, answer)
         return
     numbers = np.zeros(len(truths[0]), np.uint64)  # of the tuples: the last column counts fastest
     for codes, size in zip(truths, sizes, strict=True):
         numbers *= np.uint64(size)
         numbers += codes
     told_numbers = np.empty_like(numbers)
-    coins.lies(liars, numbers, scheme.tuples(group), told_numbers)
+    _response.lies(coins, liars, numbers, scheme.tuples(group), told_numbers)
     for size, answer in zip(sizes[::-1], answers[::-1], strict=True):
         answer[:] = told_numbers % np.uint64(size)
         told_numbers //= np.uint64(size)
 
 
-def _draw_liars(coins: _response.Coins, theta: Fraction, liars: Words) -> None:
+def _draw_liars(coins: _coins.Coins, theta: Fraction, liars: Words) -> None:
     """Throw the coin of each record: its bit is 1 where it lies, with exactly the chance 1 - theta.
 
     Of no nearby float's: docs/mathematics/response.md, section 6.
@@ -271,7 +271,7 @@ def _draw_liars(coins: _response.Coins, theta: Fraction, liars: Words) -> None:
     coins.bits(theta.denominator - theta.numerator, theta.denominator, liars)
 
 
-def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progress: Progress | None) -> Bits:
+def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _coins.Coins, progress: Progress | None) -> Bits:
     """Lies are the other of two values, whatever the kind of the scheme: bits are flipped 64 at a time."""
     if isinstance(scheme, KaryScheme) and (
         scheme.lie == "tuple" and any(len(group.columns) > 1 for group in scheme.groups)
@@ -315,12 +315,12 @@ def _disguised_bits(bits: Bits, scheme: AnyScheme, coins: _response.Coins, progr
     return bits_of(bits.n_rows, words, domains, scheme, coins.seeded)
 
 
-def _coins(rng: np.random.Generator | None) -> _response.Coins:
+def _coins_of(rng: np.random.Generator | None) -> _coins.Coins:
     """Coins under a key that nobody keeps, or those of a simulation."""
     if rng is None:
-        return _response.Coins(os.urandom(32))
+        return _coins.Coins(os.urandom(32))
     generator_or_none(rng)
-    return _response.Coins(rng.bytes(32), seeded=True)
+    return _coins.Coins(rng.bytes(32), seeded=True)
 
 
 def _kept(domain: Domain) -> Domain:

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from nbcfast import _box, _classes, _interior, _margin, _response, _solve, _worlds
+from nbcfast import _box, _classes, _coins, _interior, _margin, _noise, _response, _solve, _worlds
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs two signals of POSIX")
 
@@ -65,16 +65,24 @@ def interrupted(kernel, *arguments, looks=2):
 
 
 def test_the_coins_of_responses():
-    coins = _response.Coins(bytes(32), seeded=True)
+    coins = _coins.Coins(bytes(32), seeded=True)
     words = np.zeros(2**18, np.uint64)
     interrupted(coins.bits, 1, 3, words)
     assert words[:1000].any()
     assert not words[-1000:].any()
     for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
         codes, told = np.zeros(2**18, dtype), np.zeros(2**18, dtype)
-        interrupted(coins.lies, np.full(2**12, 2**64 - 1, np.uint64), codes, 7, told)
+        interrupted(_response.lies, coins, np.full(2**12, 2**64 - 1, np.uint64), codes, 7, told)
         assert told[:1000].all()
         assert not told[-1000:].any()
+
+
+@pytest.mark.parametrize("kernel", [_noise.laplace, _noise.gaussian])
+def test_the_draws_of_noise(kernel):
+    drawn = np.zeros(2**17, np.int64)
+    interrupted(kernel, _coins.Coins(bytes(32)), 10**6, 1, drawn)
+    assert drawn[:1000].any()
+    assert not drawn[-1000:].any()
 
 
 def test_the_sum_of_an_interior_point_method():

@@ -22,7 +22,7 @@ from kernel_arguments import World
 from kernel_recipes import RECIPES
 
 import nbcfast
-from nbcfast import _response
+from nbcfast import _coins
 
 CALLS_A_PROCESS = 2_500
 
@@ -98,9 +98,9 @@ def test_two_threads_never_get_the_same_coins():
     """A second thread is refused, so that all words, put together, are those of one stream."""
     key = bytes(range(32))
     stream = np.empty(1 << 20, np.uint64)
-    _response.Coins(key).words(stream)
+    _coins.Coins(key).words(stream)
     for _ in range(5):
-        shared, drawn, refused = _response.Coins(key), [], []
+        shared, drawn, refused = _coins.Coins(key), [], []
         start = threading.Barrier(4)
 
         def draw(shared=shared, drawn=drawn, refused=refused, start=start):

@@ -7,13 +7,13 @@ from nbcfast import (
     _associations,
     _box,
     _codes,
+    _coins,
     _columns,
     _count,
     _disclose,
     _groups,
     _margin,
     _partition,
-    _response,
     _score,
     _skyline,
     _solve,
@@ -285,7 +285,7 @@ def disclosing(world):
 
 
 def coins(world):
-    return _response.Coins(world.rng.randbytes(32), seeded=world.rng.random() < 0.5)
+    return _coins.Coins(world.rng.randbytes(32), seeded=world.rng.random() < 0.5)
 
 
 def key_encoder(world):

@@ -22,11 +22,13 @@ import nbcfast
 from nbcfast import (
     _classes,
     _codes,
+    _coins,
     _columns,
     _count,
     _groups,
     _interior,
     _margin,
+    _noise,
     _response,
     _roots,
     _skyline,
@@ -253,8 +255,11 @@ def known_answers():
     block = np.empty(16, np.uint32)  # RFC 8439, 2.3.2
     key = np.frombuffer(bytes(range(32)), np.uint32).copy()
     nonce = np.frombuffer(bytes.fromhex("000000090000004a00000000"), np.uint32).copy()
-    _response.chacha_block(key, 1, nonce, block)
+    _coins.chacha_block(key, 1, nonce, block)
     assert block[:2].tolist() == [0xE4E7F110, 0x15593BD1]
+    drawn = np.empty(12, np.int64)
+    assert _noise.laplace(_coins.Coins(bytes(range(32))), 6, 1, drawn) == len(drawn)
+    assert drawn.tolist() == [-27, 1, -8, -3, 1, -11, -12, 4, 4, 0, 4, 33]
     mantissas, exponents, sure = np.empty((2, 1), np.uint64), np.empty(2, np.int64), np.empty(2, np.uint8)
     _roots.roots(words(4, 81), 1, 2, 53, mantissas, exponents, sure)
     assert [int(m[0]) * 2.0**e for m, e in zip(mantissas, exponents.tolist(), strict=True)] == [2.0, 9.0]

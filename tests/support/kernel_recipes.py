@@ -66,6 +66,7 @@ from nbcfast import (
     _box,
     _classes,
     _codes,
+    _coins,
     _columns,
     _count,
     _disclose,
@@ -73,6 +74,7 @@ from nbcfast import (
     _groups,
     _interior,
     _margin,
+    _noise,
     _partition,
     _response,
     _roots,
@@ -82,6 +84,8 @@ from nbcfast import (
     _worlds,
     _zeros,
 )
+
+SCALES = [(1, 1), (12, 5), (1, 1 << 40), ((1 << 62) - 1, 1), (10**12, 7)]
 
 RECIPES = {
     "_advise.Choices": lambda w: (_advise.Choices, choices_arguments(w)),
@@ -170,6 +174,15 @@ RECIPES = {
         (w.codes(9, 30), w.codes(256, 5, np.uint8), 3, 9, np.empty(30, np.int64)),
     ),
     "_codes.check_weights": lambda w: (_codes.check_weights, (longs(1, 2, 2**62),)),
+    "_coins.Coins": lambda w: (_coins.Coins, (w.rng.randbytes(32),)),
+    "_coins.Coins.below": on(coins, "below", lambda w: (10, np.empty(50, np.uint64))),
+    "_coins.Coins.bits": on(coins, "bits", lambda w: (1, 3, np.empty(5, np.uint64))),
+    "_coins.Coins.seeded": read(coins, "seeded"),
+    "_coins.Coins.words": on(coins, "words", lambda w: (np.empty(50, np.uint64),)),
+    "_coins.chacha_block": lambda w: (
+        _coins.chacha_block,
+        (w.codes(99, 8, np.uint32), 1, w.codes(99, 3, np.uint32), np.empty(16, np.uint32)),
+    ),
     "_columns.Columns": lambda w: (_columns.Columns, ([w.codes(3, 9), w.codes(2, 9)], [3, 2], 9)),
     "_columns.Columns.is_matrix": on(columns, "is_matrix", lambda w: (2,)),
     "_columns.Columns.n_columns": read(columns, "n_columns"),
@@ -266,6 +279,16 @@ RECIPES = {
         ),
     ),
     "_margin.enumerated": lambda w: (_margin.enumerated, margin_counts(w)),
+    "_noise.fits_laplace": lambda w: (_noise.fits_laplace, (12, 5)),
+    "_noise.fits_gaussian": lambda w: (_noise.fits_gaussian, (226, 7)),
+    "_noise.laplace": lambda w: (
+        _noise.laplace,
+        (w.get(coins), *w.rng.choice(SCALES), np.empty(40, np.int64)),
+    ),
+    "_noise.gaussian": lambda w: (
+        _noise.gaussian,
+        (w.get(coins), *w.rng.choice(SCALES), np.empty(40, np.int64)),
+    ),
     "_partition.Problem": lambda w: (_partition.Problem, w.get(Split).arguments),
     "_partition.Problem.admit": of_split("admit", lambda s: (s.scratches[0],)),
     "_partition.Problem.children": of_split("children", lambda s: (s.level, s.scratches, *s.span())),
@@ -318,16 +341,7 @@ RECIPES = {
         )
         for name in ("rows", "people", "targets")
     },
-    "_response.Coins": lambda w: (_response.Coins, (w.rng.randbytes(32),)),
-    "_response.Coins.below": on(coins, "below", lambda w: (10, np.empty(50, np.uint64))),
-    "_response.Coins.bits": on(coins, "bits", lambda w: (1, 3, np.empty(5, np.uint64))),
-    "_response.Coins.lies": on(coins, "lies", lies_arguments),
-    "_response.Coins.seeded": read(coins, "seeded"),
-    "_response.Coins.words": on(coins, "words", lambda w: (np.empty(50, np.uint64),)),
-    "_response.chacha_block": lambda w: (
-        _response.chacha_block,
-        (w.codes(99, 8, np.uint32), 1, w.codes(99, 3, np.uint32), np.empty(16, np.uint32)),
-    ),
+    "_response.lies": lambda w: (_response.lies, (w.get(coins), *lies_arguments(w))),
     "_response.flip": lambda w: (
         _response.flip,
         (w.codes(99, 2, np.uint64), w.codes(2, 100, np.uint8), np.empty(100, np.uint8)),
