@@ -257,6 +257,12 @@ def advising_job(options: Options) -> Iterator[Row]:
     yield from advising(options.rounds, max(options.rows) < 1_000_000)
 
 
+def noise_job(options: Options) -> Iterator[Row]:
+    from against.noise import noise
+
+    yield from noise(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -275,6 +281,7 @@ JOBS = {
     "associations": associations_job,
     "canonical": canonical_job,
     "advising": advising_job,
+    "noise": noise_job,
 }
 
 

@@ -59,8 +59,8 @@ def test_what_is_refused():
 
 
 TEN = [
-    "age", "education_num", "hours_per_week", "workclass", "marital_status", "occupation", "relationship", "race",
-    "sex", "native_country",
+    "age", "education_num", "hours_per_week", "workclass", "marital_status", "occupation", "relationship",
+    "race", "sex", "native_country",
 ]  # fmt: skip
 ADVISED = {
     "age": {"edges": [None, 25, 35, 50, None]},
@@ -98,7 +98,7 @@ def adult(data, names):
 
 
 class TestData:
-    """Ten runs under a fixed key, within .005 of figures of other coins, where these vary by less than that."""
+    """Ten runs under a fixed key, within .005 of figures of other coins where these vary little."""
 
     def test_the_advised_domain_of_adult(self, data):
         declared = nbcfast.domains.declared(ADVISED)
@@ -107,7 +107,8 @@ class TestData:
         assert views.n_tuples == 640
         assert round(evaluate(views, test, "income").accuracy, 4) == 0.8481
         for epsilon, agree, accuracy in (
-            ("0.1", 0.9964, 0.8479), ("0.3", 0.9985, 0.8478), (1, 0.9999, 0.8481), (3, 1, 0.8481), (10, 1, 0.8481),
+            ("0.1", 0.9964, 0.8479), ("0.3", 0.9985, 0.8478), (1, 0.9999, 0.8481), (3, 1, 0.8481),
+            (10, 1, 0.8481),
         ):  # fmt: skip
             found = dp.agreement(views, test, epsilon=epsilon, coins=coins())
             assert float(found.expected) == pytest.approx(agree, abs=0.005)
