@@ -151,6 +151,8 @@ class Domain:
         Declared domains must agree, and whatever else there is must lie in what was declared; None and
         SUPPRESSED come into a domain with an open tail from either side.
         """
+        if a is b:
+            return a
         if not a.declared and not b.declared:
             if a == b and a.kind == b.kind:
                 return a
@@ -200,9 +202,14 @@ class Domain:
             return self
         return Domain(self.kind, self._head, tail, True, open_tail=open_tail, tail_found=found)
 
+    @property
+    def may_shrink(self) -> bool:
+        """Whether values that no row has can leave: not where each was declared."""
+        return not self.declared or bool(self.tail_found)
+
     def kept(self, used: Array) -> Longs:
         """The positions that remain where just these values occur: a mask, one entry a value."""
-        if self.declared and not self.tail_found:
+        if not self.may_shrink:
             return np.arange(len(self), dtype=np.int64)
         stays = np.array(used, np.bool_)
         if self.declared:

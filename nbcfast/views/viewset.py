@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Array, Bools, Counts, Longs, UInt16s
+from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
 from nbcfast._core.numbers import Numeral, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
 from nbcfast.table.values import Value, normalise
-from nbcfast.views.integers import added, as_counts, column_sums, total, zeros
+from nbcfast.views.integers import as_counts, column_sums, total
+from nbcfast.views.merging import merged_counts, places
 from nbcfast.views.noise import Noise
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.smoothing import smoothed
@@ -368,36 +369,34 @@ class Viewset:
             odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
             raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
         class_domain = Domain.joined(self.class_domain, other.class_domain, where="classes")
-        mine = self.class_domain.positions_in(class_domain)
-        theirs = other.class_domain.positions_in(class_domain)
+        columns = places(self.class_domain, other.class_domain, class_domain)
         n_classes = len(class_domain)
-
-        def spread(array: Counts, rows: Longs, columns: Longs, n_values: int, like: Counts) -> Counts:
-            result = zeros((n_values, n_classes), array, like)
-            result[np.ix_(rows, columns)] = array
-            return result
 
         counts, domains = {}, {}
         for name, array in self.counts.items():
-            domain = Domain.joined(self.domains[name], other.domains[name], where=f"attribute {name!r}")
-            a = spread(array, self.domains[name].positions_in(domain), mine, len(domain), other.counts[name])
-            b = spread(
-                other.counts[name], other.domains[name].positions_in(domain), theirs, len(domain), array
+            mine, theirs = self.domains[name], other.domains[name]
+            domain = Domain.joined(mine, theirs, where=f"attribute {name!r}")
+            rows = places(mine, theirs, domain)
+            shape = (len(domain), n_classes)
+            merged = merged_counts(
+                array, other.counts[name], rows, columns, shape, subtract, f"attribute {name!r}"
             )
-            merged = added(a, b, subtract, f"attribute {name!r}")
-            if subtract:
+            if subtract and domain.may_shrink:
                 kept = domain.kept((merged != 0).any(axis=1))
                 if len(kept) < len(domain):
                     merged, domain = merged[kept], domain.subset(kept)
             counts[name], domains[name] = merged, domain
         one = np.zeros(1, np.int64)
-        class_counts = added(
-            spread(self.class_counts[np.newaxis], one, mine, 1, other.class_counts),
-            spread(other.class_counts[np.newaxis], one, theirs, 1, self.class_counts),
+        class_counts = merged_counts(
+            self.class_counts[np.newaxis],
+            other.class_counts[np.newaxis],
+            (one, one),
+            columns,
+            (1, n_classes),
             subtract,
             "classes",
         )[0]
-        if subtract:
+        if subtract and class_domain.may_shrink:
             kept = class_domain.kept(class_counts != 0)
             if 0 < len(kept) < n_classes:
                 class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
