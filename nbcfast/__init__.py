@@ -81,6 +81,7 @@ _PUBLIC = {
     "response",
     "safety",
     "skyline",
+    "streams",
     "templates",
     "transform",
     "verification",

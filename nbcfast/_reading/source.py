@@ -231,15 +231,21 @@ def weights_of(codes: Array, values: list[Value]) -> tuple[Longs, int]:
 
 
 class Stream(Source):
-    """Arrow data, or record batches; those of an iterator can be read once."""
+    """Arrow data, or record batches; those of an iterator can be read once.
+
+    Attributes
+    ----------
+    stream : object
+        As it was given, for whoever reads a column in another way.
+    """
 
     def __init__(self, stream: object) -> None:
-        self._stream = stream
+        self.stream = stream
 
     def encoded(
         self, names: list[str] | None, *, check: bool = True
     ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
-        return encoded_batches(self._stream, names, check=check)
+        return encoded_batches(self.stream, names, check=check)
 
 
 class InMemory(Source):

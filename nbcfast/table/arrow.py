@@ -21,6 +21,7 @@ IO_THREADS = 8  # pyarrow's own, and one of its allocator, beside one for each c
 LEAST_THREADS = 2  # with fewer its readers fail, or wait for ever
 
 _room: int | None = None  # for threads, when pyarrow was first loaded
+_wanted = 0  # threads that it would start
 
 
 def load_pyarrow() -> PyArrow:
@@ -29,9 +30,10 @@ def load_pyarrow() -> PyArrow:
     Where the process does not get as many threads as pyarrow would start, it is told to start fewer: it may
     wait for ever for a thread that it does not get.
     """
-    global _room
-    wanted = (os.cpu_count() or 1) + IO_THREADS + 1
+    global _room, _wanted
     if _room is None:
+        # Once: counting the cores takes a system longer than reading a batch of a column.
+        _wanted = wanted = (os.cpu_count() or 1) + IO_THREADS + 1
         _room = startable(wanted)
         if _room < wanted:
             os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
@@ -43,7 +45,7 @@ def load_pyarrow() -> PyArrow:
         raise ModuleNotFoundError(message, name="pyarrow") from None
     except ImportError as error:  # it is there, and its libraries cannot be loaded: a limit of memory, say
         raise ImportError(f"pyarrow cannot be loaded: {one_line(error)}", name="pyarrow") from None
-    if _room < wanted:
+    if _room < _wanted:
         pyarrow.set_cpu_count(1)
         pyarrow.set_io_thread_count(1)
     return pyarrow
@@ -365,13 +367,20 @@ def chosen_names(present: list[str], names: Iterable[str] | None, skip: set[str]
 
 
 def open_columns(
-    obj: object, names: Iterable[str] | None = None
+    obj: object, names: Iterable[str] | None = None, known: Mapping[str, ColumnReader] | None = None
 ) -> tuple[dict[str, ColumnReader], Iterator[dict[str, PyArrow]]]:
-    """A reader for each column, and batches (at most ROWS rows) of name -> Arrow array."""
+    """A reader for each column, and batches (at most ROWS rows) of name -> Arrow array.
+
+    Those of another part of the same stream know its dictionaries, where the types are the same.
+    """
     schema, batches = open_batches(obj)
     wanted = chosen_names(list(schema.names), names, index_columns(schema))
     places = {name: schema.names.index(name) for name in wanted}
-    readers = {name: ColumnReader(name, schema.field(place).type) for name, place in places.items()}
+    readers = {}
+    for name, place in places.items():
+        type_ = schema.field(place).type
+        same = None if known is None else known.get(name)
+        readers[name] = same if same is not None and same.type == type_ else ColumnReader(name, type_)
     return readers, _arrays(batches, places)
 
 

@@ -30,12 +30,10 @@ def merged_counts(
     if columns is None and (rows is None or shape[0] == 1 == len(mine) == len(theirs)):
         return added(mine, theirs, subtract, where)
     as_they_were = tuple(np.arange(size, dtype=np.int64) for size in shape)
-    spread = []
-    for side, array in enumerate((mine, theirs)):
-        cells = zeros(shape, mine, theirs)
+    spread = [zeros(shape, mine, theirs) for _ in range(2)]
+    for side, (cells, array) in enumerate(zip(spread, (mine, theirs), strict=True)):
         at = [
             there[side] if there else same for there, same in zip((rows, columns), as_they_were, strict=True)
         ]
         cells[np.ix_(*at)] = array
-        spread.append(cells)
-    return added(*spread, subtract, where)
+    return added(spread[0], spread[1], subtract, where)
