@@ -200,8 +200,9 @@ def ticks_of_values(codes: Array, values: list[Value], of_times: bool, where: st
     if len(zones) > 1:
         raise ValueError(f"{where}: expected times that all have a zone, or none, got both")
     present = numbers[used]
-    zoned = zones.pop() if zones else None
-    return Ticks(numbers[codes], (1, 1), int(present.min()), int(present.max()), zoned)
+    return Ticks(
+        numbers[codes], (1, 1), int(present.min()), int(present.max()), zones.pop() if zones else None
+    )
 
 
 def ticks_of_array(
