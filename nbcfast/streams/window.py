@@ -6,18 +6,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from nbcfast._core.validation import whole
 from nbcfast.domains import Declared, declared
 from nbcfast.streams import saved
-from nbcfast.streams.calendars import Calendar, Every, WindowStanding
+from nbcfast.streams.calendars import Calendar, Every
 from nbcfast.streams.declared_counts import DeclaredCounts
 from nbcfast.streams.incoming import Incoming, incoming
 from nbcfast.streams.moving import Extent, Moving
 from nbcfast.streams.numbering import MOST_TICKS, Numbering, numbering, tick_of
+from nbcfast.streams.releasing import Label, LastRelease, Made, Path, WindowRelease, attempt
 
 if TYPE_CHECKING:
     from nbcfast._core.dtypes import Longs
@@ -29,19 +30,8 @@ if TYPE_CHECKING:
 
 Late = Literal["refuse", "report"]
 LATE = ("refuse", "report")
-Label = str | int
-Path = str | os.PathLike[str]
 
 MOST_BLOCKS = 1 << 20  # of a window, each with all counts
-
-
-class Saves(Protocol):
-    """What a release can do."""
-
-    def save(self, path: Path, overwrite: bool = False) -> object: ...
-
-
-Made = TypeVar("Made", bound=Saves)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,40 +54,6 @@ class Added:
     n_late: int
     n_too_late: int
     n_closed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class WindowRelease(Generic[Made]):
-    """What came of an attempt to publish a window.
-
-    Attributes
-    ----------
-    release : object or None
-        What was made; None where nothing was published.
-    why_not : str or None
-        Why nothing was.
-    first, last : str
-        Where the first and the last block of the window begin.
-    n_rows, n_came, n_left : int
-        Rows of the window; those not in the release before; those in that and not in this.
-    """
-
-    release: Made | None
-    why_not: str | None
-    first: Label
-    last: Label
-    n_rows: int
-    n_came: int
-    n_left: int
-
-
-@dataclass(frozen=True)
-class LastRelease:
-    """The blocks of the last release, of which `end` is none, and how many rows each had then."""
-
-    begin: int
-    end: int
-    n_rows: dict[int, int]
 
 
 class Window:
@@ -382,43 +338,18 @@ class Window:
         Infeasible, ValueError
             As `make` does. The release then counts as never made.
         """
-        calendar = Every() if calendar is None else calendar
-        if not isinstance(calendar, Calendar):
-            raise TypeError(f"calendar must be Every, AtLeast or Disjoint, got {type(calendar).__name__}")
-        moving = self._moving
-        begin, end = moving.end - moving.n_closed, moving.end
-        now = {number: block.n_rows for number, block in moving.blocks.items() if begin <= number < end}
-        then = {} if self._release is None else self._release.n_rows
-        came = sum(max(0, n_rows - then.get(number, 0)) for number, n_rows in now.items())
-        left = sum(n_rows for number, n_rows in then.items() if number not in now)
-        release, why_not = None, None
-        if begin == end:
-            why_not = "no block is closed yet"
-        else:
-            standing = WindowStanding(
-                begin=begin,
-                end=end,
-                is_full=self.is_full,
-                released=None if self._release is None else (self._release.begin, self._release.end),
-                came=came,
-                left=left,
-                takes_late_rows=moving.extent.late_blocks > 0 and self._rows is None,
-            )
-            why_not = calendar.why_not(standing)
-        if why_not is None:
-            release = make(moving.views)
-            if folder is not None:
-                release.save(folder, overwrite=overwrite)
-            self._release = LastRelease(begin, end, now)
-        return WindowRelease(
-            release=release,
-            why_not=why_not,
-            first=self.begins(begin),
-            last=self.begins(max(begin, end - 1)),
-            n_rows=moving.views.n_rows,
-            n_came=came,
-            n_left=left,
+        attempted, release = attempt(
+            self._moving,
+            self._release,
+            make,
+            folder,
+            begins=self.begins,
+            calendar=Every() if calendar is None else calendar,
+            takes_late_rows=self._rows is None,
+            overwrite=overwrite,
         )
+        self._release = release
+        return attempted
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the window to a file, whole or not at all: `load` goes on from there.

@@ -1,0 +1,112 @@
+"""A release of the rows in a window, if it is the time for it, and what is kept of it for the next one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from nbcfast.streams.calendars import Calendar, WindowStanding
+
+if TYPE_CHECKING:
+    from nbcfast.streams.moving import Moving
+    from nbcfast.views import Viewset
+
+Label = str | int
+Path = str | os.PathLike[str]
+
+
+class Saves(Protocol):
+    """What a release can do."""
+
+    def save(self, path: Path, overwrite: bool = False) -> object: ...
+
+
+Made = TypeVar("Made", bound=Saves)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowRelease(Generic[Made]):
+    """What came of an attempt to publish a window.
+
+    Attributes
+    ----------
+    release : object or None
+        What was made; None where nothing was published.
+    why_not : str or None
+        Why nothing was.
+    first, last : str or int
+        Where the first and the last block of the window begin.
+    n_rows, n_came, n_left : int
+        Rows of the window; those not in the release before; those in that and not in this.
+    """
+
+    release: Made | None
+    why_not: str | None
+    first: Label
+    last: Label
+    n_rows: int
+    n_came: int
+    n_left: int
+
+
+@dataclass(frozen=True)
+class LastRelease:
+    """The blocks of the last release, of which `end` is none, and how many rows each had then."""
+
+    begin: int
+    end: int
+    n_rows: dict[int, int]
+
+
+def attempt(
+    moving: Moving,
+    last: LastRelease | None,
+    make: Callable[[Viewset], Made],
+    folder: Path | None,
+    *,
+    begins: Callable[[int], Label],
+    calendar: Calendar,
+    takes_late_rows: bool,
+    overwrite: bool,
+) -> tuple[WindowRelease[Made], LastRelease | None]:
+    """See `Window.publish`; also what is the last release from now on."""
+    if not isinstance(calendar, Calendar):
+        raise TypeError(f"calendar must be Every, AtLeast or Disjoint, got {type(calendar).__name__}")
+    end = moving.end
+    begin = end - moving.n_closed
+    now = {number: block.n_rows for number, block in moving.blocks.items() if begin <= number < end}
+    then = {} if last is None else last.n_rows
+    came = sum(max(0, n_rows - then.get(number, 0)) for number, n_rows in now.items())
+    left = sum(n_rows for number, n_rows in then.items() if number not in now)
+    release, why_not = None, None
+    if begin == end:
+        why_not = "no block is closed yet"
+    else:
+        why_not = calendar.why_not(
+            WindowStanding(
+                begin=begin,
+                end=end,
+                is_full=moving.n_closed == moving.extent.n_blocks,
+                released=None if last is None else (last.begin, last.end),
+                came=came,
+                left=left,
+                takes_late_rows=moving.extent.late_blocks > 0 and takes_late_rows,
+            )
+        )
+    if why_not is None:
+        release = make(moving.views)
+        if folder is not None:
+            release.save(folder, overwrite=overwrite)
+        last = LastRelease(begin, end, now)
+    attempted = WindowRelease(
+        release=release,
+        why_not=why_not,
+        first=begins(begin),
+        last=begins(max(begin, end - 1)),
+        n_rows=moving.views.n_rows,
+        n_came=came,
+        n_left=left,
+    )
+    return attempted, last
