@@ -38,6 +38,8 @@ class DeclaredCounts:
     class_name : str
     attributes : iterable of str, optional
         By default all that are declared, in their order.
+    weighted : bool
+        Whether a row may count for more than one.
 
     Attributes
     ----------
@@ -46,9 +48,14 @@ class DeclaredCounts:
     """
 
     def __init__(
-        self, declarations: Declared, class_name: str, attributes: Iterable[str] | None = None
+        self,
+        declarations: Declared,
+        class_name: str,
+        attributes: Iterable[str] | None = None,
+        *,
+        weighted: bool = False,
     ) -> None:
-        self.declarations, self.class_name = declarations, class_name
+        self.declarations, self.class_name, self.weighted = declarations, class_name, weighted
         present = [name for name in declarations.names if name not in declarations.out]
         undeclared = [*declarations.widths, *declarations.from_rows]
         if undeclared:
@@ -84,7 +91,8 @@ class DeclaredCounts:
     def views(self, class_counts: Longs, counts: dict[str, Longs]) -> Viewset:
         """The viewset of finished counts, whose domains are those of every other one."""
         domains = {name: self.domains[name] for name in self.names[:-1]}
-        return Viewset.from_parts(class_counts, counts, self.domains[self.class_name], domains)
+        classes = self.domains[self.class_name]
+        return Viewset.from_parts(class_counts, counts, classes, domains, weighted=self.weighted)
 
     def placed(self, columns: dict[str, tuple[Codes, list[Value]]], texts: bool) -> Placed:
         """The rows of a batch, each of whose values has a place.

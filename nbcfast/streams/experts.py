@@ -55,6 +55,11 @@ def product(experts: Iterable[Viewset]) -> Viewset:
     for place, expert in enumerate(listed):
         if not isinstance(expert, Viewset):
             raise TypeError(f"experts must be Viewsets, got {type(expert).__name__} at {place}")
+        if expert.noise is not None:
+            raise ValueError(
+                f"experts must be counts of rows, got noisy counts at {place}: what several of these hide "
+                "together no certificate says; put the noise on the sum of the counts"
+            )
         _expect_alike(listed[0], expert, place)
     if not listed:
         raise ValueError("experts must be at least one Viewset, got none")
@@ -105,7 +110,7 @@ def _reduced(
         for name, rows in shares.items()
     }
     class_counts = _as_array([total // common for total in totals], (len(totals),))
-    return Viewset.from_parts(class_counts, counts, first.class_domain, first.domains)
+    return Viewset.from_parts(class_counts, counts, first.class_domain, first.domains, weighted=True)
 
 
 def _as_array(rows: list[int] | list[list[int]], shape: tuple[int, ...]) -> Counts:

@@ -4,12 +4,14 @@ from fractions import Fraction
 from itertools import product as tuples
 from math import log
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nbcfast import Infeasible, Viewset, canonical, count
+from nbcfast import Infeasible, Viewset, canonical, count, dp
 from nbcfast.streams import product
+from nbcfast.table import Domain
 
 
 def scores(views, values):
@@ -171,3 +173,12 @@ def test_counts_that_would_be_too_long_are_refused():
     one = Viewset([2**40, 2**40], [[[2**40, 2**40]]] * 300)
     with pytest.raises(Infeasible, match="take fewer experts"):
         product([one] * 2_000)
+
+
+def test_products_of_noisy_counts_are_refused_and_others_are_no_counts_of_people():
+    classes, values = Domain.of(["no", "yes"]), {"job": Domain.of(["a", "b"])}
+    one = Viewset.from_parts(np.array([3, 2]), {"job": np.array([[2, 1], [1, 1]])}, classes, values)
+    with pytest.raises(ValueError, match="got noisy counts at 1"):
+        product([one, dp.counts(one, epsilon=1)])
+    with pytest.raises(ValueError, match="whole rows"):
+        dp.counts(product([one, one]), epsilon=1)
