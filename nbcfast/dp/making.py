@@ -77,7 +77,7 @@ def counts(
     check_public(views)
     noise = noise_for(len(views.attributes), epsilon, delta, rho, neighbours, rows_per_person)
     exact = [views.class_counts, *views.counts.values()]
-    of_classes, *tables = _with_noise(exact, noise, own_coins() if coins is None else coins)
+    of_classes, *tables = with_noise(exact, noise, own_coins() if coins is None else coins)
     totals, arrays = realistic(of_classes, tables, noise)
     return Viewset.from_parts(
         as_counts(totals, "class_counts"),
@@ -164,7 +164,7 @@ def _table(counts: npt.ArrayLike) -> Counts:
         raise ValueError("counts must be a rectangular array of integers of at least 0") from None
 
 
-def _with_noise(arrays: Sequence[Counts], noise: Noise, coins: Coins) -> list[Counts]:
+def with_noise(arrays: Sequence[Counts], noise: Noise, coins: Coins) -> list[Counts]:
     """The arrays with noise on every count, which is drawn for all of them at once."""
     n = sum(array.size for array in arrays)
     if noise.scale is not None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import SUPPRESSED, Table, Viewset, _coins, canonical, dp
-from nbcfast.dp.making import _with_noise
+from nbcfast.dp.making import with_noise
 from nbcfast.dp.realistic import class_totals, projected, realistic, spread
 from nbcfast.reference import dp as reference
 from nbcfast.views.noise import Noise, sensitivity_of
@@ -314,7 +314,7 @@ class TestPrivacy:
         source, most = coins(), Fraction(0)
         for _ in range(5_000):
             for one, other in ((a, b), (b, a)):
-                (output,) = _with_noise([np.array(one)], noise, source)
+                (output,) = with_noise([np.array(one)], noise, source)
                 ratio = reference.log_ratio(output.tolist(), one, other, noise.scale)
                 assert abs(ratio) <= Fraction(epsilon)
                 most = max(most, ratio)
