@@ -222,10 +222,8 @@ def _count_batches(
     wanted = None if attributes is None else [*attributes, class_name]
     domains: GrowingDomains | None = None
     parts: dict[str, _Growing] = {}
-    weighted = weights is not None
     for batch in source.batches(wanted, weights, progress, check=False):  # the tally checks
         columns = batch.columns
-        weighted = weighted or batch.weights is not None
         if class_name not in columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {class_name!r}")
         if domains is None:
@@ -269,4 +267,5 @@ def _count_batches(
         final[name], rows = domains.finished(name)
         result[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
     class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
+    weighted = weights is not None  # a source has no weights of its own
     return _with_classes(class_counts, result, class_domain, final, classes, class_name, weighted)
