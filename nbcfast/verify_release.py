@@ -1192,6 +1192,329 @@ def _end(edge: int | float | None) -> str | None:
     return f"{'-' if number < 0 else ''}{'/'.join(parts)}"
 
 
+# nbcfast/_wire/logarithms.py
+# Base-2 logarithms of integers, with proven bounds.
+
+
+def log2_below(number: int, digits: int) -> int:
+    """A lower bound of log2(number) in units of 2^-digits; adding 2 gives an upper bound.
+
+    Digit by digit, by squaring a fixed-point y in [1, 2) of digits + 30 places that is rounded down. Each
+    rounding loses a relative 2^-(digits + 30) at most, so all of them, weighted 1, 1/2, 1/4, .., cost less
+    than a unit, and so do the digits cut off.
+    """
+    places = digits + 30
+    two = 2 << places
+    exponent = number.bit_length() - 1
+    y = number >> (exponent - places) if exponent >= places else number << (places - exponent)
+    result = exponent
+    for _ in range(digits):
+        y = y * y >> places
+        result <<= 1
+        if y >= two:
+            y >>= 1
+            result |= 1
+    return result
+
+
+# nbcfast/_wire/concentrated.py
+# From zero-concentrated differential privacy to (epsilon, delta), and back, in proven bounds.
+#
+# What is rho-zCDP is (epsilon, delta)-DP for every u > 0 and epsilon = (1 + u) rho + ln(1 / delta) / u -
+# (1 + 1/u) ln(1 + u) + ln u: Canonne, Kamath, Steinke (2020), Corollary 13, with u = alpha - 1. It is least
+# where rho u^2 + ln(1 + u) = ln(1 / delta) (docs/mathematics/dp.md). Any u proves its own bound, so that only
+# how tight it is depends on how well the best one is found.
+
+
+RHO_DIGITS = 9  # significant digits that results are rounded to, upwards epsilon and downwards rho
+RHO_BITS = 24  # bits of u: an error of 2^-24 there costs about 2^-48 of the result
+RHO_GUARD = 160  # binary digits beyond those of the exponents of all numbers
+
+
+def natural_logarithm(number: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Bounds of the natural logarithm of a positive number, about 2^-digits apart."""
+    above = log2_below(number.numerator, digits)
+    below = log2_below(number.denominator, digits)
+    low, high = above - below - 2, above - below + 2
+    two = natural_of_two(digits)
+    unit = 1 << 2 * digits
+    ends = [Fraction(low * factor, unit) for factor in two] + [
+        Fraction(high * factor, unit) for factor in two
+    ]
+    return min(ends), max(ends)
+
+
+def natural_of_two(digits: int) -> tuple[int, int]:
+    """Bounds of ln 2 in units of 2^-digits: the sum of 1 / (n 2^n)."""
+    places = digits + 16
+    total, n = 0, 0
+    term = 1 << places
+    while term:
+        n += 1
+        term >>= 1
+        total += term // n
+    # Each of n terms lost less than a unit, and those left out are less than one together.
+    return total >> 16, ((total + n + 1) >> 16) + 1
+
+
+def epsilon_above(rho: Fraction, delta: Fraction) -> Fraction:
+    """An epsilon, at least 0, of which rho-zCDP gives (epsilon, delta)-DP: the least, rounded up.
+
+    Examples
+    --------
+    >>> epsilon_above(Fraction(1, 2), Fraction(1, 10**6))
+    Fraction(104430689, 20000000)
+    """
+    digits = _enough_digits(rho, delta)
+    from_delta = natural_logarithm(1 / delta, digits)[1]
+
+    def is_beyond(u: Fraction) -> bool:
+        return rho * u * u + natural_logarithm(1 + u, digits)[0] > from_delta
+
+    bounds = [
+        (1 + u) * rho
+        + from_delta / u
+        - (1 + 1 / u) * natural_logarithm(1 + u, digits)[0]
+        + natural_logarithm(u, digits)[1]
+        for u in _around_the_best(is_beyond)
+    ]
+    return rounded_to_digits(max(min(bounds), Fraction(0)), up=True)
+
+
+def rho_below(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho of which rho-zCDP gives (epsilon, delta)-DP, rounded down."""
+    digits = _enough_digits(epsilon, delta)
+    from_delta = natural_logarithm(1 / delta, digits)[1]
+
+    def proven(u: Fraction) -> Fraction:
+        spent = (
+            from_delta / u
+            - (1 + 1 / u) * natural_logarithm(1 + u, digits)[0]
+            + natural_logarithm(u, digits)[1]
+        )
+        return (epsilon - spent) / (1 + u)
+
+    def is_beyond(u: Fraction) -> bool:
+        return proven(u) * u * u + natural_logarithm(1 + u, digits)[0] > from_delta
+
+    return rounded_to_digits(max(map(proven, _around_the_best(is_beyond))), up=False)
+
+
+def concentrated_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether rho-zCDP is proven to give (epsilon, delta)-DP, by the bounds that makers take."""
+    return rho <= rho_below(epsilon, delta) or epsilon_above(rho, delta) <= epsilon
+
+
+def rounded_to_digits(number: Fraction, up: bool) -> Fraction:
+    """A number of at least 0 with at most RHO_DIGITS significant decimal digits, not below it or not above it."""
+    if number == 0:
+        return number
+    exponent = len(str(number.numerator)) - len(str(number.denominator)) - RHO_DIGITS
+    unit = Fraction(10) ** exponent  # the number is from 10^(RHO_DIGITS - 1) to 10^(RHO_DIGITS + 1) of these
+    if number >= unit * 10**RHO_DIGITS:
+        unit *= 10
+    return (-(-number // unit) if up else number // unit) * unit
+
+
+def _enough_digits(number: Fraction, delta: Fraction) -> int:
+    """Binary digits that leave enough of them where all numbers are as small or large as these allow."""
+    bits = [part.bit_length() for part in (number.numerator, number.denominator, delta.denominator)]
+    return RHO_GUARD + 2 * sum(bits)
+
+
+def _around_the_best(is_beyond: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
+    """Numbers of few bits on both sides of the one, above 0, from which on `is_beyond` is true."""
+    low, high = -1, 1
+    while is_beyond(Fraction(2) ** low):
+        low *= 2
+    while not is_beyond(Fraction(2) ** high):
+        high *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_beyond(Fraction(2) ** middle) else (middle, high)
+    unit = Fraction(2) ** (low - RHO_BITS)
+    least, most = 1 << RHO_BITS, 2 << RHO_BITS
+    while most - least > 1:
+        between = (least + most) // 2
+        least, most = (least, between) if is_beyond(between * unit) else (between, most)
+    return least * unit, most * unit
+
+
+# nbcfast/_wire/privacy_form.py
+# What a release says of noise: the mechanism, its numbers, and their words.
+
+
+LAPLACE, GAUSSIAN = "discrete laplace", "discrete gaussian"
+MECHANISMS = (LAPLACE, GAUSSIAN)
+NEIGHBOURS = ("add-remove", "replace")
+PRIVACY_FIELDS = {
+    "attributes",
+    "delta",
+    "domains",
+    "epsilon",
+    "mechanism",
+    "neighbours",
+    "rows_per_person",
+    "sensitivity",
+}
+MOST_ROWS_OF_A_PERSON = 10**9
+
+
+class Privacy:
+    """The entry "privacy" of a release, of checked form.
+
+    Attributes
+    ----------
+    mechanism : {"discrete laplace", "discrete gaussian"}
+    epsilon, delta : Fraction or None
+        Neither where the Gaussian was asked for by rho alone; delta is 0 of the Laplace.
+    rho : Fraction or None
+        Of zero-concentrated differential privacy, with the Gaussian.
+    neighbours : {"add-remove", "replace"}
+    rows_per_person : int
+    attributes : int
+        Of which there is a table of counts each.
+    """
+
+    def __init__(self, entry: object) -> None:
+        where = "field 'privacy'"
+        if type(entry) is not dict:
+            raise Refused(f"{where}: expected an object, got {shown(entry)}")
+        expected = PRIVACY_FIELDS | ({"rho"} if entry.get("mechanism") == GAUSSIAN else set())
+        if set(entry) != expected:
+            raise Refused(f"{where}: expected {', '.join(sorted(expected))}; got {shown(entry)}")
+        self.mechanism: str = _among(entry["mechanism"], MECHANISMS, f"{where}, mechanism")
+        self.neighbours: str = _among(entry["neighbours"], NEIGHBOURS, f"{where}, neighbours")
+        _among(entry["domains"], ("declared",), f"{where}, domains")
+        self.rows_per_person = demanded(entry["rows_per_person"], f"{where}, rows_per_person")
+        if not 1 <= self.rows_per_person <= MOST_ROWS_OF_A_PERSON:
+            raise Refused(f"{where}, rows_per_person: expected 1 to 10^9, got {short(self.rows_per_person)}")
+        self.attributes = demanded(entry["attributes"], f"{where}, attributes")
+        self.epsilon: Fraction | None = None
+        self.delta: Fraction | None = None
+        self.rho: Fraction | None = None
+        self._numbers(entry, where)
+        moved = sensitivity_text(self.mechanism, self.neighbours, self.rows_per_person)
+        if entry["sensitivity"] != moved:
+            raise Refused(
+                f"{where}: expected sensitivity {moved!r} of {self.mechanism} noise with "
+                f"neighbours {self.neighbours!r} and {self.rows_per_person:,} rows a person, got "
+                f"{shown(entry['sensitivity'])}"
+            )
+
+    def _numbers(self, entry: Fields, where: str) -> None:
+        """Epsilon, delta and rho, of which one follows from the others where there are three."""
+        if self.mechanism == GAUSSIAN:
+            self.rho = _above_0(entry["rho"], f"{where}, rho")
+            if entry["epsilon"] is None and entry["delta"] is None:
+                return
+        self.epsilon = _above_0(entry["epsilon"], f"{where}, epsilon")
+        self.delta = chosen(entry["delta"], f"{where}, delta")
+        if self.rho is None:
+            if self.delta:
+                raise Refused(f"{where}, delta: expected 0/1 of {LAPLACE} noise, got {shown(entry['delta'])}")
+            return
+        if not 0 < self.delta < 1:
+            raise Refused(f"{where}, delta: expected a number between 0 and 1, got {shown(entry['delta'])}")
+        # Whichever was asked for, the other follows; both bounds are rounded alike by every maker.
+        if self.rho == rho_below(self.epsilon, self.delta) or self.epsilon == epsilon_above(
+            self.rho, self.delta
+        ):
+            return
+        raise Refused(
+            f"{where}: expected epsilon and rho of which one follows from the other at delta "
+            f"{shown(entry['delta'])}, got {shown(entry['epsilon'])} and {shown(entry['rho'])}"
+        )
+
+    @property
+    def changes(self) -> int:
+        """How many rows come and go with a person: to replace one is to remove one and to add one."""
+        return self.rows_per_person * (2 if self.neighbours == "replace" else 1)
+
+
+def sensitivity_text(mechanism: str, neighbours: str, rows_per_person: int) -> str:
+    """How far one person moves all counts together: in L1, and of the Gaussian in L2.
+
+    A row is one of the class counts and one of each of n tables; one in its place changes twice as many
+    counts by 1. Rows of a person may be alike, which multiplies both lengths.
+    """
+    of_row = 2 if neighbours == "replace" else 1
+    times = of_row * (rows_per_person if mechanism == LAPLACE else rows_per_person**2)
+    text = "n+1" if times == 1 else f"{times}(n+1)"
+    return text if mechanism == LAPLACE else f"sqrt({text})"
+
+
+def one_person(neighbours: str, rows_per_person: int) -> str:
+    """The change of a table that is hidden, in words."""
+    add = neighbours == "add-remove"
+    if rows_per_person == 1:
+        return "to add or remove one row" if add else "to replace one row by another"
+    rows = f"up to {rows_per_person:,} rows of one person"
+    return f"to add or remove {rows}" if add else f"to replace {rows} by others"
+
+
+def guaranteed(privacy: Privacy) -> str:
+    """What noise of these numbers promises, if its coins were as they should be."""
+    change = one_person(privacy.neighbours, privacy.rows_per_person)
+    if privacy.epsilon is None or privacy.delta is None:
+        assert privacy.rho is not None
+        return (
+            f"{change} is hidden by zero-concentrated differential privacy with rho = "
+            f"{decimal_text(privacy.rho)}"
+        )
+    text = f"{change} changes no probability of what is published by more than a factor of e^"
+    text += decimal_text(privacy.epsilon)
+    if privacy.delta:
+        assert privacy.rho is not None
+        text += (
+            f", but for a probability of {decimal_text(privacy.delta)} (zero-concentrated differential "
+            f"privacy with rho = {decimal_text(privacy.rho)})"
+        )
+    return text
+
+
+def privacy_note(privacy: Privacy) -> str:
+    """What a recipient has to know of the noise."""
+    kind = "Laplace" if privacy.mechanism == LAPLACE else "Gaussian"
+    return (
+        f"Discrete {kind} noise was added to every count of the data first, and all else was computed from "
+        f"the noisy counts: {guaranteed(privacy)}, whatever is known besides. What else is published of the "
+        "same people adds to that."
+    )
+
+
+NOISE_UNSEEN = (
+    "The noise was drawn with fair coins that nobody knows, and values, classes and columns were declared "
+    "without a look at the rows: no file can show that, nor that these are the numbers that were used."
+)
+
+
+def choice_note(privacy: Privacy, epsilon: Fraction) -> str:
+    """What the choice of a domain by votes, of which one row was hidden by epsilon, costs besides."""
+    own = privacy.changes * epsilon
+    change = one_person(privacy.neighbours, privacy.rows_per_person)
+    if privacy.epsilon is None or privacy.delta is None:
+        assert privacy.rho is not None
+        total = f"rho = {decimal_text(privacy.rho + own * own / 2)}"
+    else:
+        total = f"epsilon = {decimal_text(privacy.epsilon + own)}"
+        total += f" and delta = {decimal_text(privacy.delta)}" if privacy.delta else ""
+    return f"With the noisy counts the choice of the domain comes to {total}, where the change is {change}."
+
+
+def _among(entry: object, known: tuple[str, ...], where: str) -> str:
+    if type(entry) is not str or entry not in known:
+        raise Refused(f"{where}: expected one of {', '.join(map(repr, known))}; got {shown(entry)}")
+    return entry
+
+
+def _above_0(entry: object, where: str) -> Fraction:
+    number = chosen(entry, where)
+    if not number:
+        raise Refused(f"{where}: expected more than 0, got {shown(entry)}")
+    return number
+
+
 # nbcfast/_wire/advice_form.py
 # What a release says of the choice of its domain from a menu: the form of that, and its words.
 
@@ -1255,7 +1578,7 @@ class AdvisedChoice:
             expected |= STRATA_FIELDS
         if set(entry) != expected:
             raise Refused(f"{where}: expected {', '.join(sorted(expected))}; got {shown(entry)}")
-        self.menu = _digits(entry["menu"], f"{where}, menu")
+        self.menu = _fingerprint(entry["menu"], f"{where}, menu")
         self.by: str = _one_of(entry["by"], CHOSEN_BY, f"{where}, by")
         self.rows: str = _one_of(entry["rows"], ("private", "other"), f"{where}, rows")
         if type(entry["exhaustive"]) is not bool:
@@ -1309,7 +1632,11 @@ class AdvisedChoice:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know of the choice."""
-        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata)
+        return self.notes_beside(None)
+
+    def notes_beside(self, privacy: Privacy | None) -> tuple[str, ...]:
+        """The same where the counts have this noise."""
+        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata, privacy)
 
     @property
     def place(self) -> str:
@@ -1322,7 +1649,12 @@ class AdvisedChoice:
 
 
 def advice_notes(
-    rows: str, options: int, epsilon: Fraction | None, blocks: int | None, strata: Sequence[str] = ()
+    rows: str,
+    options: int,
+    epsilon: Fraction | None,
+    blocks: int | None,
+    strata: Sequence[str] = (),
+    privacy: Privacy | None = None,
 ) -> tuple[str, ...]:
     """What a recipient has to know of the choice of a domain."""
     if rows == "other":
@@ -1338,11 +1670,19 @@ def advice_notes(
             )
     if epsilon is None or blocks is None:
         return (tells,)
-    return tells, (
+    voted = (
         f"The domain was chosen by the votes of {short(blocks)} blocks of rows, with differential privacy: "
         "to add or remove one row changes no probability of a choice by more than a factor of "
-        f"e^{decimal_text(epsilon)}. The answers on that domain are not differentially private."
+        f"e^{decimal_text(epsilon)}."
     )
+    if privacy is None:
+        return tells, f"{voted} The answers on that domain are not differentially private."
+    return tells, voted, choice_note(privacy, epsilon)
+
+
+def costly_choice(rows: str, epsilon: Fraction | None) -> bool:
+    """Whether a domain was chosen on the private rows without noise, which no noise of counts hides."""
+    return rows == "private" and epsilon is None
 
 
 CHOSEN_ON_OTHERS = "The domain was chosen on other rows: the choice tells nothing about these."
@@ -1366,7 +1706,7 @@ def choices_text(options: int) -> str:
     return f"{options:,}" if options < MOST_PEOPLE else short(options)
 
 
-def _digits(entry: object, where: str) -> str:
+def _fingerprint(entry: object, where: str) -> str:
     if type(entry) is not str or not re.fullmatch(r"[0-9a-f]{64}", entry):
         raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(entry, 80)}")
     return entry
@@ -1426,6 +1766,9 @@ def _limits(entry: object, where: str) -> dict[str, Limit]:
 
 # nbcfast/_wire/smoothing_form.py
 # What a release says of smoothing: the form of the number, and its words.
+#
+# Counts that were smoothed, or have noise, are those of another classifier than the private one:
+# `private_text` says of which.
 
 
 SMOOTHING = re.compile(r"([1-9][0-9]{0,9})(?:/([1-9][0-9]{0,9}))?")
@@ -1445,9 +1788,11 @@ def smoothing_of(entry: object) -> Fraction:
     )
 
 
-def private_text(smoothing: Fraction | None, what: str = "the private views") -> str:
-    """What a release is compared with, in words."""
-    return what if smoothing is None else f"{what} smoothed by {smoothing}"
+def private_text(altered: Fraction | Privacy | None, what: str = "the private views") -> str:
+    """What a release is compared with, in words: `altered` is what the private counts went through first."""
+    if isinstance(altered, Privacy):
+        return what.replace("private", "noisy")
+    return what if altered is None else f"{what} smoothed by {altered}"
 
 
 def smoothing_note(smoothing: Fraction) -> str:
@@ -1527,6 +1872,41 @@ OCCURRING_FEW_ROWS = (
     "learn by asking the classifier about every tuple of that domain."
 )
 
+# The same of noisy counts, of which every domain was declared.
+NOISY = "This release was computed from the answers of a classifier made from noisy counts"
+NOISY_GUARANTEE = (
+    "The limit holds against an attacker who takes these counts as those of the data, and an attacker who "
+    "knows the method can undo part of it: what protects people from him is the noise, if it was drawn as "
+    "the publisher says."
+)
+NOISY_FLATTENED = (
+    "Counts, here and in a synthetic table, are powers of noisy counts, and no marginals of the data."
+)
+NOISY_ORIGINAL = "These are the noisy counts as they are, and not those of the data."
+NOISY_ANSWERS = (
+    f"{NOISY}, on the declared domain and from nothing else. Whoever holds it learns exactly what he would "
+    "learn by asking that classifier about every tuple of that domain, no more and no less, and no other "
+    "exactly equivalent release reveals less."
+)
+NOISY_SOME_ANSWERS = (
+    f"{NOISY}, on a list of tuples and from nothing else. Whoever holds it learns no more than he would "
+    "learn by asking that classifier about these, if the list is public, as the publisher says."
+)
+NOISY_ROUNDED_ANSWERS = (
+    f"{NOISY}, on the declared domain and from nothing else, and its points were rounded: whoever holds it "
+    "learns no more than he would learn by asking that classifier about every tuple of that domain."
+)
+NOISY_FEW_ROWS = (
+    f"{NOISY}, on the declared domain and from nothing else, and its counts were rounded to so few rows that "
+    "they decide otherwise on some tuples, as its points do: whoever holds it learns no more than he would "
+    "learn by asking that classifier about every tuple of that domain."
+)
+NOISY_DEPENDS = (
+    "The limit binds only a reader who takes the numbers for raw counts. What protects people from all "
+    "others is the noise, if it was drawn as the publisher says: then counts that come back from the answers "
+    "are the noisy ones."
+)
+
 
 # The same words whatever was measured: an option of the publisher, and nothing that his rows have changed.
 ACCEPTED = (
@@ -1535,44 +1915,56 @@ ACCEPTED = (
 )
 
 
-def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
+def release_notes(identity: bool, gauge: bool, privacy: Privacy | None = None) -> tuple[str, ...]:
     """What a recipient of powers of counts has to know about them."""
-    return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+    made = made_text(identity, gauge, privacy)
+    return (GUARANTEE, made) if privacy is None else (NOISY_GUARANTEE, privacy_note(privacy), made)
+
+
+def made_text(identity: bool, gauge: bool, privacy: Privacy | None) -> str:
+    """What counts of such a release are, if not those of the data."""
+    if privacy is None:
+        return ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+    return NOISY_ORIGINAL if identity else ARTIFICIAL if gauge else NOISY_FLATTENED
 
 
 def release_warnings(
-    identity: bool, differing: int | None, preserve: str, accepted: bool = False
+    identity: bool,
+    differing: int | None,
+    preserve: str,
+    accepted: bool = False,
+    altered: Fraction | Privacy | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of such a release."""
     if accepted:
         yield ACCEPTED
-    if identity:
+    if identity and altered is None:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
-        yield unknown_text()
+        yield unknown_text(altered)
     elif differing:
-        yield differing_text(differing, preserve)
+        yield differing_text(differing, preserve, altered)
 
 
-def unknown_text(smoothing: Fraction | None = None) -> str:
+def unknown_text(altered: Fraction | Privacy | None = None) -> str:
     """The warning that nobody has compared the classifiers."""
-    return f"Whether all tuples are decided as by {private_text(smoothing)} is not known."
+    return f"Whether all tuples are decided as by {private_text(altered)} is not known."
 
 
 UNKNOWN = unknown_text()
 
 
-def differing_text(differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
+def differing_text(differing: int, preserve: str, altered: Fraction | Privacy | None = None) -> str:
     """The warning that so many tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
-    return f"{differing:,} tuples have {what} than in {private_text(smoothing)}."
+    return f"{differing:,} tuples have {what} than in {private_text(altered)}."
 
 
-def listed_text(tuples: int, differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
+def listed_text(tuples: int, differing: int, preserve: str, altered: Fraction | Privacy | None = None) -> str:
     """The warning that so many of the listed tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return (
-        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(smoothing)}; "
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(altered)}; "
         "elsewhere answers may be others too."
     )
 
@@ -1581,11 +1973,13 @@ def canonical_notes(
     listed: bool,
     equal: bool | None,
     bits: int | None,
-    smoothing: Fraction | None = None,
+    altered: Fraction | Privacy | None = None,
     undeclared: Sequence[str | None] = (),
 ) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
-    if listed:
+    if isinstance(altered, Privacy):
+        first = _noisy_answers(listed, equal, bits)
+    elif listed:
         first = OCCURRING_SOME_ANSWERS if undeclared else SOME_ANSWERS
     elif equal:
         first = OCCURRING_ANSWERS if undeclared else ANSWERS
@@ -1593,8 +1987,16 @@ def canonical_notes(
         first = OCCURRING_FEW_ROWS if undeclared else FEW_ROWS
     else:
         first = OCCURRING_ROUNDED_ANSWERS if undeclared else ROUNDED_ANSWERS
-    smoothed = () if smoothing is None else (smoothing_note(smoothing),)
+    if isinstance(altered, Privacy):
+        return (first, NOISY_DEPENDS, privacy_note(altered), ARTIFICIAL)
+    smoothed = () if altered is None else (smoothing_note(altered),)
     return (first, DEPENDS, *smoothed, ARTIFICIAL)
+
+
+def _noisy_answers(listed: bool, equal: bool | None, bits: int | None) -> str:
+    if listed:
+        return NOISY_SOME_ANSWERS
+    return NOISY_ANSWERS if equal else NOISY_FEW_ROWS if bits is None else NOISY_ROUNDED_ANSWERS
 
 
 def canonical_warnings(
@@ -1604,7 +2006,7 @@ def canonical_warnings(
     preserve: str,
     reproducible: bool,
     accepted: bool = False,
-    smoothing: Fraction | None = None,
+    altered: Fraction | Privacy | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
@@ -1612,14 +2014,14 @@ def canonical_warnings(
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
-        yield listed_text(*listed, preserve, smoothing)
+        yield listed_text(*listed, preserve, altered)
     elif listed is not None:
-        views = private_text(smoothing)
+        views = private_text(altered)
         yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in {views}."
     if differing:
-        yield differing_text(differing, preserve, smoothing)
+        yield differing_text(differing, preserve, altered)
     elif differing is None and listed is None:
-        yield unknown_text(smoothing)
+        yield unknown_text(altered)
     if not reproducible:
         yield "Another machine may find other points that are as good."
 
@@ -1844,6 +2246,7 @@ class ReleaseDocument(Form):
     may_have: ClassVar[set[str]] = {
         "accepted",
         "advice",
+        "privacy",
         "smoothing",
     }  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -1881,6 +2284,8 @@ class ReleaseDocument(Form):
         self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
         if self.smoothing is not None and fields["method"] != "canonical":
             raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
+        self.privacy = self._privacy(fields["privacy"]) if "privacy" in fields else None
+        self.altered = self.smoothing if self.privacy is None else self.privacy
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -1901,6 +2306,8 @@ class ReleaseDocument(Form):
             )
         self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
         self.advice = self._advice(fields["advice"]) if "advice" in fields else None
+        if self.privacy is not None:
+            self._expect_noise_alone(self.privacy)
         if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
             raise Refused(
                 f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
@@ -1919,6 +2326,37 @@ class ReleaseDocument(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _privacy(self, entry: object) -> Privacy:
+        """The noise in the counts, and none of what goes with the answers of private ones."""
+        for name in ("accepted", "smoothing"):
+            if name in self.fields:
+                raise Refused(f"field {name!r} goes with private counts, and not with field 'privacy'")
+        if self.fields["differing_rows"] is not None:
+            raise Refused(
+                "field 'differing_rows': expected null beside field 'privacy', as no private rows are "
+                f"counted without noise; got {shown(self.fields['differing_rows'])}"
+            )
+        return Privacy(entry)
+
+    def _expect_noise_alone(self, privacy: Privacy) -> None:
+        """Refuse what would tell of the rows besides: their values, or a domain that was chosen on them."""
+        if privacy.attributes != len(self.attributes):
+            raise Refused(
+                f"field 'privacy': expected attributes {len(self.attributes)}, as there are, got "
+                f"{short(privacy.attributes)}"
+            )
+        undeclared = [] if self.canonical is None else self.canonical["undeclared"]
+        if undeclared:
+            raise Refused(
+                f"field 'privacy': expected declared values of {listing(undeclared)}, as which occur is "
+                "hidden by no noise"
+            )
+        if self.advice is not None and costly_choice(self.advice.rows, self.advice.epsilon):
+            raise Refused(
+                "field 'privacy': expected a domain that was chosen on other rows or by votes, as the choice "
+                "on these rows is hidden by no noise"
+            )
 
     def _attributes(self, entries: object) -> list[Attribute]:
         """The attributes, each with a name of its own, its values, and the counts of each."""
@@ -1945,25 +2383,28 @@ class ReleaseDocument(Form):
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
         limits = decided.get("amplification"), decided.get("closeness", True)
-        if GUARANTEE in fields["notes"] and None in limits and outcome(decided.values()) is None:
-            found.append(GUARANTEE)
-        if made is not None and decided.get("canonical") is None:
-            found.append(fields["notes"][0])
+        powers = [text for text in (GUARANTEE, NOISY_GUARANTEE) if text in fields["notes"]]
+        if None in limits and outcome(decided.values()) is None:
+            found += powers
+        if made is not None and (decided.get("canonical") is None or self.privacy is not None):
+            found.append(fields["notes"][0])  # which says of noise what no check can
         if made is not None and made["listed"] is not None:
             found.append(PUBLIC)
         if self.smoothing is not None and not decided.get("equivalence"):
             found.append(smoothing_note(self.smoothing))
+        if self.privacy is not None:
+            found += [privacy_note(self.privacy), NOISE_UNSEEN]
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
         counted = decided.get("differing") is not None
         if self.differing_rows is not None and self.differing_tuples != 0 and not counted:
             rows = short(self.differing_rows)
-            views = private_text(self.smoothing)
+            views = private_text(self.altered)
             found.append(f"{rows} rows of the private table are decided otherwise than by {views}.")
         # What was made again is no marginal but what its method makes of answers, or of the counts.
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
-            found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
+            found.append(made_text(False, fields["gauge"], self.privacy))
         if self.advice is not None:
             found += self._of_the_choice(self.advice, decided)
         if made is not None:
@@ -1978,7 +2419,7 @@ class ReleaseDocument(Form):
 
     def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
         """What is said of how the domain was chosen; of the menu only where it was not given."""
-        notes = advice.notes
+        notes = advice.notes_beside(self.privacy)
         # With the menu its number of choices was counted, and the first sentence says what follows of it.
         counted = advice.rows == "private" and decided.get("menu")
         found = list(notes[1:] if counted else notes)
@@ -2007,18 +2448,18 @@ class ReleaseDocument(Form):
         listed = None if self.canonical is None else self.canonical["listed"]
         preserve, found = self.fields["preserve"], []
         if listed is not None:
-            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.smoothing))
+            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.altered))
         if self.differing_tuples:
-            found.append(differing_text(self.differing_tuples, preserve, self.smoothing))
+            found.append(differing_text(self.differing_tuples, preserve, self.altered))
         return found
 
     def _of_the_private_views(self) -> list[str]:
         """What is said of the classifier that the release was made from."""
         fields = self.fields
         if fields["identity"]:
-            return [ORIGINAL]
+            return [made_text(True, fields["gauge"], self.privacy)]
         what = "The order of all classes" if fields["preserve"] == "order" else "The best class"
-        views = private_text(self.smoothing)
+        views = private_text(self.altered)
         listed = None if self.canonical is None else self.canonical["listed"]
         if listed is not None:
             if not listed["differing"]:
@@ -2040,15 +2481,13 @@ class ReleaseDocument(Form):
         if max(self.differing_tuples or 0, listed["tuples"] if listed else 0).bit_length() > 62:
             raise Refused("fields 'differing_tuples', 'canonical': expected fewer than 2^62 tuples")
         if made is None:
-            notes = release_notes(fields["identity"], fields["gauge"])
+            notes = release_notes(fields["identity"], fields["gauge"], self.privacy)
             warnings = release_warnings(
-                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted
+                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted, self.altered
             )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
-            notes = canonical_notes(
-                listed is not None, equal, made["bits"], self.smoothing, made["undeclared"]
-            )
+            notes = canonical_notes(listed is not None, equal, made["bits"], self.altered, made["undeclared"])
             warnings = canonical_warnings(
                 made["undeclared"],
                 None if listed is None else (listed["tuples"], listed["differing"]),
@@ -2056,11 +2495,11 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
                 self.accepted,
-                self.smoothing,
+                self.altered,
             )
         if self.advice is not None:
             advice = self.advice
-            notes += advice.notes
+            notes += advice.notes_beside(self.privacy)
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:
@@ -3132,31 +3571,6 @@ def _years(text: str) -> tuple[Decimal, str]:
     found = DATE.fullmatch(text)
     assert found is not None
     return Decimal(found[1]), found[2]
-
-
-# nbcfast/_wire/logarithms.py
-# Base-2 logarithms of integers, with proven bounds.
-
-
-def log2_below(number: int, digits: int) -> int:
-    """A lower bound of log2(number) in units of 2^-digits; adding 2 gives an upper bound.
-
-    Digit by digit, by squaring a fixed-point y in [1, 2) of digits + 30 places that is rounded down. Each
-    rounding loses a relative 2^-(digits + 30) at most, so all of them, weighted 1, 1/2, 1/4, .., cost less
-    than a unit, and so do the digits cut off.
-    """
-    places = digits + 30
-    two = 2 << places
-    exponent = number.bit_length() - 1
-    y = number >> (exponent - places) if exponent >= places else number << (places - exponent)
-    result = exponent
-    for _ in range(digits):
-        y = y * y >> places
-        result <<= 1
-        if y >= two:
-            y >>= 1
-            result |= 1
-    return result
 
 
 # nbcfast/_wire/falling_products.py
@@ -4413,6 +4827,8 @@ def _release(entry: object) -> ReleaseDocument:
     """A stratum: what would be the certificate of its release alone."""
     if type(entry) is not dict or entry.get("kind") != "release" or entry.get("method") != "canonical":
         raise Refused(f"expected the certificate of a canonical release, got {shown(entry)}")
+    if "privacy" in entry:  # no maker adds noise by strata, and what they cost together is not said
+        raise Refused("field 'privacy' goes with a release alone, and not with strata")
     document = ReleaseDocument(entry)
     if digest(entry) != entry["sha256"]:
         raise Refused("its sha256 does not match, the file was changed")

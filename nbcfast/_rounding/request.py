@@ -37,6 +37,13 @@ class Claims(TypedDict, total=False):
     prior: tuple[Fraction, ...]
 
 
+def published_counts(views: Viewset) -> Viewset:
+    """The counts without a word of their noise, which the certificate has: so they are read back."""
+    if views.noise is None:
+        return views
+    return Viewset.from_parts(views.class_counts, views.counts, views.class_domain, views.domains)
+
+
 @dataclass(frozen=True)
 class Request:
     """Private views and what was asked of their release.
@@ -68,7 +75,8 @@ class Request:
     def release(self, rounded: Rounded, identity: bool = False) -> Release:
         """Published views with their certificate."""
         differing = None
-        if self.table is not None:
+        # Rows of a table are counted without noise, and would tell of them what the noise hides.
+        if self.table is not None and self.views.noise is None:
             differing = 0 if rounded.differing == 0 else self._differing_rows(rounded.views, self.table)
         certificate = Certificate(
             **self.claims,
@@ -81,8 +89,9 @@ class Request:
             differing_rows=differing,
             gauge=self.gauge,
             identity=identity,
+            privacy=self.views.noise,
         )
-        return Release(rounded.views, certificate, self.class_name)
+        return Release(published_counts(rounded.views), certificate, self.class_name)
 
     def answered(self, search: RowSearch[SharesT], rows: RowsArgument, allow_differences: bool) -> Release:
         """A release in so many rows; Infeasible where that cannot be, with the best that can."""

@@ -10,11 +10,13 @@ from nbcfast._wire.chosen_numbers import MOST_PEOPLE, chosen, demanded
 from nbcfast._wire.json_entries import Refused, shown, whole
 from nbcfast._wire.menus import bits_of_choice
 from nbcfast._wire.messages import SOME_NAMES, decimal_text, named, short
+from nbcfast._wire.privacy_form import choice_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nbcfast._wire.json_entries import Fields
+    from nbcfast._wire.privacy_form import NoiseEntry
 
     Limit = None | int | Fraction
 
@@ -77,7 +79,7 @@ class AdvisedChoice:
             expected |= STRATA_FIELDS
         if set(entry) != expected:
             raise Refused(f"{where}: expected {', '.join(sorted(expected))}; got {shown(entry)}")
-        self.menu = _digits(entry["menu"], f"{where}, menu")
+        self.menu = _fingerprint(entry["menu"], f"{where}, menu")
         self.by: str = _one_of(entry["by"], CHOSEN_BY, f"{where}, by")
         self.rows: str = _one_of(entry["rows"], ("private", "other"), f"{where}, rows")
         if type(entry["exhaustive"]) is not bool:
@@ -131,7 +133,11 @@ class AdvisedChoice:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know of the choice."""
-        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata)
+        return self.notes_beside(None)
+
+    def notes_beside(self, privacy: NoiseEntry | None) -> tuple[str, ...]:
+        """The same where the counts have this noise."""
+        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata, privacy)
 
     @property
     def place(self) -> str:
@@ -144,7 +150,12 @@ class AdvisedChoice:
 
 
 def advice_notes(
-    rows: str, options: int, epsilon: Fraction | None, blocks: int | None, strata: Sequence[str] = ()
+    rows: str,
+    options: int,
+    epsilon: Fraction | None,
+    blocks: int | None,
+    strata: Sequence[str] = (),
+    privacy: NoiseEntry | None = None,
 ) -> tuple[str, ...]:
     """What a recipient has to know of the choice of a domain."""
     if rows == "other":
@@ -160,11 +171,19 @@ def advice_notes(
             )
     if epsilon is None or blocks is None:
         return (tells,)
-    return tells, (
+    voted = (
         f"The domain was chosen by the votes of {short(blocks)} blocks of rows, with differential privacy: "
         "to add or remove one row changes no probability of a choice by more than a factor of "
-        f"e^{decimal_text(epsilon)}. The answers on that domain are not differentially private."
+        f"e^{decimal_text(epsilon)}."
     )
+    if privacy is None:
+        return tells, f"{voted} The answers on that domain are not differentially private."
+    return tells, voted, choice_note(privacy, epsilon)
+
+
+def costly_choice(rows: str, epsilon: Fraction | None) -> bool:
+    """Whether a domain was chosen on the private rows without noise, which no noise of counts hides."""
+    return rows == "private" and epsilon is None
 
 
 CHOSEN_ON_OTHERS = "The domain was chosen on other rows: the choice tells nothing about these."
@@ -188,7 +207,7 @@ def choices_text(options: int) -> str:
     return f"{options:,}" if options < MOST_PEOPLE else short(options)
 
 
-def _digits(entry: object, where: str) -> str:
+def _fingerprint(entry: object, where: str) -> str:
     if type(entry) is not str or not re.fullmatch(r"[0-9a-f]{64}", entry):
         raise Refused(f"{where}: expected 64 hexadecimal digits, got {shown(entry, 80)}")
     return entry

@@ -6,22 +6,22 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from nbcfast._wire.advice_form import AdvisedChoice
+from nbcfast._wire.advice_form import AdvisedChoice, costly_choice
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE, carries_more, chosen
 from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import WHOLE_IN_JSON, Refused, TooLong, shown, signed_list, whole
 from nbcfast._wire.messages import listing, named, short
 from nbcfast._wire.outcomes import outcome
+from nbcfast._wire.privacy_form import NOISE_UNSEEN, NoiseEntry, privacy_note
 from nbcfast._wire.release_words import (
-    ARTIFICIAL,
-    FLATTENED,
     GUARANTEE,
-    ORIGINAL,
+    NOISY_GUARANTEE,
     PUBLIC,
     canonical_notes,
     canonical_warnings,
     differing_text,
     listed_text,
+    made_text,
     release_notes,
     release_warnings,
 )
@@ -75,6 +75,7 @@ class ReleaseDocument(Form):
     may_have: ClassVar[set[str]] = {
         "accepted",
         "advice",
+        "privacy",
         "smoothing",
     }  # each only where there is something to say
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -112,6 +113,8 @@ class ReleaseDocument(Form):
         self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
         if self.smoothing is not None and fields["method"] != "canonical":
             raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
+        self.privacy = self._privacy(fields["privacy"]) if "privacy" in fields else None
+        self.altered = self.smoothing if self.privacy is None else self.privacy
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
         self.differing_rows = self._optional("differing_rows")
@@ -132,6 +135,8 @@ class ReleaseDocument(Form):
             )
         self.canonical = self._canonical(fields["canonical"]) if "canonical" in fields else None
         self.advice = self._advice(fields["advice"]) if "advice" in fields else None
+        if self.privacy is not None:
+            self._expect_noise_alone(self.privacy)
         if self.differing_rows is not None and self.differing_rows >= MOST_PEOPLE:
             raise Refused(
                 f"field 'differing_rows': expected less than 2^61, got {short(self.differing_rows)}"
@@ -150,6 +155,37 @@ class ReleaseDocument(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _privacy(self, entry: object) -> NoiseEntry:
+        """The noise in the counts, and none of what goes with the answers of private ones."""
+        for name in ("accepted", "smoothing"):
+            if name in self.fields:
+                raise Refused(f"field {name!r} goes with private counts, and not with field 'privacy'")
+        if self.fields["differing_rows"] is not None:
+            raise Refused(
+                "field 'differing_rows': expected null beside field 'privacy', as no private rows are "
+                f"counted without noise; got {shown(self.fields['differing_rows'])}"
+            )
+        return NoiseEntry(entry)
+
+    def _expect_noise_alone(self, privacy: NoiseEntry) -> None:
+        """Refuse what would tell of the rows besides: their values, or a domain that was chosen on them."""
+        if privacy.attributes != len(self.attributes):
+            raise Refused(
+                f"field 'privacy': expected attributes {len(self.attributes)}, as there are, got "
+                f"{short(privacy.attributes)}"
+            )
+        undeclared = [] if self.canonical is None else self.canonical["undeclared"]
+        if undeclared:
+            raise Refused(
+                f"field 'privacy': expected declared values of {listing(undeclared)}, as which occur is "
+                "hidden by no noise"
+            )
+        if self.advice is not None and costly_choice(self.advice.rows, self.advice.epsilon):
+            raise Refused(
+                "field 'privacy': expected a domain that was chosen on other rows or by votes, as the choice "
+                "on these rows is hidden by no noise"
+            )
 
     def _attributes(self, entries: object) -> list[Attribute]:
         """The attributes, each with a name of its own, its values, and the counts of each."""
@@ -176,25 +212,28 @@ class ReleaseDocument(Form):
     def claims(self, decided: Decided) -> list[str]:
         fields, made, found = self.fields, self.canonical, []
         limits = decided.get("amplification"), decided.get("closeness", True)
-        if GUARANTEE in fields["notes"] and None in limits and outcome(decided.values()) is None:
-            found.append(GUARANTEE)
-        if made is not None and decided.get("canonical") is None:
-            found.append(fields["notes"][0])
+        powers = [text for text in (GUARANTEE, NOISY_GUARANTEE) if text in fields["notes"]]
+        if None in limits and outcome(decided.values()) is None:
+            found += powers
+        if made is not None and (decided.get("canonical") is None or self.privacy is not None):
+            found.append(fields["notes"][0])  # which says of noise what no check can
         if made is not None and made["listed"] is not None:
             found.append(PUBLIC)
         if self.smoothing is not None and not decided.get("equivalence"):
             found.append(smoothing_note(self.smoothing))
+        if self.privacy is not None:
+            found += [privacy_note(self.privacy), NOISE_UNSEEN]
         if decided.get("equivalence") is None:
             found += self._of_the_private_views()
         counted = decided.get("differing") is not None
         if self.differing_rows is not None and self.differing_tuples != 0 and not counted:
             rows = short(self.differing_rows)
-            views = private_text(self.smoothing)
+            views = private_text(self.altered)
             found.append(f"{rows} rows of the private table are decided otherwise than by {views}.")
         # What was made again is no marginal but what its method makes of answers, or of the counts.
         again = decided.get("again") if made is None else decided.get("canonical")
         if not fields["identity"] and not again:
-            found.append(ARTIFICIAL if fields["gauge"] else FLATTENED)
+            found.append(made_text(False, fields["gauge"], self.privacy))
         if self.advice is not None:
             found += self._of_the_choice(self.advice, decided)
         if made is not None:
@@ -209,7 +248,7 @@ class ReleaseDocument(Form):
 
     def _of_the_choice(self, advice: AdvisedChoice, decided: Decided) -> list[str]:
         """What is said of how the domain was chosen; of the menu only where it was not given."""
-        notes = advice.notes
+        notes = advice.notes_beside(self.privacy)
         # With the menu its number of choices was counted, and the first sentence says what follows of it.
         counted = advice.rows == "private" and decided.get("menu")
         found = list(notes[1:] if counted else notes)
@@ -238,18 +277,18 @@ class ReleaseDocument(Form):
         listed = None if self.canonical is None else self.canonical["listed"]
         preserve, found = self.fields["preserve"], []
         if listed is not None:
-            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.smoothing))
+            found.append(listed_text(listed["tuples"], listed["differing"], preserve, self.altered))
         if self.differing_tuples:
-            found.append(differing_text(self.differing_tuples, preserve, self.smoothing))
+            found.append(differing_text(self.differing_tuples, preserve, self.altered))
         return found
 
     def _of_the_private_views(self) -> list[str]:
         """What is said of the classifier that the release was made from."""
         fields = self.fields
         if fields["identity"]:
-            return [ORIGINAL]
+            return [made_text(True, fields["gauge"], self.privacy)]
         what = "The order of all classes" if fields["preserve"] == "order" else "The best class"
-        views = private_text(self.smoothing)
+        views = private_text(self.altered)
         listed = None if self.canonical is None else self.canonical["listed"]
         if listed is not None:
             if not listed["differing"]:
@@ -271,15 +310,13 @@ class ReleaseDocument(Form):
         if max(self.differing_tuples or 0, listed["tuples"] if listed else 0).bit_length() > 62:
             raise Refused("fields 'differing_tuples', 'canonical': expected fewer than 2^62 tuples")
         if made is None:
-            notes = release_notes(fields["identity"], fields["gauge"])
+            notes = release_notes(fields["identity"], fields["gauge"], self.privacy)
             warnings = release_warnings(
-                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted
+                fields["identity"], self.differing_tuples, fields["preserve"], self.accepted, self.altered
             )
         else:
             equal = None if self.differing_tuples is None else self.differing_tuples == 0
-            notes = canonical_notes(
-                listed is not None, equal, made["bits"], self.smoothing, made["undeclared"]
-            )
+            notes = canonical_notes(listed is not None, equal, made["bits"], self.altered, made["undeclared"])
             warnings = canonical_warnings(
                 made["undeclared"],
                 None if listed is None else (listed["tuples"], listed["differing"]),
@@ -287,11 +324,11 @@ class ReleaseDocument(Form):
                 fields["preserve"],
                 made["reproducible"],
                 self.accepted,
-                self.smoothing,
+                self.altered,
             )
         if self.advice is not None:
             advice = self.advice
-            notes += advice.notes
+            notes += advice.notes_beside(self.privacy)
         self.expect_words(notes, warnings)
 
     def _closeness(self) -> tuple[Fraction, list[Fraction]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.messages import listing
+from nbcfast._wire.privacy_form import NoiseEntry, privacy_note
 from nbcfast._wire.smoothing_form import private_text, smoothing_note
 
 if TYPE_CHECKING:
@@ -76,6 +77,41 @@ OCCURRING_FEW_ROWS = (
     "learn by asking the classifier about every tuple of that domain."
 )
 
+# The same of noisy counts, of which every domain was declared.
+NOISY = "This release was computed from the answers of a classifier made from noisy counts"
+NOISY_GUARANTEE = (
+    "The limit holds against an attacker who takes these counts as those of the data, and an attacker who "
+    "knows the method can undo part of it: what protects people from him is the noise, if it was drawn as "
+    "the publisher says."
+)
+NOISY_FLATTENED = (
+    "Counts, here and in a synthetic table, are powers of noisy counts, and no marginals of the data."
+)
+NOISY_ORIGINAL = "These are the noisy counts as they are, and not those of the data."
+NOISY_ANSWERS = (
+    f"{NOISY}, on the declared domain and from nothing else. Whoever holds it learns exactly what he would "
+    "learn by asking that classifier about every tuple of that domain, no more and no less, and no other "
+    "exactly equivalent release reveals less."
+)
+NOISY_SOME_ANSWERS = (
+    f"{NOISY}, on a list of tuples and from nothing else. Whoever holds it learns no more than he would "
+    "learn by asking that classifier about these, if the list is public, as the publisher says."
+)
+NOISY_ROUNDED_ANSWERS = (
+    f"{NOISY}, on the declared domain and from nothing else, and its points were rounded: whoever holds it "
+    "learns no more than he would learn by asking that classifier about every tuple of that domain."
+)
+NOISY_FEW_ROWS = (
+    f"{NOISY}, on the declared domain and from nothing else, and its counts were rounded to so few rows that "
+    "they decide otherwise on some tuples, as its points do: whoever holds it learns no more than he would "
+    "learn by asking that classifier about every tuple of that domain."
+)
+NOISY_DEPENDS = (
+    "The limit binds only a reader who takes the numbers for raw counts. What protects people from all "
+    "others is the noise, if it was drawn as the publisher says: then counts that come back from the answers "
+    "are the noisy ones."
+)
+
 
 # The same words whatever was measured: an option of the publisher, and nothing that his rows have changed.
 ACCEPTED = (
@@ -84,44 +120,58 @@ ACCEPTED = (
 )
 
 
-def release_notes(identity: bool, gauge: bool) -> tuple[str, ...]:
+def release_notes(identity: bool, gauge: bool, privacy: NoiseEntry | None = None) -> tuple[str, ...]:
     """What a recipient of powers of counts has to know about them."""
-    return GUARANTEE, ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+    made = made_text(identity, gauge, privacy)
+    return (GUARANTEE, made) if privacy is None else (NOISY_GUARANTEE, privacy_note(privacy), made)
+
+
+def made_text(identity: bool, gauge: bool, privacy: NoiseEntry | None) -> str:
+    """What counts of such a release are, if not those of the data."""
+    if privacy is None:
+        return ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
+    return NOISY_ORIGINAL if identity else ARTIFICIAL if gauge else NOISY_FLATTENED
 
 
 def release_warnings(
-    identity: bool, differing: int | None, preserve: str, accepted: bool = False
+    identity: bool,
+    differing: int | None,
+    preserve: str,
+    accepted: bool = False,
+    altered: Fraction | NoiseEntry | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of such a release."""
     if accepted:
         yield ACCEPTED
-    if identity:
+    if identity and altered is None:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
-        yield unknown_text()
+        yield unknown_text(altered)
     elif differing:
-        yield differing_text(differing, preserve)
+        yield differing_text(differing, preserve, altered)
 
 
-def unknown_text(smoothing: Fraction | None = None) -> str:
+def unknown_text(altered: Fraction | NoiseEntry | None = None) -> str:
     """The warning that nobody has compared the classifiers."""
-    return f"Whether all tuples are decided as by {private_text(smoothing)} is not known."
+    return f"Whether all tuples are decided as by {private_text(altered)} is not known."
 
 
 UNKNOWN = unknown_text()
 
 
-def differing_text(differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
+def differing_text(differing: int, preserve: str, altered: Fraction | NoiseEntry | None = None) -> str:
     """The warning that so many tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
-    return f"{differing:,} tuples have {what} than in {private_text(smoothing)}."
+    return f"{differing:,} tuples have {what} than in {private_text(altered)}."
 
 
-def listed_text(tuples: int, differing: int, preserve: str, smoothing: Fraction | None = None) -> str:
+def listed_text(
+    tuples: int, differing: int, preserve: str, altered: Fraction | NoiseEntry | None = None
+) -> str:
     """The warning that so many of the listed tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return (
-        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(smoothing)}; "
+        f"{differing:,} of the {tuples:,} listed tuples have {what} than in {private_text(altered)}; "
         "elsewhere answers may be others too."
     )
 
@@ -130,11 +180,13 @@ def canonical_notes(
     listed: bool,
     equal: bool | None,
     bits: int | None,
-    smoothing: Fraction | None = None,
+    altered: Fraction | NoiseEntry | None = None,
     undeclared: Sequence[str | None] = (),
 ) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
-    if listed:
+    if isinstance(altered, NoiseEntry):
+        first = _noisy_answers(listed, equal, bits)
+    elif listed:
         first = OCCURRING_SOME_ANSWERS if undeclared else SOME_ANSWERS
     elif equal:
         first = OCCURRING_ANSWERS if undeclared else ANSWERS
@@ -142,8 +194,16 @@ def canonical_notes(
         first = OCCURRING_FEW_ROWS if undeclared else FEW_ROWS
     else:
         first = OCCURRING_ROUNDED_ANSWERS if undeclared else ROUNDED_ANSWERS
-    smoothed = () if smoothing is None else (smoothing_note(smoothing),)
+    if isinstance(altered, NoiseEntry):
+        return (first, NOISY_DEPENDS, privacy_note(altered), ARTIFICIAL)
+    smoothed = () if altered is None else (smoothing_note(altered),)
     return (first, DEPENDS, *smoothed, ARTIFICIAL)
+
+
+def _noisy_answers(listed: bool, equal: bool | None, bits: int | None) -> str:
+    if listed:
+        return NOISY_SOME_ANSWERS
+    return NOISY_ANSWERS if equal else NOISY_FEW_ROWS if bits is None else NOISY_ROUNDED_ANSWERS
 
 
 def canonical_warnings(
@@ -153,7 +213,7 @@ def canonical_warnings(
     preserve: str,
     reproducible: bool,
     accepted: bool = False,
-    smoothing: Fraction | None = None,
+    altered: Fraction | NoiseEntry | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
@@ -161,14 +221,14 @@ def canonical_warnings(
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:
-        yield listed_text(*listed, preserve, smoothing)
+        yield listed_text(*listed, preserve, altered)
     elif listed is not None:
-        views = private_text(smoothing)
+        views = private_text(altered)
         yield f"Beyond the {listed[0]:,} listed tuples answers may be others than in {views}."
     if differing:
-        yield differing_text(differing, preserve, smoothing)
+        yield differing_text(differing, preserve, altered)
     elif differing is None and listed is None:
-        yield unknown_text(smoothing)
+        yield unknown_text(altered)
     if not reproducible:
         yield "Another machine may find other points that are as good."
 

@@ -1,4 +1,8 @@
-"""What a release says of smoothing: the form of the number, and its words."""
+"""What a release says of smoothing: the form of the number, and its words.
+
+Counts that were smoothed, or have noise, are those of another classifier than the private one:
+`private_text` says of which.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 from fractions import Fraction
 
 from nbcfast._wire.json_entries import Refused, shown
+from nbcfast._wire.privacy_form import NoiseEntry
 
 SMOOTHING = re.compile(r"([1-9][0-9]{0,9})(?:/([1-9][0-9]{0,9}))?")
 MOST_SMOOTHING = 10**9  # of both numbers of the quotient: longer ones hide a text
@@ -24,9 +29,11 @@ def smoothing_of(entry: object) -> Fraction:
     )
 
 
-def private_text(smoothing: Fraction | None, what: str = "the private views") -> str:
-    """What a release is compared with, in words."""
-    return what if smoothing is None else f"{what} smoothed by {smoothing}"
+def private_text(altered: Fraction | NoiseEntry | None, what: str = "the private views") -> str:
+    """What a release is compared with, in words: `altered` is what the private counts went through first."""
+    if isinstance(altered, NoiseEntry):
+        return what.replace("private", "noisy")
+    return what if altered is None else f"{what} smoothed by {altered}"
 
 
 def smoothing_note(smoothing: Fraction) -> str:

@@ -148,6 +148,8 @@ def _release(entry: object) -> ReleaseDocument:
     """A stratum: what would be the certificate of its release alone."""
     if type(entry) is not dict or entry.get("kind") != "release" or entry.get("method") != "canonical":
         raise Refused(f"expected the certificate of a canonical release, got {shown(entry)}")
+    if "privacy" in entry:  # no maker adds noise by strata, and what they cost together is not said
+        raise Refused("field 'privacy' goes with a release alone, and not with strata")
     document = ReleaseDocument(entry)
     if digest(entry) != entry["sha256"]:
         raise Refused("its sha256 does not match, the file was changed")

@@ -29,6 +29,7 @@ from nbcfast.published.advised import Advised
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset
+from nbcfast.views.noise import Noise
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -59,6 +60,8 @@ class Parameters:
         The attributes whose values were taken from rows.
     smoothing : Fraction or None
         What was added to every count before the classifier was asked.
+    privacy : Noise or None
+        The noise that was in every count.
     class_name : str or None
     advice : Advised or None
         Which choice of a menu the domain is.
@@ -74,6 +77,7 @@ class Parameters:
     list_digest: str | None = None
     undeclared: tuple[str | None, ...] = ()
     smoothing: Fraction | None = None
+    privacy: Noise | None = None
     class_name: str | None = None
     advice: Advised | None = None
 
@@ -195,6 +199,7 @@ def _certified(rounded: Rounded, points: PointClaims, asked: AnyBox, parameters:
         tuples=math.prod(asked.sizes),
         differing_tuples=differing,
         smoothing=parameters.smoothing,
+        privacy=parameters.privacy,
         canonical=claims,
         advice=parameters.advice,
     )

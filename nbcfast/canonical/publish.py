@@ -148,6 +148,9 @@ def release(
     codes = None if tuples is None else listed_codes(views, tuples)
     names = nameless_counts(views)
     _expect_choice(advice, names)
+    noise = views.noise
+    if noise is not None and smoothing is not None:
+        raise ValueError("alpha must be None: noisy counts have a constant added already, and no zero")
     if smoothing is not None:
         views = views.smoothed(smoothing)
     asked = box(views, mode=preserve, tuples=codes, threads=threads, progress=progress)
@@ -162,6 +165,7 @@ def release(
         list_digest=None if codes is None else listed_digest(names, codes),
         undeclared=undeclared(names),
         smoothing=None if smoothing is None else Fraction(smoothing),
+        privacy=noise,
         class_name=class_name,
         advice=advice,
     )

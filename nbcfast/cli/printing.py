@@ -119,11 +119,11 @@ def same_line(release: Release) -> str:
             certificate.equivalence,
             None,
             listed.tuples,
-            certificate.smoothing,
+            certificate.altered,
         )
     if certificate.differing_tuples is None:
         what = "the order of all classes" if certificate.preserve == "order" else "the best class"
-        to = "" if certificate.smoothing is None else f" with {private_text(certificate.smoothing)}"
+        to = "" if certificate.altered is None else f" with {private_text(certificate.altered)}"
         return f"not compared{to}: {what} on {readable(certificate.tuples)} tuples"
     return same_text(
         certificate.preserve,
@@ -131,7 +131,7 @@ def same_line(release: Release) -> str:
         certificate.differing_tuples,
         certificate.equivalence,
         certificate.differing_rows,
-        smoothing=certificate.smoothing,
+        altered=certificate.altered,
     )
 
 

@@ -3,7 +3,7 @@
 - any kind: `base` writes and judges it; `table_lines` are those of table.csv, `formulas` the texts in them
   that a spreadsheet would run; `typed` values as certificates have them
 - a release: `release` with its `certificate`, and that of the choice of its domain in `advised`;
-  `points_table`; `limits` that it keeps; `wire` writes it,
+  `points_table`; `limits` that it keeps; `noised`: the noise in its counts; `wire` writes it,
   `document` is its file, `restored` makes it of that
 - one for each value of a column: `strata`
 - made of a release: `dataset`, and `fitted` for scikit-learn

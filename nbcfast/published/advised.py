@@ -16,6 +16,7 @@ from nbcfast.published.typed import json_rational, json_whole
 if TYPE_CHECKING:
     from nbcfast._core.numbers import Numeral
     from nbcfast._core.untyped import Document
+    from nbcfast._wire.privacy_form import NoiseEntry
 
 
 # Not canonical.Limits, though of the same names: these are as a file says them, exact and without defaults,
@@ -169,7 +170,11 @@ class Advised:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know of the choice."""
-        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata)
+        return self.notes_beside(None)
+
+    def notes_beside(self, privacy: NoiseEntry | None) -> tuple[str, ...]:
+        """The same where the counts have this noise."""
+        return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata, privacy)
 
     def to_json(self) -> Document:
         """The entry as a certificate has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,20 @@ from nbcfast import __version__
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import amount_text, as_limit, exact, fields_text
 from nbcfast._core.untyped import Document
+from nbcfast._wire.advice_form import costly_choice
 from nbcfast._wire.chosen_numbers import MOST_PEOPLE
 from nbcfast._wire.release_form import MOST_BITS, contradiction
 from nbcfast._wire.release_words import canonical_notes, canonical_warnings, release_notes, release_warnings
 from nbcfast._wire.smoothing_form import private_text
 from nbcfast.published.advised import Advised
+from nbcfast.published.noised import privacy_json, privacy_of
 from nbcfast.published.typed import limit_text
 from nbcfast.views import Viewset
+from nbcfast.views.noise import Noise
 from nbcfast.views.smoothing import constant
+
+if TYPE_CHECKING:
+    from nbcfast._wire.privacy_form import NoiseEntry
 
 METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
@@ -34,25 +40,26 @@ def same_text(
     proof: str,
     rows: int | None = None,
     listed: int | None = None,
-    smoothing: Fraction | None = None,
+    altered: Fraction | NoiseEntry | None = None,
 ) -> str:
-    """Whether a classifier is the private one, or this smoothed, and how that was established.
+    """Whether a classifier is the private one, or this smoothed or with noise, and how that was established.
 
     Of all `tuples`, or of the `listed` ones where only these were compared, so many are decided otherwise, or
     some where that is None; so are so many `rows` of the table.
     """
     what = "the order of all classes" if preserve == "order" else "the best class"
     of = f"{amount_text(tuples)} tuples"
-    to = "" if smoothing is None else f" {private_text(smoothing, 'to the private classifier')}"
+    to = "" if altered is None else f" {private_text(altered, 'to the private classifier')}"
     if listed is not None:
         if differing:
             return f"not identical{to}: {what} differs on {differing:,} of {listed:,} listed tuples"
         as_before = (
-            "as before" if smoothing is None else f"as of {private_text(smoothing, 'the private classifier')}"
+            "as before" if altered is None else f"as of {private_text(altered, 'the private classifier')}"
         )
         return f"{what} {as_before} on {listed:,} listed tuples of {of}"
     if proof == "identity":
-        return f"identical: these are the original counts, {of}"
+        whose = "the original" if altered is None else "the noisy"
+        return f"identical: these are {whose} counts, {of}"
     if differing == 0:
         return f"identical{to}: {what} on all {of} (proven by {proof})"
     number = "some" if differing is None else amount_text(differing)
@@ -168,6 +175,9 @@ class Certificate:
         Whether the publisher accepted whatever the answers give away, so that no limit on it had to be kept.
     smoothing : int, Fraction, str or float, optional
         With method "canonical" alone: what was added to every private count first. Kept as a Fraction.
+    privacy : Noise, optional
+        The noise that was added to every private count first: domains are declared then, nothing of the rows
+        is counted or accepted besides, and the domain was not chosen on them but by votes.
     r : int, Fraction, str or float, and
     prior : sequence of numbers
         With method "est", and only there: the odds of two classes are within a factor r of those of the
@@ -203,6 +213,7 @@ class Certificate:
     version: str = __version__
     accepted: bool = False
     smoothing: Fraction | None = None
+    privacy: Noise | None = None
     r: Fraction | None = None
     prior: tuple[Fraction, ...] | None = None
     canonical: Canonical | None = None
@@ -263,9 +274,8 @@ class Certificate:
                 f"canonical must be a Canonical with method 'canonical' and only there, got "
                 f"{type(self.canonical).__name__} with method {self.method!r}"
             )
-        self._check_smoothing()
-        self._check_closeness()
-        self._check_advice()
+        for check in (self._check_smoothing, self._check_closeness, self._check_advice, self._check_privacy):
+            check()
         if derived:
             object.__setattr__(self, "warnings", self.warned)
 
@@ -274,6 +284,30 @@ class Certificate:
             if self.method != "canonical":
                 raise ValueError(f"smoothing belongs to method 'canonical', got method {self.method!r}")
             object.__setattr__(self, "smoothing", Fraction(constant(self.smoothing, "smoothing")))
+
+    def _check_privacy(self) -> None:
+        if self.privacy is None:
+            return
+        if not isinstance(self.privacy, Noise):
+            raise TypeError(f"privacy must be Noise or None, got {type(self.privacy).__name__}")
+        privacy_of(self.privacy)
+        undeclared = () if self.canonical is None else self.canonical.undeclared
+        besides = {
+            "smoothing": self.smoothing is not None,
+            "accepted": self.accepted,
+            "differing_rows": self.differing_rows is not None,
+            "undeclared": bool(undeclared),
+        }
+        for name, is_there in besides.items():
+            if is_there:
+                raise ValueError(
+                    f"{name} goes with private counts, and not with privacy, which is of noisy ones"
+                )
+        if self.advice is not None and costly_choice(self.advice.rows, self.advice.epsilon):
+            raise ValueError(
+                "advice: a domain that was chosen on the private rows, and not by votes, does not go with "
+                "privacy: no noise hides that choice"
+            )
 
     def _check_closeness(self) -> None:
         if self.method != "est":
@@ -336,22 +370,32 @@ class Certificate:
         return None if self.differing_tuples is None else self.differing_tuples == 0
 
     @property
+    def altered(self) -> Fraction | NoiseEntry | None:
+        """What the private counts went through first: what was added to each, or the noise."""
+        return self.smoothing if self.privacy is None else privacy_of(self.privacy)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a recipient has to know about the numbers; written into the file."""
-        of_choice = () if self.advice is None else self.advice.notes
+        privacy = None if self.privacy is None else privacy_of(self.privacy)
+        of_choice = () if self.advice is None else self.advice.notes_beside(privacy)
         if self.canonical is not None:
             found = self.canonical
             listed = found.listed is not None
-            words = canonical_notes(listed, self.equal, found.bits, self.smoothing, found.undeclared)
+            words = canonical_notes(listed, self.equal, found.bits, self.altered, found.undeclared)
             return (*words, *of_choice)
-        return (*release_notes(self.identity, self.gauge), *of_choice)
+        return (*release_notes(self.identity, self.gauge, privacy), *of_choice)
 
     @property
     def warned(self) -> tuple[str, ...]:
         """The warnings that go with the other fields."""
         found = self.canonical
         if found is None:
-            return tuple(release_warnings(self.identity, self.differing_tuples, self.preserve, self.accepted))
+            return tuple(
+                release_warnings(
+                    self.identity, self.differing_tuples, self.preserve, self.accepted, self.altered
+                )
+            )
         listed = None if found.listed is None else (found.listed.tuples, found.listed.differing)
         return tuple(
             canonical_warnings(
@@ -361,7 +405,7 @@ class Certificate:
                 self.preserve,
                 found.reproducible,
                 self.accepted,
-                self.smoothing,
+                self.altered,
             )
         )
 
@@ -375,5 +419,6 @@ class Certificate:
         return {
             **found,
             "canonical": canonical,
+            "privacy": None if self.privacy is None else privacy_json(self.privacy),
             "advice": None if self.advice is None else self.advice.to_json(),
         }

@@ -16,6 +16,7 @@ from nbcfast._wire.points_and_counts import scorecard
 from nbcfast._wire.regular_files import NAME, content, copy_of, location, read_whole, regular
 from nbcfast._wire.release_checks import NOT_COMPARED
 from nbcfast.published.limits import lambda_kept, odds_kept
+from nbcfast.published.noised import privacy_json
 from nbcfast.published.typed import (
     json_counts,
     json_optional,
@@ -148,6 +149,8 @@ def fields_of(release: Release) -> Document:
         document["accepted"] = True
     if certificate.smoothing is not None:
         document["smoothing"] = str(certificate.smoothing)
+    if certificate.privacy is not None:
+        document["privacy"] = privacy_json(certificate.privacy)
     if certificate.r is not None and certificate.prior is not None:
         document["r"] = json_rational(certificate.r)
         document["prior"] = [json_rational(number) for number in certificate.prior]

@@ -111,6 +111,8 @@ class Release(Published):
             how = f"{made.preserve} {kept[made.equal]} ({made.equivalence})"
         if made.smoothing is not None:
             how += f", smoothed by {made.smoothing}"
+        if made.privacy is not None:
+            how += f", of counts with noise of {made.privacy.level}"
         limit = f"amplification <= {limit_text(made.amplification)}"
         if made.r is not None:
             limit = f"r <= {limit_text(made.r)} of the prior"

@@ -9,6 +9,7 @@ from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.strata_form import StrataDocument
 from nbcfast.published.advised import Advised
 from nbcfast.published.certificate import Canonical, Certificate, PublicList
+from nbcfast.published.noised import noise_of
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.typed import domain_of_json
@@ -35,6 +36,7 @@ def release_of(document: ReleaseDocument, where: str) -> Release:
         differing_rows=document.differing_rows,
         accepted=document.accepted,
         smoothing=document.smoothing,
+        privacy=None if document.privacy is None else noise_of(document.privacy),
         warnings=tuple(fields["warnings"]),
         r=None if "r" not in fields else rational(fields["r"], "field 'r'"),
         prior=None if document.prior is None else tuple(document.prior),

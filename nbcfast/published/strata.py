@@ -205,6 +205,11 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
                 raise ValueError(
                     f"strata: expected canonical releases of whole domains, got {release!r} for {one!r}"
                 )
+            if release.certificate.privacy is not None:
+                raise ValueError(
+                    f"strata: no release of noisy counts may be one of several, got {release!r} for {one!r}: "
+                    "publish it alone, with the column as an attribute"
+                )
             if _parameters(release) != _parameters(first):
                 raise ValueError(
                     "strata must have the same attributes, domains, classes and parameters, got others for "

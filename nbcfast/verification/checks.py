@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbcfast._core.errors import expect
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.advice_checks import ADVICE_CHECK, judge_advice
 from nbcfast._wire.count_faults import unpositive, unrealistic
@@ -38,7 +39,7 @@ from nbcfast.safety.amplification import amplification
 from nbcfast.table import Table
 from nbcfast.table.values import Value
 from nbcfast.templates.results import Disclosure
-from nbcfast.verification.compared import aligned, compared, counted, stratified
+from nbcfast.verification.compared import aligned, beside_exact, compared, counted, stratified
 from nbcfast.verification.load import published
 from nbcfast.verification.remade import Answers, codes_of
 from nbcfast.verification.results import Check, Verification
@@ -62,6 +63,7 @@ def verify(
     menu: Mapping[str, object] | str | os.PathLike[str] | None = None,
     class_name: str | None = None,
     ignore_extra: bool = False,
+    for_the_owner: bool = False,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a release from its file alone, and with the private counts also that the classifier is the same.
@@ -98,6 +100,10 @@ def verify(
     ignore_extra : bool
         Pass over regular files and folders that the certificate does not name. Then there is no check of
         the folder; they are listed in `.ignored`, as nothing covers them.
+    for_the_owner : bool
+        Of a release that was made of noisy counts, `against` is refused without it: what is found beside the
+        exact counts is hidden by no noise. With it `classifier` says how many tuples, and rows of a table,
+        are decided otherwise, which is for the owner of the rows alone and no check of the release.
     progress : callable, optional
         Called as progress(done, total) while the classifiers are compared. Where the certificate says that
         the classifier was smoothed, the private one is smoothed by as much first.
@@ -117,7 +123,7 @@ def verify(
     TypeError
         If `against` or `menu` is something else.
     ValueError
-        If `menu` is no menu.
+        If `menu` is no menu, or `against` is given of a release of noisy counts and `for_the_owner` is not.
 
     Examples
     --------
@@ -142,6 +148,7 @@ def verify(
         )
     if not isinstance(ignore_extra, bool):
         raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
+    expect(for_the_owner, bool, "for_the_owner")
     offered = None if menu is None else _menu(menu)
     where = location(os.fsdecode(path))
     try:
@@ -170,6 +177,7 @@ def verify(
             results += judge_menu(document, offered)
         checked = _verification(document, where, results, strata, ignored, found.classifier)
         return replace(checked, each=found.each)
+    _expect_owner(release, against is not None, for_the_owner)
     results += sound
     classifier = None
     if all(holds for _, holds, _ in sound):  # what is beside the file changes nothing of it
@@ -178,6 +186,22 @@ def verify(
     if offered is not None:
         results += judge_menu(document, offered)
     return _verification(document, where, results, release, ignored, classifier)
+
+
+def _expect_owner(release: Release, compared: bool, for_the_owner: bool) -> None:
+    """Refuse to compare noisy counts with exact ones, unless it is the owner of the rows who asks."""
+    noisy = release.certificate.privacy is not None
+    if noisy and compared and not for_the_owner:
+        raise ValueError(
+            "against does not go with a release that was made of noisy counts: it never was that of exact "
+            "ones, and what is found beside them is hidden by no noise; for_the_owner=True says it to the "
+            "owner of the rows"
+        )
+    if for_the_owner and not (noisy and compared):
+        raise ValueError(
+            "for_the_owner goes with against, and with a release that was made of noisy counts, got "
+            f"{'a release of exact ones' if compared else 'no against'}"
+        )
 
 
 def _menu(menu: Mapping[str, object] | str | os.PathLike[str]) -> Resolved:
@@ -259,7 +283,9 @@ def _of_counts(
     if document.prior is not None and document.r is not None:
         results.append(_close(document, release, tuple(document.prior), document.r))
     private, table, fault = None, None, ""
-    if against is not None:
+    if against is not None and release.certificate.privacy is not None:
+        classifier = beside_exact(release, against, class_name, progress)
+    elif against is not None:
         try:
             private, table = counted(release, against, class_name)
             private = aligned(private, release.views)
@@ -272,7 +298,7 @@ def _of_counts(
     if private is not None:
         of_classifier, classifier = compared(release, private, table, tuples, progress)
         results += of_classifier
-    elif against is not None:
+    elif fault:
         results.append(("equivalence", False, fault))
     return results, classifier
 

@@ -60,8 +60,37 @@ def compared(
     if found is None or not all(holds for _, holds, _ in checks):
         return checks, None
     return checks, same_text(
-        made.preserve, made.tuples, found.differing, found.proof, rows, found.listed, made.smoothing
+        made.preserve, made.tuples, found.differing, found.proof, rows, found.listed, made.altered
     )
+
+
+NOT_FOR_PUBLICATION = "computed from the private table, not for publication"
+
+
+def beside_exact(
+    release: Release, against: Viewset | Table, class_name: str | None, progress: Progress | None
+) -> str:
+    """How a release of noisy counts decides beside the exact classifier, for the owner of the rows."""
+    made = release.certificate
+    what = "the order of all classes" if made.preserve == "order" else "the best class"
+    try:
+        exact, table = counted(release, against, class_name)
+        exact = aligned(exact, release.views)
+    except ValueError as error:
+        return f"{NOT_FOR_PUBLICATION}: not compared with the exact classifier: {error}"
+    found = compare(exact, release.views, preserve=made.preserve, progress=progress)
+    of = f"{amount_text(made.tuples)} tuples"
+    if found.equal:
+        text = f"{what} is that of the exact classifier on all {of}"
+    elif found.equal is None:
+        text = f"undecided: the domain of {of} is too large to compare"
+    else:
+        number = "some" if found.differing is None else amount_text(found.differing)
+        text = f"{what} is another than that of the exact classifier on {number} of {of}"
+    if table is not None:
+        places = differing_rows(exact, release.views, table, made.preserve, None)
+        text += f", and on {len(places):,} of {table.n_rows:,} rows"
+    return f"{NOT_FOR_PUBLICATION}: {text}"
 
 
 class Differing(NamedTuple):

@@ -244,8 +244,9 @@ class Answers:
     def _is_this(self, remade: Release) -> bool:
         """Whether the file would be the same, byte for byte: its sha256 was checked when it was read."""
         # That its publisher accepted what the answers give away is his own choice, and no answer; and of
-        # its own answers nobody sees what was added to the counts before.
-        certificate = replace(remade.certificate, smoothing=self.certificate.smoothing)
+        # its own answers nobody sees what was added to the counts before, be it noise.
+        ours = self.certificate
+        certificate = replace(remade.certificate, smoothing=ours.smoothing, privacy=ours.privacy)
         certificate = certificate.accepting(self.certificate.accepted)
         remade = replace(remade, certificate=certificate)
         return bool(document_of(remade)["sha256"] == self.document.fields["sha256"])

@@ -62,7 +62,7 @@ class Verification:
         With ``ignore_extra=True``: the names, in quotes, of what is in the folder and covered by nothing.
     classifier : str or None
         What was found of the classifier of a release beside the private one; None where that was not
-        compared, or is not what the certificate says.
+        compared, or is not what the certificate says. Of noisy counts it is for the owner of the rows alone.
     each : tuple of (value, tuple of Check)
         Of strata the checks of each, which `checks` has of them all together; empty for other kinds.
     """
