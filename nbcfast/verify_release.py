@@ -1306,7 +1306,7 @@ def concentrated_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> boo
 
 
 def rounded_to_digits(number: Fraction, up: bool) -> Fraction:
-    """A number of at least 0 with at most RHO_DIGITS significant decimal digits, not below it or not above it."""
+    """A number of at least 0 with few decimal digits, the next one not below it or not above it."""
     if number == 0:
         return number
     exponent = len(str(number.numerator)) - len(str(number.denominator)) - RHO_DIGITS
@@ -1360,7 +1360,7 @@ PRIVACY_FIELDS = {
 MOST_ROWS_OF_A_PERSON = 10**9
 
 
-class Privacy:
+class NoiseEntry:
     """The entry "privacy" of a release, of checked form.
 
     Attributes
@@ -1453,7 +1453,7 @@ def one_person(neighbours: str, rows_per_person: int) -> str:
     return f"to add or remove {rows}" if add else f"to replace {rows} by others"
 
 
-def guaranteed(privacy: Privacy) -> str:
+def guaranteed(privacy: NoiseEntry) -> str:
     """What noise of these numbers promises, if its coins were as they should be."""
     change = one_person(privacy.neighbours, privacy.rows_per_person)
     if privacy.epsilon is None or privacy.delta is None:
@@ -1473,7 +1473,7 @@ def guaranteed(privacy: Privacy) -> str:
     return text
 
 
-def privacy_note(privacy: Privacy) -> str:
+def privacy_note(privacy: NoiseEntry) -> str:
     """What a recipient has to know of the noise."""
     kind = "Laplace" if privacy.mechanism == LAPLACE else "Gaussian"
     return (
@@ -1489,7 +1489,7 @@ NOISE_UNSEEN = (
 )
 
 
-def choice_note(privacy: Privacy, epsilon: Fraction) -> str:
+def choice_note(privacy: NoiseEntry, epsilon: Fraction) -> str:
     """What the choice of a domain by votes, of which one row was hidden by epsilon, costs besides."""
     own = privacy.changes * epsilon
     change = one_person(privacy.neighbours, privacy.rows_per_person)
@@ -1634,7 +1634,7 @@ class AdvisedChoice:
         """What a recipient has to know of the choice."""
         return self.notes_beside(None)
 
-    def notes_beside(self, privacy: Privacy | None) -> tuple[str, ...]:
+    def notes_beside(self, privacy: NoiseEntry | None) -> tuple[str, ...]:
         """The same where the counts have this noise."""
         return advice_notes(self.rows, self.options, self.epsilon, self.blocks, self.strata, privacy)
 
@@ -1654,7 +1654,7 @@ def advice_notes(
     epsilon: Fraction | None,
     blocks: int | None,
     strata: Sequence[str] = (),
-    privacy: Privacy | None = None,
+    privacy: NoiseEntry | None = None,
 ) -> tuple[str, ...]:
     """What a recipient has to know of the choice of a domain."""
     if rows == "other":
@@ -1788,9 +1788,9 @@ def smoothing_of(entry: object) -> Fraction:
     )
 
 
-def private_text(altered: Fraction | Privacy | None, what: str = "the private views") -> str:
+def private_text(altered: Fraction | NoiseEntry | None, what: str = "the private views") -> str:
     """What a release is compared with, in words: `altered` is what the private counts went through first."""
-    if isinstance(altered, Privacy):
+    if isinstance(altered, NoiseEntry):
         return what.replace("private", "noisy")
     return what if altered is None else f"{what} smoothed by {altered}"
 
@@ -1915,13 +1915,13 @@ ACCEPTED = (
 )
 
 
-def release_notes(identity: bool, gauge: bool, privacy: Privacy | None = None) -> tuple[str, ...]:
+def release_notes(identity: bool, gauge: bool, privacy: NoiseEntry | None = None) -> tuple[str, ...]:
     """What a recipient of powers of counts has to know about them."""
     made = made_text(identity, gauge, privacy)
     return (GUARANTEE, made) if privacy is None else (NOISY_GUARANTEE, privacy_note(privacy), made)
 
 
-def made_text(identity: bool, gauge: bool, privacy: Privacy | None) -> str:
+def made_text(identity: bool, gauge: bool, privacy: NoiseEntry | None) -> str:
     """What counts of such a release are, if not those of the data."""
     if privacy is None:
         return ORIGINAL if identity else ARTIFICIAL if gauge else FLATTENED
@@ -1933,7 +1933,7 @@ def release_warnings(
     differing: int | None,
     preserve: str,
     accepted: bool = False,
-    altered: Fraction | Privacy | None = None,
+    altered: Fraction | NoiseEntry | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of such a release."""
     if accepted:
@@ -1946,7 +1946,7 @@ def release_warnings(
         yield differing_text(differing, preserve, altered)
 
 
-def unknown_text(altered: Fraction | Privacy | None = None) -> str:
+def unknown_text(altered: Fraction | NoiseEntry | None = None) -> str:
     """The warning that nobody has compared the classifiers."""
     return f"Whether all tuples are decided as by {private_text(altered)} is not known."
 
@@ -1954,13 +1954,15 @@ def unknown_text(altered: Fraction | Privacy | None = None) -> str:
 UNKNOWN = unknown_text()
 
 
-def differing_text(differing: int, preserve: str, altered: Fraction | Privacy | None = None) -> str:
+def differing_text(differing: int, preserve: str, altered: Fraction | NoiseEntry | None = None) -> str:
     """The warning that so many tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return f"{differing:,} tuples have {what} than in {private_text(altered)}."
 
 
-def listed_text(tuples: int, differing: int, preserve: str, altered: Fraction | Privacy | None = None) -> str:
+def listed_text(
+    tuples: int, differing: int, preserve: str, altered: Fraction | NoiseEntry | None = None
+) -> str:
     """The warning that so many of the listed tuples are decided otherwise."""
     what = "another order of classes" if preserve == "order" else "another best class"
     return (
@@ -1973,11 +1975,11 @@ def canonical_notes(
     listed: bool,
     equal: bool | None,
     bits: int | None,
-    altered: Fraction | Privacy | None = None,
+    altered: Fraction | NoiseEntry | None = None,
     undeclared: Sequence[str | None] = (),
 ) -> tuple[str, ...]:
     """What a recipient of a canonical release has to know about its numbers."""
-    if isinstance(altered, Privacy):
+    if isinstance(altered, NoiseEntry):
         first = _noisy_answers(listed, equal, bits)
     elif listed:
         first = OCCURRING_SOME_ANSWERS if undeclared else SOME_ANSWERS
@@ -1987,7 +1989,7 @@ def canonical_notes(
         first = OCCURRING_FEW_ROWS if undeclared else FEW_ROWS
     else:
         first = OCCURRING_ROUNDED_ANSWERS if undeclared else ROUNDED_ANSWERS
-    if isinstance(altered, Privacy):
+    if isinstance(altered, NoiseEntry):
         return (first, NOISY_DEPENDS, privacy_note(altered), ARTIFICIAL)
     smoothed = () if altered is None else (smoothing_note(altered),)
     return (first, DEPENDS, *smoothed, ARTIFICIAL)
@@ -2006,7 +2008,7 @@ def canonical_warnings(
     preserve: str,
     reproducible: bool,
     accepted: bool = False,
-    altered: Fraction | Privacy | None = None,
+    altered: Fraction | NoiseEntry | None = None,
 ) -> Iterator[str]:
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
@@ -2327,7 +2329,7 @@ class ReleaseDocument(Form):
             raise Refused(fault)
         self._words()
 
-    def _privacy(self, entry: object) -> Privacy:
+    def _privacy(self, entry: object) -> NoiseEntry:
         """The noise in the counts, and none of what goes with the answers of private ones."""
         for name in ("accepted", "smoothing"):
             if name in self.fields:
@@ -2337,9 +2339,9 @@ class ReleaseDocument(Form):
                 "field 'differing_rows': expected null beside field 'privacy', as no private rows are "
                 f"counted without noise; got {shown(self.fields['differing_rows'])}"
             )
-        return Privacy(entry)
+        return NoiseEntry(entry)
 
-    def _expect_noise_alone(self, privacy: Privacy) -> None:
+    def _expect_noise_alone(self, privacy: NoiseEntry) -> None:
         """Refuse what would tell of the rows besides: their values, or a domain that was chosen on them."""
         if privacy.attributes != len(self.attributes):
             raise Refused(

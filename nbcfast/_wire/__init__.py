@@ -14,7 +14,8 @@ judge:
   `partition_form`, `disclosure` and `disguised` (`scheme` in words)
 - judging: `release_checks` with `excess`, `count_faults` and `points_and_counts`, which `strata_checks` asks
   of each release; `advice_checks` and `menu_checks`; `partition_checks` with `skyline_points` and
-  `falling_products`; `coins`. They compute with `long_products` and `logarithms`
+  `falling_products`; `coins`. They compute with `long_products` and `logarithms`; `concentrated` has what a
+  rho of noise gives
 - saying: `outcomes` make a verdict; `messages` escape and shorten, `chosen_numbers` limits digits,
   `standard_streams` prints
 - `respondent`: the answer of one respondent, on a device

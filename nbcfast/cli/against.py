@@ -118,6 +118,9 @@ def compared_with(
     declared: Declared | None = None,
 ) -> Provenance:
     """Whether a release can have been made of a table: by its answers, as `verify --against` asks."""
+    if release.certificate.privacy is not None:
+        text = f"whether the release was made of {against} was not checked: it was made of noisy counts"
+        return Provenance(str(against), None, text)
     hint = None
     passed: bool | None = False
     try:

@@ -39,7 +39,12 @@ class Options(Arguments):
     """What the library says of its arguments, in options as they are typed."""
 
     TYPED: Mapping[str, str] = MappingProxyType(
-        {"class_name": "--class", "domains": "--domain", "alpha": "--smooth"}
+        {
+            "class_name": "--class",
+            "domains": "--domain",
+            "alpha": "--smooth",
+            "limits": "--max-bits, as every limit,",
+        }
     )
 
     def named(self, argument: str) -> str:

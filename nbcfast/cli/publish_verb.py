@@ -22,6 +22,7 @@ from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.limits_asked import with_limits
 from nbcfast.cli.naming import OPTIONS
+from nbcfast.cli.noise_screens import show_noisy, show_owners, with_noise
 from nbcfast.cli.options import Whole, reads_table, verbs
 from nbcfast.cli.parsing import names_in, rows_of
 from nbcfast.cli.printing import readable, same_line
@@ -32,6 +33,8 @@ from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import forget, note
 from nbcfast.published.release import Release
 from nbcfast.publishing.gate import GateFinding, naming
+from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
+from nbcfast.publishing.noisy_prepared import prepare_noisy
 from nbcfast.publishing.policy import Demand, demanded
 from nbcfast.publishing.prepared import Prepared, prepare
 from nbcfast.publishing.report import saved
@@ -165,6 +168,7 @@ class Asked(TypedDict):
     type=click.Path(path_type=Path),
     help="Other rows of the same population: measure whether those of the input can be told from them.",
 )
+@with_noise
 @with_limits
 @click.option(
     "--accept-answers",
@@ -180,6 +184,7 @@ def publish(
     as_json: bool,
     limits: Limits,
     accept_answers: bool,
+    noise: NoiseAsked | None,
     **asked: Unpack[Asked],
 ) -> int:
     """Publish a classifier of the column NAME that is safe, and decides as that of FILE.
@@ -190,6 +195,9 @@ def publish(
     "before", and what is said of leaks, of counts recovered and of members, comes from the private table and
     is not meant for publication.
 
+    With --dp-epsilon or --dp-rho the release is made of noisy counts alone, and is differentially private:
+    then no limit on answers applies, and what comes from rows is refused.
+
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met, or the answers give away
     more than the limits allow: then nothing is written, and what shows is said, and what mends it.
     """
@@ -198,6 +206,9 @@ def publish(
         raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
     read = [asked["file"], asked["holdout"], asked["listed"], asked["menu"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
+    if noise is not None:
+        outputs = Outputs(out, dataset, overwrite, as_json)
+        return publish_noisy(demand, asked, noise, limits, accept_answers, outputs)
     if asked["by"] is not None:
         return publish_strata(
             demand, asked, limits, accept_answers, Outputs(out, dataset, overwrite, as_json)
@@ -253,6 +264,55 @@ class Outputs(NamedTuple):
     dataset: Path | None
     overwrite: bool
     as_json: bool
+
+
+def publish_noisy(
+    demand: Demand, asked: Asked, noise: NoiseAsked, limits: Limits, accept_answers: bool, outputs: Outputs
+) -> int:
+    """A classifier of noisy counts; the exit code."""
+    reading = asked["reading"]
+    expect_alone([("menu", asked["menu"] is not None, REASONS["menu"])], OPTIONS)
+    prepared = prepare_noisy(
+        asked["file"],
+        asked["class_name"],
+        demand,
+        noise,
+        reading.caller,
+        domains=asked["declaring"].declared,
+        tuples=asked["listed"],
+        holdout=asked["holdout"],
+        columns=None if asked["columns"] is None else names_in(asked["columns"]),
+        weights=reading.weights,
+        delimiter=reading.delimiter,
+        texts=reading.texts,
+        max_values=asked["max_values"],
+        limits=None if limits == Limits() else limits,
+        accept_answers=accept_answers,
+    )
+    agreement = prepared.agreement()
+    if not outputs.as_json:
+        show_owners(prepared.of_noisy.table.n_rows, agreement)
+    try:
+        release = prepared.release()
+    except Infeasible as error:
+        tell(error, not demand.allow_differences and isinstance(demand.rows, int))
+        return 1
+    with progress("writing") as report:
+        files = saved(
+            release,
+            outputs.out,
+            dataset=outputs.dataset,
+            overwrite=outputs.overwrite,
+            progress=report,
+            done=note,
+        )
+    with already_written([file.path for file in files]):
+        publication = prepared.judged(release, agreement, files)
+    if outputs.as_json:
+        print(json.dumps(publication.to_dict(), indent=2))
+    else:
+        show_noisy(publication, outputs.out)
+    return 0
 
 
 def publish_strata(

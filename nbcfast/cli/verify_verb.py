@@ -54,6 +54,12 @@ class Named(click.Path):
     help="The private table, CSV or Parquet: also check that the classifier is the same.",
 )
 @click.option(
+    "--for-the-owner",
+    is_flag=True,
+    help="With --against, of a release of noisy counts: say to the owner of FILE how it decides beside the "
+    "exact classifier, which is not for publication.",
+)
+@click.option(
     "--class", "class_name", metavar="NAME", help="Its class column.  [default: that of the release]"
 )
 @click.option(
@@ -80,6 +86,7 @@ class Named(click.Path):
 def verify(
     folder: Path,
     against: Path | None,
+    for_the_owner: bool,
     class_name: str | None,
     reading: Reading,
     declaring: Declaring,
@@ -105,6 +112,8 @@ def verify(
     every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
     be made ("not fully checked").
     """
+    if for_the_owner and against is None:
+        raise ValueError("--for-the-owner goes with --against FILE")
     if against is None and (class_name is not None or reading.weights is not None):
         raise ValueError("--class and --weights go with --against FILE")
     if against is None and listed is None:
@@ -121,6 +130,11 @@ def verify(
             domains = chosen_of(menu, first, class_name)
         if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
+        if against is not None and first.certificate.privacy is not None and not for_the_owner:
+            raise ValueError(
+                "--against does not go with a release of noisy counts: it never was that of exact ones, and what "
+                "is found beside them is hidden by no noise; --for-the-owner says it to the owner of the rows"
+            )
         if listed is not None and not keeps_list(first):
             raise ValueError(
                 "--tuples is for a release that keeps its answers on a list of tuples, and this one claims "
@@ -138,6 +152,7 @@ def verify(
                 menu=menu,
                 class_name=None if table is None else class_name,
                 ignore_extra=ignore_extra,
+                for_the_owner=for_the_owner,
                 progress=report,
             )
     else:

@@ -4,7 +4,6 @@ Proved in docs/mathematics/dp.md. What is where:
 
 - `making`: `counts` of a classifier and `noisy`, of any table; `asked`: which noise that is, and what has to
   be public before
-- `concentrated`: what a rho of Gaussian noise gives
 - `draws`: exact samplers on coins of ChaCha20
 - `realistic`: noisy counts made positive ones of whole rows
 - `agreeing`: what noise costs, for the owner of the table alone

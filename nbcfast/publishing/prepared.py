@@ -90,7 +90,7 @@ def prepare(
         limits = Limits()
     expect(limits, Limits, "limits")
     expect(accept_answers, bool, caller.words.named("accept_answers"))
-    names = None if columns is None else _names(columns, caller.words)
+    names = None if columns is None else attribute_names(columns, caller.words)
     whole(max_values, caller.words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, caller.words)
     chosen = None
@@ -204,7 +204,7 @@ def _first_rows(table: AnyTable, rows: Table, class_name: str, caller: Caller) -
     return rows
 
 
-def _names(columns: Sequence[str], words: Arguments) -> list[str]:
+def attribute_names(columns: Sequence[str], words: Arguments) -> list[str]:
     """The names of the attributes, in their order."""
     expected = f"{words.named('columns')} must be a sequence of names"
     if isinstance(columns, str | bytes):

@@ -14,6 +14,9 @@ from nbcfast._rounding.rows import RowsArgument
 from nbcfast.canonical import Limits
 from nbcfast.domains import Declarations, Declared, Menu
 from nbcfast.publishing.inputs import AsGiven, Caller
+from nbcfast.publishing.noise_asked import REASONS, expect_alone, noise_asked
+from nbcfast.publishing.noisy_prepared import prepare_noisy
+from nbcfast.publishing.noisy_report import NoisyPublication
 from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare
 from nbcfast.publishing.report import Publication
@@ -34,6 +37,7 @@ def publish(
     amplification: Numeral | None = ...,
     *,
     by: None = None,
+    dp: None = None,
     breach: tuple[Numeral, Numeral] | None = ...,
     attacker: Attacker = ...,
     method: ReleaseMethod | None = ...,
@@ -63,7 +67,38 @@ def publish(
     class_name: str,
     amplification: Numeral | None = ...,
     *,
+    by: None = None,
+    dp: Mapping[str, object],
+    breach: tuple[Numeral, Numeral] | None = ...,
+    attacker: Attacker = ...,
+    method: ReleaseMethod | None = ...,
+    preserve: Preserve | None = ...,
+    prior: Mapping[Value, Numeral] | None = ...,
+    domains: Declarations | Declared | None = ...,
+    bits: int | None = ...,
+    alpha: Numeral | None = ...,
+    tuples: AnyTable | None = ...,
+    intervals: bool = ...,
+    rows: RowsArgument = ...,
+    allow_differences: bool = ...,
+    gauge: bool = ...,
+    holdout: AnyTable | None = ...,
+    columns: Sequence[str] | None = ...,
+    weights: str | None = ...,
+    max_values: int = ...,
+    limits: None = ...,
+    progress: Progress | None = ...,
+) -> NoisyPublication: ...
+
+
+@overload
+def publish(
+    table: AnyTable,
+    class_name: str,
+    amplification: Numeral | None = ...,
+    *,
     by: str,
+    dp: None = None,
     breach: tuple[Numeral, Numeral] | None = ...,
     attacker: Attacker = ...,
     method: ReleaseMethod | None = ...,
@@ -94,6 +129,7 @@ def publish(
     amplification: Numeral | None = None,
     *,
     by: str | None = None,
+    dp: Mapping[str, object] | None = None,
     breach: tuple[Numeral, Numeral] | None = None,
     attacker: Attacker = "row",
     method: ReleaseMethod | None = None,
@@ -115,7 +151,7 @@ def publish(
     limits: Limits | None = None,
     accept_answers: bool = False,
     progress: Progress | None = None,
-) -> Publication | StratifiedPublication:
+) -> Publication | StratifiedPublication | NoisyPublication:
     """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
 
     What `nbcfast publish` does, without writing: `save` of the result writes. The method is chosen, the
@@ -136,6 +172,12 @@ def publish(
         A public column: each of its values has a classifier of its own, made of the rows with it alone, and
         the value that somebody has selects which of them answers. One folder, one certificate, and limits
         that every stratum has to keep; see `nbcfast.canonical.release_by`.
+    dp : mapping, optional
+        The keywords of `nbcfast.dp.counts`: ``{"epsilon": 1}``, and ``delta``, ``neighbours``,
+        ``rows_per_person``, or ``{"rho": "1/8"}``. Noise is added to every count first, and the release is
+        made of noisy counts alone: it is differentially private. Values of all columns that are used, and
+        the classes, have to be declared in `domains`; `limits`, `accept_answers`, `menu`, `by`, `weights`,
+        `alpha` and `intervals` do not go with it.
     breach : (number, number), optional
         The same from two probabilities (L1, L2): from classes that are equally probable, nothing of
         probability at most L1 becomes more probable than L2.
@@ -195,7 +237,7 @@ def publish(
 
     Returns
     -------
-    Publication, or StratifiedPublication with `by`
+    Publication, or StratifiedPublication with `by`, or NoisyPublication with `dp`
 
     Raises
     ------
@@ -247,6 +289,26 @@ def publish(
     if isinstance(table, Table):
         table_from(table, weights=weights)  # it has its own
     caller = Caller(reads=AsGiven(weights, stages), stages=stages)
+    noise = noise_asked(dp)
+    if noise is not None:
+        expect_alone([("menu", menu is not None, REASONS["menu"])], caller.words)
+        with_noise = prepare_noisy(
+            table,
+            class_name,
+            demand,
+            noise,
+            caller,
+            domains=domains,
+            tuples=tuples,
+            holdout=holdout,
+            columns=columns,
+            weights=weights,
+            max_values=max_values,
+            limits=limits,
+            accept_answers=accept_answers,
+        )
+        agreement = with_noise.agreement()
+        return with_noise.judged(with_noise.release(), agreement)
     if by is not None:
         if menu is not None:
             raise ValueError("menu does not go with by: advise a domain, and give it as domains")

@@ -87,7 +87,7 @@ def beside_exact(
     else:
         number = "some" if found.differing is None else amount_text(found.differing)
         text = f"{what} is another than that of the exact classifier on {number} of {of}"
-    if table is not None:
+    if table is not None and not found.equal:
         places = differing_rows(exact, release.views, table, made.preserve, None)
         text += f", and on {len(places):,} of {table.n_rows:,} rows"
     return f"{NOT_FOR_PUBLICATION}: {text}"

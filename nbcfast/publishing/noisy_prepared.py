@@ -1,0 +1,229 @@
+"""Publishing with noise: what is read and decided before, and what is made of noisy counts alone.
+
+Behind `dp.counts` nothing reaches the release but noisy counts. What is computed from the exact ones, or from
+rows, is for the owner of the table, and says so wherever it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbcfast import attack, dp
+from nbcfast._core.validation import whole
+from nbcfast._reading.source import AnyTable
+from nbcfast.canonical import Limits
+from nbcfast.domains import Declarations, Declared, declared
+from nbcfast.dp import Agreement
+from nbcfast.published.advised import Advised
+from nbcfast.published.release import Release
+from nbcfast.publishing.inputs import Caller, others_of, place, public_list, read_declared
+from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
+from nbcfast.publishing.noisy_report import NoisyPublication, OwnersFigures
+from nbcfast.publishing.policy import Demand
+from nbcfast.publishing.prepared import Prepared, advice_of, attribute_names
+from nbcfast.publishing.remarks import all_once, too_long
+from nbcfast.publishing.report import Written
+from nbcfast.table.table import Table
+from nbcfast.views import Viewset, count
+from nbcfast.views.quality import evaluate
+from nbcfast.views.tallying import MAX_VALUES
+
+RUNS = 10  # of noise, for the expected agreement
+MOST_DRAWN = 1 << 20  # counts with noise in all runs together, some seconds of work
+PRIOR = (
+    "The prior is published: where it was computed from these rows no noise hides it, and no file can tell."
+)
+
+
+# Long for its arguments, each of which is read, checked or handed on by its name.
+def prepare_noisy(
+    table: AnyTable,
+    class_name: str,
+    demand: Demand,
+    noise: NoiseAsked,
+    caller: Caller,
+    *,
+    domains: Declarations | Declared | None = None,
+    tuples: AnyTable | None = None,
+    holdout: AnyTable | None = None,
+    columns: Sequence[str] | None = None,
+    weights: str | None = None,
+    delimiter: str | None = None,
+    texts: Sequence[str] = (),
+    max_values: int = MAX_VALUES,
+    limits: Limits | None = None,
+    accept_answers: bool = False,
+) -> PreparedNoisy:
+    """Everything that is read, counted and drawn before a release is made; arguments as of `publish`.
+
+    Nothing is refused for what the counts are: rows may be few, or none, and classes empty. What is not
+    declared is refused, as no noise hides which values occur.
+    """
+    words = caller.words
+    if not isinstance(class_name, str):
+        raise TypeError(f"{words.named('class_name')} must be a text, got {class_name!r}")
+    given = {
+        "by": demand.by is not None,
+        "alpha": demand.alpha is not None,
+        "intervals": demand.intervals,
+        "weights": weights is not None or (isinstance(table, Table) and table.weights is not None),
+        "limits": limits is not None,
+        "accept_answers": accept_answers is not False,
+    }
+    expect_alone(((name, is_given, REASONS[name]) for name, is_given in given.items()), words)
+    names = None if columns is None else attribute_names(columns, words)
+    whole(max_values, words.named("max_values"), 1)
+    declarations = None if domains is None else declared(domains, words)
+    rows = read_declared(table, class_name, names, declarations, caller, delimiter=delimiter)
+    expect_declared(rows, class_name, names, max_values, caller)
+    exact = count(rows, class_name, names, max_values=max_values)
+    advice = None if declarations is None else advice_of(declarations, exact, class_name, None)
+    expect_other_rows(advice, declarations, caller)
+    public = None if tuples is None else public_list(tuples, rows, exact, declarations, caller)
+    others = (
+        None if holdout is None else others_of(holdout, table, rows, exact, class_name, caller, declarations)
+    )
+    with caller.stages("adding noise"):
+        noisy = noisy_counts(exact, noise)
+    source = place(table, "") or None
+    said: list[str] = []
+    if source is not None:
+        said += all_once(Path(source), None, delimiter, class_name, names, words)
+        said += too_long(rows, Path(source), texts, words)
+    prepared = Prepared(
+        table=rows,
+        views=noisy,
+        class_name=class_name,
+        source=source,
+        demand=demand,
+        choice=demand.chosen(noisy),
+        public=public,
+        others=others,
+        remarks=tuple(said),
+        limits=Limits(),
+        accepted=False,
+        caller=caller,
+        advice=advice,
+        chosen=None,
+    )
+    return PreparedNoisy(asked=noise, exact=exact, of_noisy=prepared)
+
+
+def noisy_counts(exact: Viewset, noise: NoiseAsked) -> Viewset:
+    """The counts with the noise that was asked for: all that a release is made of."""
+    return dp.counts(
+        exact,
+        epsilon=noise.epsilon,
+        delta=noise.delta,
+        rho=noise.rho,
+        neighbours=noise.neighbours,
+        rows_per_person=noise.rows_per_person,
+    )
+
+
+def expect_declared(
+    rows: Table, class_name: str, names: list[str] | None, max_values: int, caller: Caller
+) -> None:
+    """Refuse columns whose values come from the rows, from what is declared alone."""
+    words = caller.words
+    used = [name for name in rows.names if name != class_name] if names is None else names
+    for name in (class_name, *used):
+        domain = rows.column(name).domain
+        if domain.declared and not domain.tail_found and not domain.open_tail:
+            if name != class_name and len(domain) > max_values:
+                raise ValueError(
+                    f"column {name!r} is declared with {len(domain):,} values, more than "
+                    f"{words.form('max_values', f'{max_values:,}')}: put them into bins or sets, leave it "
+                    f"out ({words.left_out(name)}), or raise the limit"
+                )
+            continue
+        what = "classes" if name == class_name else "values"
+        left_out = "" if name == class_name else f", or leave the column out ({words.left_out(name)})"
+        raise ValueError(
+            f"column {name!r}: its {what} come from the rows, and which occur is hidden by no noise: declare "
+            f"all that there may be, with {words.named('domains')}{left_out}"
+        )
+
+
+def expect_other_rows(advice: Advised | None, declarations: Declared | None, caller: Caller) -> None:
+    """Refuse a domain that was chosen on the private rows without noise."""
+    if advice is None or advice.rows != "private" or advice.epsilon is not None:
+        return
+    assert declarations is not None
+    raise ValueError(
+        f"{declarations.where}: its domain was chosen on the private rows, and no noise hides that: choose "
+        "it on other rows (advise --on FILE), or by votes (advise --votes), of which epsilon is added"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PreparedNoisy:
+    """A private table, the noise that was drawn for its counts, and what is to be made of these.
+
+    Attributes
+    ----------
+    asked : NoiseAsked
+    exact : Viewset
+        The private counts, for what the owner alone is told.
+    of_noisy : Prepared
+        What is published, with the noisy counts in place of the private ones.
+    """
+
+    asked: NoiseAsked
+    exact: Viewset
+    of_noisy: Prepared
+
+    def release(self) -> Release:
+        """What leaves, made of noisy counts and public facts; Infeasible where demands cannot be met."""
+        return self.of_noisy.release()
+
+    def agreement(self) -> Agreement | None:
+        """How often noise of this kind leaves the class as it was; None where there are no rows.
+
+        Drawn once more, several times, and not the noise of the release.
+        """
+        rows = self.of_noisy.table
+        if rows.n_rows == 0:
+            return None
+        n_counts = len(self.exact.class_counts) + sum(array.size for array in self.exact.counts.values())
+        with self.of_noisy.caller.stages("measuring noise"):
+            return dp.agreement(
+                self.exact,
+                rows,
+                epsilon=self.asked.epsilon,
+                delta=self.asked.delta,
+                rho=self.asked.rho,
+                neighbours=self.asked.neighbours,
+                rows_per_person=self.asked.rows_per_person,
+                runs=max(1, min(RUNS, MOST_DRAWN // n_counts)),
+            )
+
+    def judged(
+        self, release: Release, agreement: Agreement | None, files: tuple[Written, ...] = ()
+    ) -> NoisyPublication:
+        """What there is to say of a release of these counts, which may be written already."""
+        made, rows, class_name = self.of_noisy, self.of_noisy.table, self.of_noisy.class_name
+        exact = published = members = None
+        if rows.n_rows:
+            with made.caller.stages("judging") as progress:
+                exact = evaluate(self.exact, rows, class_name, progress=progress)
+                published = evaluate(release.views, rows, class_name, progress=progress)
+        if made.others is not None and rows.n_rows:
+            with made.caller.stages("telling members") as progress:
+                members = attack.membership(release, rows, made.others, class_name, progress=progress)
+        noise = release.certificate.privacy
+        assert noise is not None
+        said = [PRIOR] if made.demand.prior is not None else []
+        said += [*made.remarks, *release.remarks, *release.certificate.warnings, *release.certificate.notes]
+        return NoisyPublication(
+            release=release,
+            class_name=class_name,
+            source=made.source,
+            choice=made.choice,
+            noise=noise,
+            owners=OwnersFigures(rows.n_rows, agreement, exact, published, members),
+            warnings=tuple(said),
+            files=files,
+        )
