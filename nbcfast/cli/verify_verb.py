@@ -132,8 +132,9 @@ def verify(
             raise ValueError("the release does not name its class column: give --class NAME")
         if against is not None and first.certificate.privacy is not None and not for_the_owner:
             raise ValueError(
-                "--against does not go with a release of noisy counts: it never was that of exact ones, and what "
-                "is found beside them is hidden by no noise; --for-the-owner says it to the owner of the rows"
+                "--against does not go with a release of noisy counts: it never was that of exact ones, and "
+                "what is found beside them is hidden by no noise; --for-the-owner says it to the owner of "
+                "the rows"
             )
         if listed is not None and not keeps_list(first):
             raise ValueError(

@@ -33,7 +33,7 @@ from nbcfast.views.tallying import MAX_VALUES
 RUNS = 10  # of noise, for the expected agreement
 MOST_DRAWN = 1 << 20  # counts with noise in all runs together, some seconds of work
 PRIOR = (
-    "The prior is published: where it was computed from these rows no noise hides it, and no file can tell."
+    "The prior is published: where it was computed from these rows no noise hides it, nor does a file tell."
 )
 
 

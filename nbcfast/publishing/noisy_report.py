@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._core.untyped import Document
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 FEW_ROWS = 1_000  # of which noise that hides one leaves little
-OFTEN = 0.9  # of the answers, below which the classifier is hardly the same
+OFTEN = Fraction(9, 10)  # of the answers, below which the classifier is hardly the same
 NOT_TO_PUBLISH = "computed from the private table, not for publication"
 NO_LIMITS = (
     "Limits on what answers give away do not apply, and the leak meter is not read: these are the answers of "

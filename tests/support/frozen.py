@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parents[1]
 FIXTURE = HERE / "fixture"
@@ -110,6 +111,19 @@ COMMANDS = {
     "--accept-answers --out strata",
     "publish-strata-refused": "publish patients.csv --class diagnosis --amplification 4 --columns age,glucose "
     "--by sex --out refused",
+    "publish-noise": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --dp-epsilon 1 --out noisy",
+    "publish-noise-gaussian": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --dp-rho 1/1000 --dp-delta 1e-6 --dp-neighbours replace --dp-rows-per-person 2 "
+    "--method safetytransform --out noisy-powers",
+    "publish-noise-few": "publish members.csv --class diagnosis --amplification 4 --columns age,bmi,glucose --domain sets.json "
+    "--dp-epsilon 1/100 --out noisy-few",
+    "publish-noise-refused": "publish patients.csv --class diagnosis --amplification 4 --columns age,sex "
+    "--domain sets.json --dp-epsilon 1 --out refused",
+    "verify-noise": "verify noisy",
+    "verify-noise-gaussian": "verify noisy-powers",
+    "verify-noise-against": "verify noisy --against patients.csv --domain sets.json",
+    "verify-noise-owner": "verify noisy --against patients.csv --domain sets.json --for-the-owner",
     "verify": "verify release",
     "verify-against": "verify release --against patients.csv",
     "verify-breach": "verify by-breach",
@@ -222,10 +236,20 @@ def steady(text):
 
 def run(line):
     """What a command prints, says on stderr, and leaves with."""
+    from nbcfast import _response
     from nbcfast.cli import main
 
     out, error = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+
+    def known():  # in place of coins that nobody knows: noise is the same each time
+        return _response.Coins(bytes(32))
+
+    with (
+        mock.patch("nbcfast.dp.making.own_coins", known),
+        mock.patch("nbcfast.dp.agreeing.own_coins", known),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(error),
+    ):
         try:
             main(shlex.split(line))
         except SystemExit as left:

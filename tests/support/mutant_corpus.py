@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import nbcfast
-from nbcfast import Interval, Table, Viewset, canonical, closeness, response, skyline
+from nbcfast import Interval, Table, Viewset, _response, canonical, closeness, dp, response, skyline
 from nbcfast import verify_release as form
 from nbcfast.published import Advised, ChoiceLimits
 from nbcfast.templates import Template, disclose
@@ -194,6 +194,11 @@ def _advised_strata(folder):
     replace(made, strata=each).save(folder)
 
 
+def _noisy(views, **asked):
+    """Counts with noise of coins that everybody knows: the same each time."""
+    return dp.counts(views, **asked, coins=_response.Coins(bytes(32)))
+
+
 MAKERS = {
     "release": lambda folder: nbcfast.safety_transform(TWO, 4, class_name="health").save(folder),
     "release worlds": lambda folder: nbcfast.safety_transform(TWO, 8, attacker="worlds").save(folder),
@@ -216,6 +221,17 @@ MAKERS = {
     "canonical not by strata": lambda folder: canonical.release(TWO, 4, advice=WITH_STRATA).save(folder),
     "canonical widely advised": lambda folder: canonical.release(WIDE, 9, advice=WIDELY).save(folder),
     "canonical votes": lambda folder: canonical.release(TWO, 4, advice=VOTES).save(folder),
+    "release noisy": lambda folder: nbcfast.safety_transform(_noisy(TWO, epsilon="1/2"), 4).save(folder),
+    "release noisy wide": lambda folder: nbcfast.safety_transform(
+        _noisy(WIDE, rho="1/8", delta="1e-6", neighbours="replace", rows_per_person=2), 9, preserve="label"
+    ).save(folder),
+    "identity noisy": lambda folder: nbcfast.safety_transform(
+        _noisy(TWO, rho="1/3"), 10**6, gauge=False
+    ).save(folder),
+    "canonical noisy": lambda folder: canonical.release(_noisy(TWO, epsilon=2), 4).save(folder),
+    "canonical noisy votes": lambda folder: canonical.release(
+        _noisy(TWO, epsilon=2, rows_per_person=3), 4, advice=VOTES
+    ).save(folder),
     "canonical listed": lambda folder: canonical.release(TWO, 4, tuples=LIST).save(folder),
     "strata": lambda folder: canonical.release_by(STRATA, "ill", "town", 4).save(folder),
     "strata advised": _advised_strata,

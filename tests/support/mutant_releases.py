@@ -308,6 +308,43 @@ def _other_strata(mutant):
         advice[random.choice(sorted(form.STRATA_FIELDS))] = random.choice([None, [], ["town"], "town"])
 
 
+def other_noise(mutant):
+    """Other noise: another mechanism, epsilon, rho, neighbours or number of rows."""
+    random, entry = mutant.random, mutant.fields["privacy"]
+    how = random.choice(
+        ["mechanism", "number", "delta", "none", "neighbours", "rows", "attributes", "accepted", "gone"]
+    )
+    if how == "mechanism":
+        entry["mechanism"] = random.choice(form.MECHANISMS)
+        if entry["mechanism"] == form.LAPLACE:
+            entry.pop("rho", None)
+            entry.update(delta="0/1", epsilon=entry["epsilon"] or "1/1")
+        else:
+            entry.setdefault("rho", "1/8")
+    elif how == "number":
+        entry[random.choice(["epsilon", "rho"])] = random.choice([some_ratio(random), "0/1", f"{10**40}/1"])
+    elif how == "delta":
+        entry["delta"] = random.choice([some_ratio(random), "1/1", "1/1000000", "0/1"])
+    elif how == "none":
+        entry.update(epsilon=None, delta=random.choice([None, "0/1"]))
+    elif how == "neighbours":
+        entry["neighbours"] = random.choice([*form.NEIGHBOURS, "edge"])
+    elif how == "rows":
+        entry["rows_per_person"] = random.choice([0, 1, 2, 7, 10**9, text_of(10**30), True])
+    elif how == "attributes":
+        entry["attributes"] = random.choice([0, 1, 2, 3, 9])
+    elif how == "accepted":
+        mutant.fields[random.choice(["accepted", "smoothing"])] = random.choice([True, "1"])
+    else:
+        del mutant.fields["privacy"]
+    known = entry["neighbours"] in form.NEIGHBOURS and type(entry["rows_per_person"]) is int
+    if known and random.random() < 0.8:
+        entry["sensitivity"] = form.sensitivity_text(
+            entry["mechanism"], entry["neighbours"], entry["rows_per_person"]
+        )
+    return f"noise: {how}"
+
+
 RELEASE = (
     *(more_people, move_people, one_count, scale, swap_classes, drop_class, swap_values, drop_attribute),
     *(one_more_attribute, other_limit, exact_limit, other_choice, other_differing, become_canonical),
