@@ -201,18 +201,31 @@ def publish(
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met, or the answers give away
     more than the limits allow: then nothing is written, and what shows is said, and what mends it.
     """
-    demand, reading = demand_of(asked), asked["reading"]
+    demand = demand_of(asked)
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
         raise ValueError(f"--dataset must end in {', '.join(WRITTEN)}, got {dataset.name!r}")
     read = [asked["file"], asked["holdout"], asked["listed"], asked["menu"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
+    outputs = Outputs(out, dataset, overwrite, as_json)
     if noise is not None:
-        outputs = Outputs(out, dataset, overwrite, as_json)
         return publish_noisy(demand, asked, noise, limits, accept_answers, outputs)
     if asked["by"] is not None:
-        return publish_strata(
-            demand, asked, limits, accept_answers, Outputs(out, dataset, overwrite, as_json)
-        )
+        return publish_strata(demand, asked, limits, accept_answers, outputs)
+    return publish_one(demand, asked, limits, accept_answers, outputs)
+
+
+class Outputs(NamedTuple):
+    """Where it goes, and how it is told."""
+
+    out: Path
+    dataset: Path | None
+    overwrite: bool
+    as_json: bool
+
+
+def publish_one(demand: Demand, asked: Asked, limits: Limits, accept_answers: bool, outputs: Outputs) -> int:
+    """A classifier of exact counts; the exit code."""
+    reading, out, as_json = asked["reading"], outputs.out, outputs.as_json
     try:
         with mended_by_leaving_out(click.get_current_context()):
             prepared = prepare(
@@ -246,7 +259,9 @@ def publish(
     if gate.shows and not accept_answers:
         return refuse(prepared, gate.findings, out, as_json)
     with progress("writing") as report:
-        files = saved(release, out, dataset=dataset, overwrite=overwrite, progress=report, done=note)
+        files = saved(
+            release, out, dataset=outputs.dataset, overwrite=outputs.overwrite, progress=report, done=note
+        )
     with already_written([file.path for file in files]):
         publication = prepared.judged(release, gate, files)
     if as_json:
@@ -255,15 +270,6 @@ def publish(
         unit = "rows" if reading.weights is None else "total weight"
         show_publication(publication, out, unit, demand.intervals)
     return 0
-
-
-class Outputs(NamedTuple):
-    """Where it goes, and how it is told."""
-
-    out: Path
-    dataset: Path | None
-    overwrite: bool
-    as_json: bool
 
 
 def publish_noisy(

@@ -112,10 +112,7 @@ def verify(
     every check was made and holds, with 1 if one does not hold, and with 3 if none fails but not all could
     be made ("not fully checked").
     """
-    if for_the_owner and against is None:
-        raise ValueError("--for-the-owner goes with --against FILE")
-    if against is None and (class_name is not None or reading.weights is not None):
-        raise ValueError("--class and --weights go with --against FILE")
+    expect_file(against, for_the_owner, class_name, reading)
     if against is None and listed is None:
         expect_nothing_of_files(reading, declaring)
     published = public = table = None
@@ -130,17 +127,7 @@ def verify(
             domains = chosen_of(menu, first, class_name)
         if against is not None and class_name is None:
             raise ValueError("the release does not name its class column: give --class NAME")
-        if against is not None and first.certificate.privacy is not None and not for_the_owner:
-            raise ValueError(
-                "--against does not go with a release of noisy counts: it never was that of exact ones, and "
-                "what is found beside them is hidden by no noise; --for-the-owner says it to the owner of "
-                "the rows"
-            )
-        if listed is not None and not keeps_list(first):
-            raise ValueError(
-                "--tuples is for a release that keeps its answers on a list of tuples, and this one claims "
-                "nothing of a list"
-            )
+        expect_fitting(first, against is not None and not for_the_owner, listed is not None)
         if listed is not None:
             public = listed_of(listed, first.views, domains, reading.caller)
         if against is not None and class_name is not None:
@@ -193,6 +180,28 @@ def expect_nothing_of_files(reading: Reading, declaring: Declaring) -> None:
             "--domain, --bin, --group and --leave-out go with --against FILE or --tuples FILE: a release is "
             "checked from its own files"
         )
+
+
+def expect_fitting(release: Release, compared: bool, listed: bool) -> None:
+    """Refuse a list that a release claims nothing of, and to compare noisy counts with exact ones."""
+    if listed and not keeps_list(release):
+        raise ValueError(
+            "--tuples is for a release that keeps its answers on a list of tuples, and this one claims "
+            "nothing of a list"
+        )
+    if compared and release.certificate.privacy is not None:
+        raise ValueError(
+            "--against does not go with a release of noisy counts: it never was that of exact ones, and what "
+            "is found beside them is hidden by no noise; --for-the-owner says it to the owner of the rows"
+        )
+
+
+def expect_file(against: Path | None, for_the_owner: bool, class_name: str | None, reading: Reading) -> None:
+    """Refuse options about a private table where there is none."""
+    if against is None and for_the_owner:
+        raise ValueError("--for-the-owner goes with --against FILE")
+    if against is None and (class_name is not None or reading.weights is not None):
+        raise ValueError("--class and --weights go with --against FILE")
 
 
 def keeps_list(release: Release) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from nbcfast._core.errors import expect
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.advice_checks import ADVICE_CHECK, judge_advice
 from nbcfast._wire.count_faults import unpositive, unrealistic
@@ -140,15 +139,7 @@ def verify(
         against = table_from(against, "against", also="a Viewset")
     if tuples is not None:
         tuples = table_from(tuples, "tuples")
-    if class_name is not None and not isinstance(class_name, str):
-        raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
-    if class_name is not None and not isinstance(against, Table):
-        raise ValueError(
-            f"class_name must be None, as against is no Table that has such a column, got {class_name!r}"
-        )
-    if not isinstance(ignore_extra, bool):
-        raise TypeError(f"ignore_extra must be True or False, got {ignore_extra!r}")
-    expect(for_the_owner, bool, "for_the_owner")
+    _expect_asked(against, class_name, ignore_extra, for_the_owner)
     offered = None if menu is None else _menu(menu)
     where = location(os.fsdecode(path))
     try:
@@ -166,6 +157,7 @@ def verify(
     except ValueError as error:  # a Refused is one
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
+    _expect_owner(document, against is not None, for_the_owner)
     if isinstance(document, StrataDocument):
         if tuples is not None:
             raise ValueError("tuples must be None: strata keep their answers on the whole domain")
@@ -177,7 +169,6 @@ def verify(
             results += judge_menu(document, offered)
         checked = _verification(document, where, results, strata, ignored, found.classifier)
         return replace(checked, each=found.each)
-    _expect_owner(release, against is not None, for_the_owner)
     results += sound
     classifier = None
     if all(holds for _, holds, _ in sound):  # what is beside the file changes nothing of it
@@ -188,19 +179,35 @@ def verify(
     return _verification(document, where, results, release, ignored, classifier)
 
 
-def _expect_owner(release: Release, compared: bool, for_the_owner: bool) -> None:
+def _expect_asked(
+    against: Viewset | Table | None, class_name: object, ignore_extra: object, for_the_owner: object
+) -> None:
+    """Refuse arguments that are of another type, or do not go together."""
+    if class_name is not None and not isinstance(class_name, str):
+        raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
+    if class_name is not None and not isinstance(against, Table):
+        raise ValueError(
+            f"class_name must be None, as against is no Table that has such a column, got {class_name!r}"
+        )
+    for name, given in (("ignore_extra", ignore_extra), ("for_the_owner", for_the_owner)):
+        if not isinstance(given, bool):
+            raise TypeError(f"{name} must be True or False, got {given!r}")
+    if for_the_owner and against is None:
+        raise ValueError("for_the_owner goes with against, got none")
+
+
+def _expect_owner(document: Form, compared: bool, for_the_owner: bool) -> None:
     """Refuse to compare noisy counts with exact ones, unless it is the owner of the rows who asks."""
-    noisy = release.certificate.privacy is not None
+    noisy = isinstance(document, ReleaseDocument) and document.privacy is not None
     if noisy and compared and not for_the_owner:
         raise ValueError(
             "against does not go with a release that was made of noisy counts: it never was that of exact "
             "ones, and what is found beside them is hidden by no noise; for_the_owner=True says it to the "
             "owner of the rows"
         )
-    if for_the_owner and not (noisy and compared):
+    if for_the_owner and not noisy:
         raise ValueError(
-            "for_the_owner goes with against, and with a release that was made of noisy counts, got "
-            f"{'a release of exact ones' if compared else 'no against'}"
+            "for_the_owner goes with a release that was made of noisy counts, got one of exact counts"
         )
 
 

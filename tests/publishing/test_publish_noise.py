@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import _response, dp
+from nbcfast import _coins, dp
 from nbcfast.publishing import noisy_prepared
 from nbcfast.publishing.noisy_report import ANOTHER, HUNDREDS, NO_LIMITS, NOT_TO_PUBLISH
 from nbcfast.views.noise import Noise
@@ -40,7 +40,7 @@ def publish(people=PEOPLE, amplification=4, **others):
 def known(monkeypatch):
     """Coins that everybody knows in place of those that nobody does."""
     for place in ("making", "agreeing"):
-        monkeypatch.setattr(f"nbcfast.dp.{place}.own_coins", lambda: _response.Coins(bytes(32)))
+        monkeypatch.setattr(f"nbcfast.dp.{place}.own_coins", lambda: _coins.Coins(bytes(32)))
 
 
 @pytest.mark.parametrize("asked", METHODS)
@@ -61,7 +61,7 @@ def test_tables_of_the_same_noisy_counts_leave_the_same_bytes(asked, tmp_path, m
 
 def test_it_is_what_the_method_makes_of_dp_counts(known):
     exact = nbcfast.count(nbcfast.Table(PEOPLE, domains=DOMAINS), "ill")
-    noisy = dp.counts(exact, epsilon=1, coins=_response.Coins(bytes(32)))
+    noisy = dp.counts(exact, epsilon=1, coins=_coins.Coins(bytes(32)))
     assert publish().release == nbcfast.canonical.release(noisy, 4, class_name="ill")
     powers = publish(method="safetytransform", preserve="label")
     assert powers.release == nbcfast.safety_transform(noisy, 4, preserve="label", class_name="ill")

@@ -236,13 +236,13 @@ def steady(text):
 
 def run(line):
     """What a command prints, says on stderr, and leaves with."""
-    from nbcfast import _response
+    from nbcfast import _coins
     from nbcfast.cli import main
 
     out, error = io.StringIO(), io.StringIO()
 
     def known():  # in place of coins that nobody knows: noise is the same each time
-        return _response.Coins(bytes(32))
+        return _coins.Coins(bytes(32))
 
     with (
         mock.patch("nbcfast.dp.making.own_coins", known),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import nbcfast
-from nbcfast import Interval, Table, Viewset, _response, canonical, closeness, dp, response, skyline
+from nbcfast import Interval, Table, Viewset, _coins, canonical, closeness, dp, response, skyline
 from nbcfast import verify_release as form
 from nbcfast.published import Advised, ChoiceLimits
 from nbcfast.templates import Template, disclose
@@ -196,7 +196,7 @@ def _advised_strata(folder):
 
 def _noisy(views, **asked):
     """Counts with noise of coins that everybody knows: the same each time."""
-    return dp.counts(views, **asked, coins=_response.Coins(bytes(32)))
+    return dp.counts(views, **asked, coins=_coins.Coins(bytes(32)))
 
 
 MAKERS = {

@@ -7,7 +7,7 @@ import pytest
 from mutant_corpus import TWO, VOTES, signed
 
 import nbcfast
-from nbcfast import Certificate, _response, canonical, dp, verify_release
+from nbcfast import Certificate, _coins, canonical, dp, verify_release
 from nbcfast._wire.concentrated import epsilon_above, rho_below
 from nbcfast._wire.privacy_form import NOISE_UNSEEN, NoiseEntry, privacy_note
 from nbcfast.published.noised import noise_of, privacy_json, privacy_of
@@ -30,7 +30,7 @@ MAKERS = [
 
 
 def noisy(**asked):
-    return dp.counts(TWO, **asked, coins=_response.Coins(bytes(32)))
+    return dp.counts(TWO, **asked, coins=_coins.Coins(bytes(32)))
 
 
 def laplace(**others):
@@ -262,7 +262,7 @@ def test_strata_have_none():
 
 
 def test_against_is_for_the_owner(tmp_path):
-    views = dp.counts(TWO, epsilon="1/1000", coins=_response.Coins(bytes([7]) * 32))
+    views = dp.counts(TWO, epsilon="1/1000", coins=_coins.Coins(bytes([7]) * 32))
     nbcfast.safety_transform(views, 4).save(tmp_path)
     with pytest.raises(ValueError, match="against does not go with a release that was made of noisy counts"):
         nbcfast.verify(tmp_path, TWO)
@@ -277,7 +277,7 @@ def test_against_is_for_the_owner(tmp_path):
     with pytest.raises(ValueError, match="for_the_owner goes with against"):
         nbcfast.verify(tmp_path, for_the_owner=True)
     nbcfast.safety_transform(TWO, 4).save(tmp_path / "exact")
-    with pytest.raises(ValueError, match="got a release of exact ones"):
+    with pytest.raises(ValueError, match="got one of exact counts"):
         nbcfast.verify(tmp_path / "exact", TWO, for_the_owner=True)
 
 
