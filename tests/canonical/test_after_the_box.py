@@ -46,6 +46,7 @@ AFTER_THE_BOX = {
         "published.certificate.PublicList",
         "published.release.Release",
         "views.Viewset",
+        "views.noise.Noise",  # which noise was asked for: public numbers, no counts and nothing drawn
     },
     "every_way": {"_rounding.apportion.viewset", "_rounding.rows.Rounded"},
     "in_rows": {
