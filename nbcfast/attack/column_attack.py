@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Counts, Floats
-from nbcfast.attack.inversion import BLOCK, CONVINCED, Guesses, Inversion, Ledger, errors_of
+from nbcfast.attack.inversion import BLOCK, CONVINCED, Guesses, Inversion, Allowance, errors_of
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
 
@@ -187,7 +187,7 @@ def _tellers(columns: list[PublishedColumn], work: int) -> list[PublishedColumn]
     return columns
 
 
-def column_attack(views: Viewset, ledger: Ledger) -> Inversion | None:
+def column_attack(views: Viewset, ledger: Allowance) -> Inversion | None:
     """The counts that columns give away; None where nothing convinces."""
     columns = {
         (name, c): PublishedColumn(array[:, c])
@@ -241,7 +241,7 @@ def _best_k(tellers: list[PublishedColumn], free: float) -> Exponent | None:
     return max([best, *on_ladder], key=lambda exponent: exponent.evidence)
 
 
-def _fits(columns: dict[ColumnPlace, PublishedColumn], k: float, ledger: Ledger) -> dict[ColumnPlace, Fit]:
+def _fits(columns: dict[ColumnPlace, PublishedColumn], k: float, ledger: Allowance) -> dict[ColumnPlace, Fit]:
     """The best a of as many columns as the work allows."""
     fits, left = {}, ledger.work
     for place, column in columns.items():

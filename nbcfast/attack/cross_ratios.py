@@ -21,7 +21,7 @@ from nbcfast.attack.inversion import (
     NOTHING,
     Guesses,
     Inversion,
-    Ledger,
+    Allowance,
     errors_of,
 )
 from nbcfast.views import Viewset
@@ -121,7 +121,7 @@ def _hits(odds: ColumnPair, k: float, table: Floats) -> tuple[int, float]:
     return int(hits.sum()), float(chance[clear].sum())
 
 
-def cross_ratio_attack(views: Viewset, ledger: Ledger, progress: Progress | None) -> Inversion | None:
+def cross_ratio_attack(views: Viewset, ledger: Allowance, progress: Progress | None) -> Inversion | None:
     """The counts that cross ratios give away; None where nothing convinces."""
     odds = _odds_of(views)
     tellers = sorted(odds.values(), key=lambda pair: -len(pair.size))[:MOST_ODDS]

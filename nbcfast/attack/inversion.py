@@ -103,7 +103,7 @@ class Inversion(HasReadOnlyMappings):
 
 
 @dataclass
-class Ledger:
+class Allowance:
     """How many numbers an attack may look at, what was tried, and what was left out.
 
     Counted work and never a clock: the same release gives the same result everywhere, and what was not tried

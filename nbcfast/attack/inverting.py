@@ -19,7 +19,7 @@ import numpy as np
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.column_attack import column_attack
 from nbcfast.attack.cross_ratios import cross_ratio_attack
-from nbcfast.attack.inversion import Guesses, Inversion, Ledger
+from nbcfast.attack.inversion import Guesses, Inversion, Allowance
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset, count
@@ -89,7 +89,7 @@ def invert(
         certainty = {name: np.ones(array.shape) for name, array in arrays.items()}
         inversion = Inversion("identity", 1.0, 1.0, math.inf, arrays, certainty, tried=("identity",))
     else:
-        ledger = Ledger(WORK)
+        ledger = Allowance(WORK)
         inversion = (
             column_attack(views, ledger)
             or cross_ratio_attack(views, ledger, progress)
