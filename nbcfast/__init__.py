@@ -74,6 +74,7 @@ _PUBLIC = {
     "domains",
     "dp",
     "equivalence",
+    "ledger",
     "published",
     "publishing",
     "reference",

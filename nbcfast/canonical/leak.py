@@ -201,6 +201,17 @@ class _Counting(NamedTuple):
         return cls(tuples, bound, min(1 + weights * bound, tuples * math.log2(answers)))
 
 
+def most_told(sizes: dict[str, int], n_classes: int, preserve: Preserve) -> float:
+    """The bits that all answers on a domain can say at most, whatever they are: `Leak.total_bits`.
+
+    Examples
+    --------
+    >>> round(most_told({"job": 2, "sex": 2}, 2, "label"), 6)
+    4.0
+    """
+    return _Counting.of(sizes, n_classes, preserve).total
+
+
 def _of_one_class(views: Viewset, levels: dict[str, tuple[int, int]], counting: _Counting) -> Leak:
     """Of one class nothing is told apart, and nothing measured."""
     return Leak(

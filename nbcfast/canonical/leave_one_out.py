@@ -61,16 +61,22 @@ def _expect_counts(views: Viewset, codes: list[Longs], weights: Longs) -> None:
 
 
 def sample_of(rows: PeopleRows, count: int) -> PeopleRows:
-    """So many people of these rows, drawn with repetition: a row with a weight is so many people.
+    """So many people of these rows, drawn with repetition: a row with a weight is so many people."""
+    return _collapsed(rows, drawn_places(rows.weights, count))
+
+
+def drawn_places(weights: Longs, count: int) -> Longs:
+    """The rows of so many people, drawn with repetition from rows that stand for so many each.
 
     By SplitMix64 with a fixed seed, so that they are the same ones in every run and with every NumPy.
     """
-    ends, people = np.cumsum(rows.weights), rows.n_people
+    ends, people = np.cumsum(weights), sum(weights.tolist())
     # Python's integers: a place times the people may be beyond 2^63.
     drawn = np.array(
         [int(math.ldexp(u, 53)) * people >> 53 for u in uniform_log_loss(count, 0, 2).tolist()], np.int64
     )
-    return _collapsed(rows, np.searchsorted(ends, drawn, side="right"))
+    places: Longs = np.searchsorted(ends, drawn, side="right").astype(np.int64)
+    return places
 
 
 def drawn_rows(views: Viewset, count: int) -> PeopleRows:

@@ -27,7 +27,7 @@ FLOORS = [
     ("published", "attack"),
     ("_rounding", "transform"),
     ("closeness", "canonical", "mondrian", "templates", "response", "dp"),
-    ("verification", "publishing", "streams"),
+    ("ledger", "verification", "publishing", "streams"),
     ("cli",),
 ]
 MAKERS = FLOORS[6]

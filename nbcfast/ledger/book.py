@@ -1,0 +1,564 @@
+"""`Ledger`: the releases of one table, each checked against all before it, and entered before it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from nbcfast._core.errors import Infeasible, expect
+from nbcfast._reading.source import AnyTable
+from nbcfast._wire.messages import printable
+from nbcfast._wire.regular_files import NAME, content
+from nbcfast.canonical.boxes.box import box
+from nbcfast.canonical.boxes.types import AnyBox
+from nbcfast.canonical.leak import most_told
+from nbcfast.ledger.answers_digest import answers_digest
+from nbcfast.ledger.joint_trace import EarlierCounts, JointTrace, TableRows, joint_trace
+from nbcfast.ledger.ledger_report import LedgerReport
+from nbcfast.ledger.ledger_lines import (
+    SHA256,
+    LedgerError,
+    LedgerLine,
+    ReleaseTerms,
+    domain_digest,
+    domain_parts,
+    outcome_text,
+    parsed,
+    release_text,
+)
+from nbcfast.ledger.locked_file import LockedFile
+from nbcfast.ledger.sign_theorem import moved, sign_shown
+from nbcfast.ledger.spent import AnyNoise, NoiseLine, spent
+from nbcfast.ledger.windows import LedgerPolicy, WindowLabels
+from nbcfast.views import Viewset
+from nbcfast.views.flat import usable
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from nbcfast._core.threads import Progress
+
+T = TypeVar("T")
+POWERS = (
+    "a release by powers of the counts changes with every row: the class and presence of everybody shows "
+    "to who knows all others"
+)
+ONE_CLASS = "there is one class"
+
+
+class _State(NamedTuple):
+    """What a ledger says."""
+
+    lines: tuple[LedgerLine, ...]
+    n_lines: int
+    head: str | None
+    open_to_others: bool
+
+
+class Ledger:
+    """The releases of one private table, in a file beside it that is as private as the table.
+
+    The file has a JSON object a line, each with the sha256 of the line before, and is only ever appended to.
+    A release is entered before it leaves, so that none leaves that is not in it: what is entered, and was not
+    found afterwards, counts as released. In a ``with`` block nobody else can enter anything.
+
+    Parameters
+    ----------
+    path : str or path
+        It is made, readable for its owner alone, when the first release is entered. Never a link.
+
+    Examples
+    --------
+    >>> import nbcfast, tempfile
+    >>> ledger = Ledger(os.path.join(tempfile.mkdtemp(), "patients.ledger"))
+    >>> views = nbcfast.Viewset([50, 50], {"job": [[20, 30], [30, 20]], "sex": [[11, 40], [39, 10]]})
+    >>> ledger.append(views, "0" * 64)
+    LedgerLine(1: 000000000000.., 100 rows, written)
+    >>> ledger.check(views).same_as
+    1
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fsdecode(path)
+        if not self.path:
+            raise ValueError("ledger must be the path of a file, got an empty text")
+        self._file: LockedFile | None = None
+        self._depth = 0
+
+    def __enter__(self) -> Ledger:
+        if self._file is None:
+            self._file = LockedFile(self.path, alone=True)
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._file is not None:
+            file, self._file = self._file, None
+            file.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.path!r})"
+
+    def _read(self) -> _State:
+        file = self._file
+        if file is not None:
+            return _State(*parsed(file.read(), self.path), file.open_to_others)
+        try:
+            file = LockedFile(self.path, alone=False)
+        except FileNotFoundError:
+            folder = os.path.dirname(os.path.abspath(self.path))
+            if not os.path.isdir(folder):
+                raise
+            return _State((), 0, None, False)
+        try:
+            return _State(*parsed(file.read(), self.path), file.open_to_others)
+        finally:
+            file.close()
+
+    @property
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """The releases, in the order in which they were entered; none where there is no file.
+
+        Raises
+        ------
+        LedgerError
+            If the file is no ledger as it was written: the chain is checked on each reading.
+        OSError
+            If it cannot be read.
+        """
+        return self._read().lines
+
+    @property
+    def open_to_others(self) -> bool:
+        """Whether others than the owner may read the file."""
+        return self._read().open_to_others
+
+    def check(
+        self,
+        views: Viewset,
+        *,
+        table: AnyTable | None = None,
+        class_name: str | None = None,
+        window: object = None,
+        noise: AnyNoise | None = None,
+        terms: ReleaseTerms | None = None,
+        policy: LedgerPolicy | None = None,
+        release: str | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> LedgerReport:
+        """What a release of these counts would give away beside all that are in the ledger.
+
+        Parameters
+        ----------
+        views : Viewset
+            Private.
+        table : Table, or what it is made of, optional
+            The rows that they count: who shows in all releases together is measured on it. The rows of
+            earlier releases are looked for among its first ones, by their counts.
+        class_name : str, optional
+            Its class column.
+        window : text, int, pair or mapping, optional
+            The label of the block of rows that the table has, or those of the first and of the last one.
+        noise : Noise, optional
+            Of a release with differential privacy; with it the views may be those before noise, or after. Of
+            a Viewset that knows its own noise it is that.
+        terms : ReleaseTerms, optional
+            How the release is made; by default canonical, with the best class.
+        policy : LedgerPolicy, optional
+            When a release may be made.
+        release : str, optional
+            The sha256 of its certificate: one that was entered, and not found, is then known again.
+        threads, progress
+            As for `canonical.release`.
+
+        Returns
+        -------
+        LedgerReport
+
+        Raises
+        ------
+        Infeasible
+            If a release over another domain, or made in another way, is in the ledger already, and neither
+            has noise: coarse and fine answers together tell more than fine ones. Or if a policy is not kept.
+        LedgerError, ValueError, TypeError, OSError
+            If the file is no ledger, cannot be read, or an argument is not as described.
+        """
+        asked = _Asked.of(views, window, noise, terms)
+        return self._checked(self._read(), asked, table, class_name, policy, release, threads, progress)
+
+    # Long for its result, which is put together field by field.
+    def _checked(
+        self,
+        state: _State,
+        asked: _Asked,
+        table: AnyTable | None,
+        class_name: str | None,
+        policy: LedgerPolicy | None,
+        release: str | None,
+        threads: int | None,
+        progress: Progress | None,
+    ) -> LedgerReport:
+        counted = [line for line in state.lines if line.counts]
+        asked.expect_alike(counted)
+        found = {line.n for line in counted if line.state == "intended" and stands(line)}
+        pending = [line for line in counted if line.state == "intended" and line.n not in found]
+        # A release that was never found is made again as if it had not been entered: it is the same one.
+        resumed = [line.n for line in pending if asked.is_that_of(line, release)]
+        earlier = [line for line in counted if line.n not in resumed]
+        pending = [line for line in pending if line.n not in resumed]
+        if policy is not None:
+            policy.expect(asked.window, [(line.n, line.window) for line in earlier])
+        last = earlier[-1] if earlier else None
+        # What changed since is what the last one that is known has, even where nobody knows whether it left.
+        known = last is not None and last.views is not None and last.domain == asked.domain
+        answers, why_not = asked.answers(threads)
+        same = None
+        if last is not None and last not in pending and asked.noise is None and last.noise is None:
+            digest = None if answers is None else answers_digest(answers)
+            if (digest is not None and last.answers == digest) or last.release == release:
+                same = last.n
+        rows = TableRows.of(table, class_name, asked.views) if table is not None and asked.private else None
+        prefixes = {} if rows is None else _prefixes(rows, earlier, asked)
+        change = sign = joint = None
+        if known and asked.private:
+            assert last is not None
+            assert last.views is not None
+            change = moved(last.views, asked.views, prefix=prefixes.get(last.n) is not None)
+            exact = last.noise is None and asked.noise is None and asked.terms.method == "canonical"
+            if change.one_row is not None and exact and same is None:
+                sign = sign_shown(last.views, asked.views, change.one_row, asked.terms.smoothing)
+        if policy is not None and last is not None and policy.new_rows is not None:
+            policy.expect_new(0 if change is None else change.came, change is None or not change.exact)
+        if asked.noise is not None:
+            why_not = None
+        elif rows is not None and same is None:
+            joint, why_not = _joint(asked, earlier, rows, prefixes, answers, why_not, threads, progress)
+        noises = [line.noise for line in earlier] + [asked.noise]
+        return LedgerReport(
+            releases=len(earlier),
+            last=None if last is None else last.n,
+            same_as=same,
+            resumes=resumed[-1] if resumed else None,
+            rows=change,
+            sign=sign,
+            joint=joint,
+            why_not=why_not if rows is not None and same is None else None,
+            total_bits=_total_bits(earlier, asked, same is not None),
+            spent=spent(noise for noise in noises if noise is not None),
+            pending=tuple(line.n for line in pending),
+            open_to_others=state.open_to_others,
+            head=_last_release(state),
+        )
+
+    def append(
+        self,
+        views: Viewset,
+        release: str,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        save: Callable[[], object] | None = None,
+        window: object = None,
+        noise: AnyNoise | None = None,
+        terms: ReleaseTerms | None = None,
+        after: LedgerReport | None = None,
+    ) -> LedgerLine:
+        """Enter a release, and write it.
+
+        Its line is on the disk before `save` is called, and a second one says afterwards that it stands.
+        Where `save` raises, and no such release is in `folder`, that is said in place of it.
+
+        Parameters
+        ----------
+        views, window, noise, terms
+            As of `check`.
+        release : str
+            The sha256 that the certificate has.
+        folder : path, optional
+            Where it will be, so that it can be looked for after a kill.
+        save : callable, optional
+            Writes it; without one it is entered as one that has left.
+        after : LedgerReport, optional
+            What somebody has decided by: a ledger with another line since is refused.
+
+        Returns
+        -------
+        LedgerLine
+
+        Raises
+        ------
+        Infeasible, LedgerError, ValueError, TypeError, OSError
+            As `check`, and whatever `save` raises.
+        """
+        if not isinstance(release, str) or not SHA256.fullmatch(release):
+            raise ValueError(f"release must be a sha256 in hexadecimal digits, got {release!r}")
+        asked = _Asked.of(views, window, noise, terms)
+        with self:
+            self._mend_outcomes()
+            state = self._read()
+            if after is not None and after.head != _last_release(state):
+                raise ValueError(
+                    f"{printable(self.path)}: another release was entered since: look at this one beside it, "
+                    "and publish again"
+                )
+            earlier = [line for line in state.lines if line.counts]
+            asked.expect_alike(earlier)
+            n = self._entered(asked, release, folder, state, earlier)
+            try:
+                if save is not None:
+                    save()
+            except BaseException:
+                line = next(line for line in self.lines if line.n == n)
+                with suppress(OSError):  # then nobody knows, and it counts as released
+                    self._outcome(n, stands(line))
+                raise
+            self._outcome(n, True)
+            return next(line for line in self.lines if line.n == n)
+
+    def _entered(
+        self,
+        asked: _Asked,
+        release: str,
+        folder: str | os.PathLike[str] | None,
+        state: _State,
+        earlier: list[LedgerLine],
+    ) -> int:
+        """The line of a release that waits for its outcome: its own, or that of the same one, never found."""
+        assert self._file is not None
+        for line in earlier:
+            if line.state == "intended" and asked.is_that_of(line, release):
+                return line.n
+        answers, _ = asked.answers(None)
+        place = None if folder is None else os.path.abspath(os.fsdecode(folder))
+        self._file.append(
+            release_text(
+                state.n_lines + 1,
+                release=release,
+                folder=place,
+                terms=asked.terms,
+                views=asked.views,
+                private=asked.private,
+                answers=None if answers is None else answers_digest(answers),
+                window=asked.window,
+                noise=asked.noise,
+                previous=state.head,
+            )
+        )
+        return state.n_lines + 1
+
+    def _outcome(self, of: int, written: bool) -> None:
+        assert self._file is not None
+        state = self._read()
+        self._file.append(outcome_text(state.n_lines + 1, of, written, state.head))
+
+    def _mend_outcomes(self) -> list[int]:
+        """Say of releases that wait for an outcome, and stand where they were to be, that they do."""
+        found = [line.n for line in self.lines if line.state == "intended" and stands(line)]
+        for n in found:
+            self._outcome(n, True)
+        return found
+
+    def mend(self) -> list[str]:
+        """Cut a last line that was begun and not ended, and look for releases that wait for an outcome.
+
+        Returns
+        -------
+        list of str
+            What was done, in sentences.
+
+        Raises
+        ------
+        LedgerError
+            If more than that is the matter: nothing is done.
+        """
+        said = []
+        if not os.path.lexists(self.path):
+            raise FileNotFoundError(2, os.strerror(2), self.path)
+        with self:
+            assert self._file is not None
+            try:
+                self._read()
+            except LedgerError as error:
+                if error.whole is None:
+                    raise
+                cut = len(self._file.read()) - error.whole
+                self._file.cut(error.whole)
+                said.append(f"{cut:,} bytes of a line that was begun and not ended were cut off")
+            said += [f"line {n} stands where it was to be written" for n in self._mend_outcomes()]
+        return said
+
+
+def stands(line: LedgerLine) -> bool:
+    """Whether the release of a line is in its folder."""
+    if line.folder is None:
+        return False
+    try:
+        document = json.loads(content(os.path.join(line.folder, NAME)))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("sha256") == line.release
+
+
+def _last_release(state: _State) -> str | None:
+    """The digest of the line of the last release: that one was found to stand since changes nothing."""
+    return state.lines[-1].sha256 if state.lines else None
+
+
+class _Asked(NamedTuple):
+    """A release that is to be entered."""
+
+    views: Viewset
+    private: bool
+    terms: ReleaseTerms
+    window: WindowLabels | None
+    noise: NoiseLine | None
+    classes: list[object]
+    attributes: list[object]
+    domain: str
+
+    @classmethod
+    def of(cls, views: Viewset, window: object, noise: AnyNoise | None, terms: ReleaseTerms | None) -> _Asked:
+        expect(views, Viewset, "views")
+        terms = ReleaseTerms() if terms is None else terms
+        expect(terms, ReleaseTerms, "terms")
+        classes, attributes = domain_parts(views)
+        return cls(
+            views,
+            True,
+            terms,
+            WindowLabels.of(window),
+            None if noise is None else NoiseLine.of(noise),
+            classes,
+            attributes,
+            domain_digest(classes, attributes, terms),
+        )
+
+    def is_that_of(self, line: LedgerLine, release: str | None) -> bool:
+        """Whether a line was entered for this very release."""
+        return line.release == release and line.window == self.window
+
+    def expect_alike(self, earlier: list[LedgerLine]) -> None:
+        """Infeasible where an earlier release without noise is over another domain, or made otherwise.
+
+        With noise what several releases tell is bounded by the sum of what they cost, whatever they are of.
+        """
+        if self.noise is not None:
+            return
+        for line in earlier:
+            if line.noise is None and line.domain != self.domain:
+                raise Infeasible(
+                    f"line {line.n} of the ledger has {self._other(line)}: coarse and fine answers together "
+                    "tell more than fine ones, so that a table is published over one domain and in one way; "
+                    "declare the domain, and keep it",
+                    {},
+                )
+
+    def _other(self, line: LedgerLine) -> str:
+        """What differs, in words."""
+        if line.classes != self.classes:
+            return "other classes, or in another precedence"
+        there = {str(entry[0]): entry[1] for entry in line.attributes if isinstance(entry, list)}
+        here = {str(entry[0]): entry[1] for entry in self.attributes if isinstance(entry, list)}
+        for name in sorted(there.keys() ^ here.keys()):
+            return f"{'also ' if name in there else 'not '}attribute {printable(repr(name))}"
+        for name in here:
+            if there[name] != here[name]:
+                return f"other values of attribute {printable(repr(name))}"
+        mine, other = self.terms.parameters, line.terms.parameters
+        for name in sorted(mine.keys() | other.keys()):
+            if mine.get(name) != other.get(name):
+                values = [printable(str(given.get(name, "none"))) for given in (other, mine)]
+                return f"{printable(name)} {values[0]}, and not {values[1]}"
+        return "its attributes in another order"
+
+    def answers(self, threads: int | None) -> tuple[AnyBox | None, str | None]:
+        """All answers, or why they are not known; there are none of counts with noise."""
+        if self.noise is not None:
+            return None, None
+        smoothing = self.terms.smoothing
+        try:
+            usable(self.views)
+            views = self.views if smoothing is None else self.views.smoothed(smoothing)
+            return box(views, mode=self.terms.preserve, threads=threads), None
+        except Infeasible as error:
+            return None, error.why
+
+
+def _prefixes(rows: TableRows, earlier: list[LedgerLine], asked: _Asked) -> dict[int, int]:
+    """Of lines whose counts are those of the first rows of today's table, how many rows these are."""
+    ends = []
+    for line in earlier:
+        if line.views is not None and line.domain == asked.domain:
+            end = rows.first(line.views.n_rows)
+            if end is not None:
+                ends.append((line.n, end, line.views))
+    equal = rows.first_counts([(end, views) for _, end, views in ends])
+    return {n: end for (n, end, _), is_equal in zip(ends, equal, strict=True) if is_equal}
+
+
+def _joint(
+    asked: _Asked,
+    earlier: list[LedgerLine],
+    rows: TableRows,
+    prefixes: dict[int, int],
+    answers: AnyBox | None,
+    why_not: str | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[JointTrace | None, str | None]:
+    """Who shows in all releases without noise together, or why that is not known."""
+    exact = [line for line in earlier if line.noise is None]
+    n_people = sum(rows.weights.tolist())
+    if asked.terms.method != "canonical":
+        return JointTrace(n_people, 0, 0, True, True, len(exact) + 1), POWERS
+    if answers is None or why_not is not None:
+        return None, why_not
+    if len(asked.views.classes) < 2:
+        return None, ONE_CLASS
+    releases = []
+    for line in exact:
+        assert line.views is not None  # lines without counts have noise
+        if (
+            line.n not in prefixes
+            and asked.window is not None
+            and line.window is not None
+            and asked.window.apart_from(line.window)
+        ):
+            continue  # none of today's rows is in it
+        smoothing = line.terms.smoothing
+        of_line = line.views if smoothing is None else line.views.smoothed(smoothing)
+        releases.append(
+            EarlierCounts(
+                line.views, box(of_line, mode=line.terms.preserve, threads=threads), prefixes.get(line.n)
+            )
+        )
+    found = joint_trace(
+        rows,
+        asked.views,
+        answers,
+        releases,
+        smoothing=asked.terms.smoothing,
+        threads=threads,
+        progress=progress,
+    )
+    return found, None
+
+
+def _total_bits(earlier: list[LedgerLine], asked: _Asked, same: bool) -> float | None:
+    """The sum of what the answers of releases without noise can say at most."""
+    terms = [line.terms for line in earlier if line.noise is None]
+    if asked.noise is None and not same:
+        terms.append(asked.terms)
+    if not terms or any(one.method != "canonical" for one in terms):
+        return None
+    sizes = {name: len(array) for name, array in asked.views.counts.items()}
+    # They are over one domain, unless this one has noise, of which nobody asks.
+    if asked.noise is not None and any(line.domain != asked.domain for line in earlier if line.noise is None):
+        return None
+    return sum(most_told(sizes, len(asked.views.classes), one.preserve) for one in terms)

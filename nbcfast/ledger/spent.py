@@ -1,0 +1,214 @@
+"""What releases with noise cost together: exact sums of epsilon, of delta and of rho."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import Document
+from nbcfast._core.validation import whole
+from nbcfast._wire.json_entries import Refused, rational
+from nbcfast._wire.messages import printable
+from nbcfast.published.typed import json_rational
+
+FIELDS = ("delta", "epsilon", "mechanism", "neighbours", "rho", "rows_per_person")
+
+
+class AnyNoise(Protocol):
+    """What is known of the noise in counts."""
+
+    @property
+    def mechanism(self) -> str: ...
+    @property
+    def epsilon(self) -> Fraction | None: ...
+    @property
+    def delta(self) -> Fraction: ...
+    @property
+    def rho(self) -> Fraction | None: ...
+    @property
+    def neighbours(self) -> str: ...
+    @property
+    def rows_per_person(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseLine:
+    """What a line keeps of the noise of its release.
+
+    Attributes
+    ----------
+    mechanism : str
+    epsilon : Fraction or None
+        What was asked for, with `delta`; None where rho alone was.
+    delta : Fraction
+    rho : Fraction or None
+        Of Gaussian noise.
+    neighbours : {"add-remove", "replace"}
+    rows_per_person : int
+    """
+
+    mechanism: str
+    epsilon: Fraction | None
+    delta: Fraction
+    rho: Fraction | None
+    neighbours: str
+    rows_per_person: int
+
+    @classmethod
+    def of(cls, noise: AnyNoise) -> NoiseLine:
+        """The same, as a line keeps it; ValueError or TypeError if it is no noise."""
+        try:
+            fields = {name: getattr(noise, name) for name in FIELDS}
+        except AttributeError as error:
+            raise TypeError(f"noise must have {', '.join(FIELDS)}: {error}") from None
+        return cls.checked(fields)
+
+    @classmethod
+    def checked(cls, fields: Document) -> NoiseLine:
+        """One of these fields; ValueError or TypeError if they are none."""
+        for name in ("epsilon", "delta", "rho"):
+            number = fields[name]
+            absent = number is None and name != "delta"
+            if not absent and (not isinstance(number, int | Fraction) or isinstance(number, bool)):
+                raise TypeError(f"noise: {name} must be a Fraction, got {number!r}")
+            if not absent and (number < 0 or (name != "delta" and number == 0)):
+                raise ValueError(f"noise: {name} must be above 0, got {number}")
+        if fields["epsilon"] is None and fields["rho"] is None:
+            raise ValueError("noise must have an epsilon or a rho, got neither")
+        if not isinstance(fields["mechanism"], str) or not fields["mechanism"]:
+            raise TypeError(f"noise: mechanism must be a text, got {fields['mechanism']!r}")
+        if fields["neighbours"] not in ("add-remove", "replace"):
+            raise ValueError(f"noise: neighbours must be add-remove or replace, got {fields['neighbours']!r}")
+        whole(fields["rows_per_person"], "noise: rows_per_person", 1)
+        return cls(**{name: fields[name] for name in FIELDS})
+
+    @classmethod
+    def of_json(cls, entry: object) -> NoiseLine:
+        """What a line says; Refused if it says something else."""
+        if not isinstance(entry, dict) or sorted(entry) != sorted(FIELDS):
+            raise Refused(f"noise: expected {', '.join(FIELDS)}")
+        numbers = {
+            name: None if entry[name] is None else rational(entry[name], f"noise: {name}")
+            for name in ("epsilon", "delta", "rho")
+        }
+        try:
+            return cls.checked({**entry, **numbers})
+        except (TypeError, ValueError) as error:
+            raise Refused(str(error)) from None
+
+    def to_dict(self) -> Document:
+        """As a line has it."""
+        numbers = {name: getattr(self, name) for name in ("epsilon", "delta", "rho")}
+        return {
+            **{name: None if number is None else json_rational(number) for name, number in numbers.items()},
+            "mechanism": self.mechanism,
+            "neighbours": self.neighbours,
+            "rows_per_person": self.rows_per_person,
+        }
+
+    @property
+    def text(self) -> str:
+        """What it costs, for people."""
+        named = (("epsilon", self.epsilon), ("delta", self.delta or None), ("rho", self.rho))
+        return printable(", ".join(f"{name} {fraction_text(one)}" for name, one in named if one is not None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What releases with noise cost together, against one kind of neighbours.
+
+    Attributes
+    ----------
+    neighbours : {"add-remove", "replace"}
+    rows_per_person : int
+        So many rows a person has at most, in each table that a release was made of.
+    releases : int
+    epsilon, delta : Fraction or None
+        Their sums, exact, where all were asked for by epsilon: releases together are
+        (epsilon, delta)-differentially private. None where one was asked for by rho alone.
+    rho : Fraction or None
+        The exact sum of rho, where noise without one counts with epsilon^2 / 2: releases together have
+        zero-concentrated privacy rho. None where that is not implied.
+    """
+
+    neighbours: str
+    rows_per_person: int
+    releases: int
+    epsilon: Fraction | None
+    delta: Fraction | None
+    rho: Fraction | None
+
+    @property
+    def text(self) -> str:
+        """For people, in one line."""
+        parts = []
+        if self.epsilon is not None:
+            parts.append(f"epsilon {fraction_text(self.epsilon)}")
+            parts.append(f"delta {fraction_text(self.delta or Fraction(0))}")
+        if self.rho is not None:
+            parts.append(f"rho {fraction_text(self.rho)}")
+        what = "1 release" if self.releases == 1 else f"{self.releases:,} releases"
+        rows = "one row" if self.rows_per_person == 1 else f"{self.rows_per_person:,} rows"
+        whose = "one more or less" if self.neighbours == "add-remove" else "another one"
+        return f"{what} with noise, for {whose} with {rows}: {', '.join(parts) or 'no sum'}"
+
+    def to_dict(self) -> Document:
+        """Plain values: rationals as text."""
+        return {
+            "neighbours": self.neighbours,
+            "rows_per_person": self.rows_per_person,
+            "releases": self.releases,
+            **{
+                name: None if getattr(self, name) is None else json_rational(getattr(self, name))
+                for name in ("epsilon", "delta", "rho")
+            },
+        }
+
+
+def spent(noises: Iterable[NoiseLine]) -> tuple[Spent, ...]:
+    """The sums over releases, those for different neighbours apart: they do not add up.
+
+    Examples
+    --------
+    >>> one = NoiseLine(mechanism="discrete laplace", epsilon=Fraction(1, 3), delta=Fraction(0), rho=None,
+    ...                 neighbours="add-remove", rows_per_person=1)
+    >>> total, = spent([one, one])
+    >>> total.epsilon, total.rho
+    (Fraction(2, 3), Fraction(1, 9))
+    """
+    groups: dict[tuple[str, int], list[NoiseLine]] = {}
+    for noise in noises:
+        groups.setdefault((noise.neighbours, noise.rows_per_person), []).append(noise)
+    return tuple(
+        Spent(
+            neighbours=neighbours,
+            rows_per_person=rows,
+            releases=len(group),
+            epsilon=_sum([noise.epsilon for noise in group]),
+            delta=None if any(noise.epsilon is None for noise in group) else _sum([n.delta for n in group]),
+            rho=_sum([_rho(noise) for noise in group]),
+        )
+        for (neighbours, rows), group in sorted(groups.items())
+    )
+
+
+def _sum(numbers: list[Fraction | None]) -> Fraction | None:
+    present = [number for number in numbers if number is not None]
+    return sum(present, Fraction(0)) if len(present) == len(numbers) else None
+
+
+def _rho(noise: NoiseLine) -> Fraction | None:
+    """Pure epsilon-differential privacy has rho = epsilon^2 / 2 (Bun and Steinke 2016, proposition 1.4)."""
+    if noise.rho is not None:
+        return noise.rho
+    return noise.epsilon**2 / 2 if noise.epsilon is not None and not noise.delta else None
+
+
+def fraction_text(number: Fraction) -> str:
+    """A rational for people: whole, or as a quotient."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 200:
+        return f"about {float(number):.6g}"
+    return number_text(number.numerator) if number.denominator == 1 else str(number)
