@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Bools, Counts, Floats
-from nbcfast.attack.inversion import BLOCK, CONVINCED, Guesses, Inversion, Allowance, errors_of
+from nbcfast.attack.inversion import BLOCK, CONVINCED, Allowance, Guesses, Inversion, errors_of
 from nbcfast.views import Viewset
 from nbcfast.views.integers import logarithms
 

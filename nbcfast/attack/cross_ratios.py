@@ -19,9 +19,9 @@ from nbcfast.attack.inversion import (
     BLOCK,
     CONVINCED,
     NOTHING,
+    Allowance,
     Guesses,
     Inversion,
-    Allowance,
     errors_of,
 )
 from nbcfast.views import Viewset

@@ -19,7 +19,7 @@ import numpy as np
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.column_attack import column_attack
 from nbcfast.attack.cross_ratios import cross_ratio_attack
-from nbcfast.attack.inversion import Guesses, Inversion, Allowance
+from nbcfast.attack.inversion import Allowance, Guesses, Inversion
 from nbcfast.attack.queries import check_kinds, viewset
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset, count

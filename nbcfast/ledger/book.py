@@ -17,7 +17,6 @@ from nbcfast.canonical.boxes.types import AnyBox
 from nbcfast.canonical.leak import most_told
 from nbcfast.ledger.answers_digest import answers_digest
 from nbcfast.ledger.joint_trace import EarlierCounts, JointTrace, TableRows, joint_trace
-from nbcfast.ledger.ledger_report import LedgerReport
 from nbcfast.ledger.ledger_lines import (
     SHA256,
     LedgerError,
@@ -29,6 +28,7 @@ from nbcfast.ledger.ledger_lines import (
     parsed,
     release_text,
 )
+from nbcfast.ledger.ledger_report import LedgerReport
 from nbcfast.ledger.locked_file import LockedFile
 from nbcfast.ledger.sign_theorem import moved, sign_shown
 from nbcfast.ledger.spent import AnyNoise, NoiseLine, spent
