@@ -163,9 +163,7 @@ class Window:
             raise ValueError(f"late must be 'refuse' or 'report', got {late!r}")
         self._weights, self._late = weights, late
         self._ahead = n_blocks if ahead is None else whole(ahead, "ahead", 1)
-        self._counts = DeclaredCounts(
-            declared(domains), class_name, attributes, weighted=weights is not None
-        )
+        self._counts = DeclaredCounts(declared(domains), class_name, attributes, weighted=weights is not None)
         if weights is not None and weights in (*self._counts.names, by):
             raise ValueError(f"weights: {weights!r} is the class, an attribute or the column of `by` as well")
         none = self._counts.none()

@@ -153,7 +153,7 @@ def verify(
         elif not isinstance(document, ReleaseDocument):
             return _table(document, where, against, results, ignored, offered)
         else:
-            sound, release = _sound(document), release_of(document, where)
+            alone, release = _alone(document), release_of(document, where)
     except ValueError as error:  # a Refused is one
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
@@ -169,10 +169,12 @@ def verify(
             results += judge_menu(document, offered)
         checked = _verification(document, where, results, strata, ignored, found.classifier)
         return replace(checked, each=found.each)
-    results += sound
+    results += alone.sound
     classifier = None
-    if all(holds for _, holds, _ in sound):  # what is beside the file changes nothing of it
-        of_counts, classifier = _of_counts(document, release, against, tuples, class_name, progress)
+    if alone.is_sound:  # what is beside the file changes nothing of it
+        of_counts, classifier = _of_counts(
+            document, release, alone.advice, against, tuples, class_name, progress
+        )
         results += of_counts
     if offered is not None:
         results += judge_menu(document, offered)
@@ -224,13 +226,32 @@ def _menu(menu: Mapping[str, object] | str | os.PathLike[str]) -> Resolved:
     return resolved(dict(menu), small_text)
 
 
-def _sound(document: ReleaseDocument) -> Judged:
-    """The checks that counts are those of some table; without, others make no sense."""
+class OfDocument(NamedTuple):
+    """What a document says by itself, before a release is made of it.
+
+    Attributes
+    ----------
+    sound : list of (name, holds, text)
+        The checks that counts are those of some table; without, others make no sense.
+    advice : list of (name, holds, text)
+        What is said of the choice of the domain, as far as points and numbers of the document tell.
+    """
+
+    sound: Judged
+    advice: Judged
+
+    @property
+    def is_sound(self) -> bool:
+        return all(holds for _, holds, _ in self.sound)
+
+
+def _alone(document: ReleaseDocument) -> OfDocument:
     zero, off = unpositive(document), unrealistic(document)
-    return [
+    sound: Judged = [
         ("positive", zero is None, zero or "no count is 0"),
         ("realistic", off is None, off or "for every attribute they add up to the class counts"),
     ]
+    return OfDocument(sound, judge_advice(document))
 
 
 class OfStrata(NamedTuple):
@@ -249,20 +270,25 @@ def _strata(
     progress: Progress | None,
 ) -> OfStrata:
     """The checks of a list of releases: each alone, and the list as a whole."""
-    each = [_sound(own) for own in document.releases]
+    alone = [_alone(own) for own in document.releases]
+    each = [of_document.sound for of_document in alone]
     classifiers: list[str] = []
     fault = None
-    if all(holds for results in each for _, holds, _ in results):
+    if all(of_document.is_sound for of_document in alone):
         strata: dict[Value, Table] = {}
         if against is not None:
             try:
                 strata = stratified(made, against)
             except ValueError as error:
                 fault = f"these are not the rows of the release: {error}"
-        for results, own, (value, release) in zip(each, document.releases, made.strata.items(), strict=True):
+        for of_document, own, (value, release) in zip(
+            alone, document.releases, made.strata.items(), strict=True
+        ):
             rows = strata.get(value)
-            of_counts, classifier = _of_counts(own, release, rows, None, class_name, progress)
-            results += of_counts
+            of_counts, classifier = _of_counts(
+                own, release, of_document.advice, rows, None, class_name, progress
+            )
+            of_document.sound.extend(of_counts)
             classifiers += [] if classifier is None else [classifier]
     together = judge_list(document) + checks_of_strata(document.labels, each)
     if fault is not None:
@@ -280,13 +306,14 @@ def _strata(
 def _of_counts(
     document: ReleaseDocument,
     release: Release,
+    advice: Judged,
     against: Viewset | Table | None,
     tuples: Table | None,
     class_name: str | None,
     progress: Progress | None,
 ) -> tuple[Judged, str | None]:
     """The checks of counts that some table has, and a line of what was found of the private classifier."""
-    results, classifier = [_amplified(document, release), *_advised(document, release)], None
+    results, classifier = [_amplified(document, release), *_advised(document, release, advice)], None
     if document.prior is not None and document.r is not None:
         results.append(_close(document, release, tuple(document.prior), document.r))
     private, table, fault = None, None, ""
@@ -333,11 +360,11 @@ def _verification(
     )
 
 
-def _advised(document: ReleaseDocument, release: Release) -> Judged:
+def _advised(document: ReleaseDocument, release: Release, advice: Judged) -> Judged:
     """The check of what is said of the choice of the domain; bits a weight are those of the answers."""
-    results, made = judge_advice(document), release.certificate.canonical
-    if made is None or not results or results[0][1] is False:
-        return results
+    made = release.certificate.canonical
+    if made is None or not advice or advice[0][1] is False:
+        return advice
     return [(ADVICE_CHECK, *Answers(document, release, made).bits_kept())]
 
 
