@@ -57,7 +57,7 @@ def test_simulations_without_lies_are_the_plain_classifier():
 
 def test_figures_1_and_2(data):
     """Their shape, at the one split that is stated; each comparison fails once in 16,000 seeds of coins."""
-    experiment = pytest.importorskip("response_experiment", reason="needs the folder bench")
+    experiment = pytest.importorskip("studies.response_experiment", reason="needs the folder bench")
     FIGURES, REPETITIONS, THETAS = experiment.FIGURES, experiment.REPETITIONS, experiment.THETAS
     seen = []
     for figure in experiment.figures(data):

@@ -298,7 +298,7 @@ def test_all_suppressions_of_table_1(table):
 
 def test_crx_as_in_the_paper(data):
     """Section 5.1: Top4, 70 %."""
-    expanding = pytest.importorskip("expanding", reason="needs the benches")
+    expanding = pytest.importorskip("against.expanding", reason="needs the benches")
     expanding.complete.cache_clear()
     table = expanding.complete("crx")
     assert table.n_rows == 653
@@ -314,7 +314,7 @@ def test_crx_as_in_the_paper(data):
 @pytest.mark.parametrize("name", ["crx", "german"])
 def test_table_3(data, name):
     """How many inferences have a confidence above each level."""
-    expanding = pytest.importorskip("expanding", reason="needs the benches")
+    expanding = pytest.importorskip("against.expanding", reason="needs the benches")
     table = expanding.complete(name)
     found = [
         len(
