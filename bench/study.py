@@ -4,6 +4,7 @@ canonical   a canonical release beside the k-th root, on Adult
 evaluate    what is left of a classifier once it may be published, on Adult
 templates   what disclosure leaves of a classifier, on Adult, CRX and German credit
 response    what randomised answers still teach, on Adult and Breast Cancer
+privacy     every method beside the others, with noise and without: the table of docs/evaluation-privacy.md
 disk        Mondrian of a file larger than memory
 """
 
@@ -15,6 +16,7 @@ STUDIES = {
     "evaluate": "studies.evaluate",
     "templates": "studies.evaluate_templates",
     "response": "studies.response_experiment",
+    "privacy": "studies.evaluate_privacy",
     "disk": "studies.disk_partition",
 }
 

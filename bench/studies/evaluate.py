@@ -22,9 +22,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from shared.boxes import of_boxes
 
 import nbcfast
-from nbcfast import Interval, Table, Viewset, closeness, safety, skyline
+from nbcfast import Table, Viewset, closeness, safety, skyline
 from nbcfast.views.quality import evaluate
 
 CLASS, RICH = "income", ">50K"
@@ -154,43 +155,9 @@ def mondrian(data: Halves) -> Iterator[Point]:
     for k in KS:
         partition = skyline.anonymize(data.train, data.views.attributes, CLASS, k=k)
         assert int(partition.groups.sizes.min()) >= k
-        views = of_boxes(data, partition)
+        views = of_boxes(data.train, data.views, CLASS, partition)
         assert views.is_realistic()
         yield measured(data, views, "k-anonymous", str(k), partition.n_groups)
-
-
-def of_boxes(data: Halves, partition: skyline.Partition) -> Viewset:
-    """The counts of a generalised table, times what makes all parts whole."""
-    classes = [data.train.domain(CLASS).index(label) for label in data.views.classes]
-    ids, labels = partition.group_ids, data.train.codes(CLASS)
-    assert ids is not None
-    people = np.zeros((partition.n_groups, len(classes)), np.int64)
-    np.add.at(people, (ids, [classes.index(code) for code in labels.tolist()]), 1)
-    inside = {}
-    for name in data.views.attributes:
-        domain = data.views.domain(name)
-        of_cell = np.array(
-            [[holds(cell.values, value) for value in domain] for cell in partition.cells[name]]
-        )
-        inside[name] = of_cell, partition.boxes.codes(name)
-    whole = math.lcm(*(int(n) for of_cell, _ in inside.values() for n in of_cell.sum(axis=1)))
-    counts = {}
-    for name, (of_cell, boxes) in inside.items():
-        of_boxes = np.zeros((len(of_cell), len(classes)), np.int64)
-        np.add.at(of_boxes, boxes, people)
-        parts = [whole // int(n) for n in of_cell.sum(axis=1)]
-        array = np.zeros((of_cell.shape[1], len(classes)), object)
-        for cell, row, part in zip(of_cell, of_boxes.tolist(), parts, strict=True):
-            array[cell] += np.array([number * part for number in row], object)
-        counts[name] = array
-    of_class = np.array([int(number) * whole for number in people.sum(axis=0)], object)
-    domains = {name: data.views.domain(name) for name in data.views.attributes}
-    return Viewset(of_class, counts, classes=data.views.classes, domains=domains)
-
-
-def holds(values: tuple[object, ...], value: object) -> bool:
-    """Whether a cell stands for a value: it lists it, or is an interval around it."""
-    return any(value in each if isinstance(each, Interval) else value == each for each in values)
 
 
 SERIES: tuple[Callable[[Halves], Iterator[Point]], ...] = (original, safety_transform, est, mondrian)
