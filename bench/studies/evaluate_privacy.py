@@ -13,6 +13,7 @@ Coins come from keys that are written down here, so that every figure can be mad
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import os
 import statistics
@@ -23,7 +24,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from shared.clock import machine
 from shared.public_sets import SETS, PublicSet
 from studies import published
@@ -178,7 +178,7 @@ def people_texts(data: PublicSet, lines: list[Line]) -> None:
 def odds_text(log_odds: float) -> str:
     """How far what is published moves the odds of two classes at most, for whoever knows all the rest."""
     odds = math.exp(log_odds)
-    return f"up to {odds:.3g} times" if odds < 1e4 else f"up to {odds:.0e} times"
+    return f"odds up to x {odds:.4g}" if odds < 1e4 else f"odds up to x {odds:.0e}"
 
 
 # The runs --------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def drawn(data: PublicSet, ruler: Ruler, epsilons: Iterable[str], runs: int) -> 
         noisy.numbers = rounded.numbers = odds_text(2 * number)
         told.numbers = odds_text(number / (n + 1))
         for line in (noisy, rounded, told):
-            line.answers = "drawn"
+            line.answers = "coins"
         yield from (noisy, rounded, told)
 
 
@@ -251,8 +251,8 @@ HEADS = (
     "found",
     "near",
     "membership AUC",
-    "class exchanged: no answer changes",
-    "no number changes",
+    "flip: answers",
+    "flip: numbers",
 )
 
 
@@ -320,58 +320,21 @@ def summary(results: list[Measured]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def curves(results: list[Measured], name: str = "accuracy") -> dict[str, dict[str, list[float]]]:
-    """What the pictures of the page are drawn from: set -> series -> means (and deviations) by epsilon."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for result in results:
-        of_set = found[result.data.name] = {}
-        for line in result.lines:
-            if line.series in (published.NOISY, published.RANDOMISED):
-                of_set.setdefault(line.series, []).append(round(line.mean(name), 4))
-                of_set.setdefault(f"{line.series}, ±", []).append(round(line.deviation(name) or 0, 4))
-            elif line.series == published.EXACT:
-                of_set["exact"] = [round(line.mean(name), 4)]
-        of_set["larger class"] = [round(result.data.majority, 4)]
-    return found
+def section(found: Measured) -> str:
+    return f"## {found.data.name}\n\n{about(found)}\n\n{table(found)}\n"
 
 
-def draw(results: list[Measured], path: Path) -> None:
-    """Accuracy and counts found against epsilon, a column for each set."""
+def draw(text: str, path: Path) -> None:
+    """The pictures of the page, of what was printed: accuracy, and beside the file what is given away."""
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure_, axes = pyplot.subplots(
-        2, len(results), figsize=(3.4 * len(results), 6.4), layout="constrained", squeeze=False
-    )
-    for (above, below), result in zip(axes.T, results, strict=True):
-        of_name = {line.series: line for line in result.lines}
-        above.set_title(result.data.name)
-        above.axhline(of_name[published.EXACT].mean("accuracy"), color="C0", ls="--", label="exact")
-        above.axhline(result.data.majority, color="black", ls=":", label="the larger class")
-        below.axhline(result.null_found / result.cells, color="black", ls=":", label="totals alone")
-        for series, colour in ((published.EXACT, "C0"), (published.CANONICAL, "C4")):
-            share = of_name[series].mean("found") / result.cells
-            below.axhline(share, color=colour, ls="--", label=series)
-        for series, colour in ((published.NOISY, "C1"), (published.RANDOMISED, "C2")):
-            lines = [line for line in result.lines if line.series == series]
-            at = [float(line.parameter.split()[1]) for line in lines]
-            for axis, name, whole in ((above, "accuracy", 1), (below, "found", result.cells)):
-                means = np.array([line.mean(name) for line in lines]) / whole
-                errors = np.array([line.deviation(name) or 0 for line in lines]) / whole
-                axis.plot(at, means, marker=".", color=colour, label=series)
-                axis.fill_between(at, means - errors, means + errors, color=colour, alpha=0.2, lw=0)
-        for axis in (above, below):
-            axis.set_xscale("log")
-            axis.set_xlabel("epsilon")
-        below.set_ylim(-0.03, 1.03)
-    axes[0, 0].set_ylabel("accuracy")
-    axes[1, 0].set_ylabel("share of counts found")
-    axes[0, 0].legend(fontsize=8)
-    axes[1, 0].legend(fontsize=8)
-    figure_.savefig(path, dpi=150)
-    pyplot.close(figure_)
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+    privacy_page = importlib.import_module("privacy_page")
+    sets = privacy_page.measured_sets(text)
+    with mpl.rc_context({"figure.constrained_layout.use": True}):
+        privacy_page.draw_accuracy(sets).savefig(path, dpi=160)
+        privacy_page.draw_given_away(sets).savefig(path.with_stem(f"{path.stem}-given-away"), dpi=160)
 
 
 def main() -> int:
@@ -379,7 +342,7 @@ def main() -> int:
     parser.add_argument("--sets", default=",".join(SETS), help="by default %(default)s")
     parser.add_argument("--epsilons", default=",".join(EPSILONS), help="by default %(default)s")
     parser.add_argument("--runs", type=int, default=RUNS, help="throws of coins, by default %(default)s")
-    parser.add_argument("--plot", type=Path, help="a file for the plot")
+    parser.add_argument("--plot", type=Path, help="a file for the first picture; the second stands beside it")
     options = parser.parse_args()
     folder = os.environ.get("NBCFAST_DATA")
     if not folder:
@@ -395,11 +358,10 @@ def main() -> int:
         found = measure(SETS[name](Path(folder)), epsilons, options.runs)
         results.append(found)
         print(f"{name}: {found.seconds:.0f} s", file=sys.stderr)
-        print(f"## {found.data.name}\n\n{about(found)}\n\n{table(found)}\n", flush=True)
+        print(section(found), flush=True)
     print(f"## Accuracy\n\n{summary(results)}\n")
-    print(f"ACCURACY = {curves(results)}")
     if options.plot is not None:
-        draw(results, options.plot)
+        draw("\n".join(map(section, results)), options.plot)
         print(f"plot: {options.plot}", file=sys.stderr)
     return 0
 
