@@ -50,10 +50,10 @@ def rewritten(page, measured):
 
     def replaced(match):
         title = match[2]
-        return f"{match[1]} {title}\n{parts[title]}" if title in parts else match[0]
+        return f"{match[1]} {title}\n\n{parts[title].strip()}\n\n" if title in parts else match[0]
 
     whole = re.sub(r"^(#+) (.+)\n(?:(?!#+ ).*\n?)*", replaced, page, flags=re.MULTILINE)
-    return re.sub(r"\n{3,}", "\n\n", whole).rstrip("\n") + "\n"
+    return whole.rstrip("\n") + "\n"
 
 
 def table(section):

@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,9 +177,13 @@ def people_texts(data: PublicSet, lines: list[Line]) -> None:
 
 
 def odds_text(log_odds: float) -> str:
-    """How far what is published moves the odds of two classes at most, for whoever knows all the rest."""
-    odds = math.exp(log_odds)
-    return f"odds up to x {odds:.4g}" if odds < 1e4 else f"odds up to x {odds:.0e}"
+    """How far what is published moves the odds of two classes at most, for whoever knows all the rest.
+
+    Rounded up, to four digits or, of what bounds nobody, to one.
+    """
+    digits = 4 if log_odds < math.log(1e4) else 1
+    odds = Decimal(math.exp(log_odds)).normalize(Context(digits, ROUND_CEILING))
+    return f"odds up to x {odds:f}" if digits == 4 else f"odds up to x {odds:.0e}"
 
 
 # The runs --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from shared.public_sets import PublicSet
 
 import nbcfast
 from nbcfast import Table, Viewset, canonical, closeness, dp, response, skyline
-from nbcfast._response import Coins
+from nbcfast._coins import Coins
 from nbcfast._rounding.apportion import apportioned
 from nbcfast.published.release import Release
 

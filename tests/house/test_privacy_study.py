@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from pathlib import Path
 
@@ -22,6 +23,9 @@ study = import_module("studies.evaluate_privacy")
 published = import_module("studies.published")
 public_sets = import_module("shared.public_sets")
 of_boxes = import_module("shared.boxes").of_boxes
+spec = spec_from_file_location("privacy_page", TOP / "tools" / "privacy_page.py")
+privacy_page = module_from_spec(spec)
+spec.loader.exec_module(privacy_page)
 
 SEED = 7
 JOBS, SEXES = ["clerk", "cook", "nurse"], ["f", "m"]
@@ -135,13 +139,13 @@ def test_texts_of_the_table():
     assert study.spread(line, "accuracy") == "0.6000 ± 0.1414"
     line.runs.append(run._replace(log_loss=float("inf")))
     assert study.spread(line, "log_loss") == "∞"
-    alone = study.Line(published.NOISY_CANONICAL, "epsilon 1", [run], "drawn", "up to 7.39 times")
+    alone = study.Line(published.NOISY_CANONICAL, "epsilon 1", [run], "drawn", "odds up to x 7.389")
     assert study.cells(alone)[2:6] == ["as DP", "as DP", "0.2500 (one run)", "3"]
     assert study.share_text(15, 30_000, True) == "0.9995 (15 show)"
     assert study.share_text(0, 30_000, True) == "1.0000"
     assert study.share_text(240, 240, False) == "0 of 240"
-    assert study.odds_text(2) == "up to 7.39 times"
-    assert study.odds_text(20) == "up to 5e+08 times"
+    assert study.odds_text(2) == "odds up to x 7.39"
+    assert study.odds_text(20) == "odds up to x 5e+8"
 
 
 def test_every_method_is_measured(few):
@@ -172,8 +176,54 @@ def test_every_method_is_measured(few):
 
 def test_a_study_draws(few, tmp_path):
     pytest.importorskip("matplotlib")
-    study.draw([study.measure(few, epsilons=("1", "10"), runs=2)], tmp_path / "p.png")
-    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    text = study.section(study.measure(few, epsilons=("1", "10"), runs=2))
+    study.draw(text, tmp_path / "p.png")
+    for name in ("p.png", "p-given-away.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_page_gets_what_was_measured():
+    page = "# Page\n\nWords.\n\n## Tables\n\n### Few\n\nOld.\n\n### Other\n\nKept.\n"
+    new = privacy_page.rewritten(page, "## Few\n\nNew.\n\n| a |\n| --- |\n| 1 |\n\n")
+    assert new == page.replace("Old.", "New.\n\n| a |\n| --- |\n| 1 |")
+    assert privacy_page.rewritten(new, "## Few\n\nOld.\n") == page
+    with pytest.raises(ValueError, match=r"expected measured sections that the page has, got \['None'\]"):
+        privacy_page.rewritten(page, "## None\n\nNew.\n")
+    with pytest.raises(ValueError, match="got none"):
+        privacy_page.rewritten(page, "no headings")
+
+
+def test_pictures_are_drawn_from_what_a_table_says(few):
+    measured = study.measure(few, epsilons=("1", "10"), runs=2)
+    (found,) = privacy_page.measured_sets(study.section(measured))
+    assert (found.name, found.cells, found.null) == ("few", measured.cells, measured.null_found)
+    assert found.larger == pytest.approx(few.majority, abs=1e-4)
+    for line in measured.lines:
+        for column, name in (("accuracy", "accuracy"), ("found", "found"), ("log-loss", "log_loss")):
+            shown = found.value(line.series, line.parameter, column)
+            assert shown == pytest.approx(line.mean(name), abs=0.051 if name == "found" else 1e-4)
+    assert privacy_page.number("0.8 ± 0.1") == (0.8, 0.1)
+    assert privacy_page.number("∞") == (float("inf"), 0)
+    assert np.isnan(privacy_page.number("as DP")[0])
+    assert np.isnan(found.value("k-anonymous", "k 1000", "found"))
+
+
+def test_the_page_has_every_line_of_the_study():
+    text = PAGE.read_text(encoding="utf-8")
+    sets = privacy_page.measured_sets(text)
+    assert len(sets) == len(public_sets.SETS)
+    coins = (published.NOISY, published.NOISY_CANONICAL, published.RANDOMISED)
+    for found in sets:
+        assert tuple(found.places) == study.HEADS
+        for series in coins:
+            assert list(found.values(series, "found")) == [f"epsilon {each}" for each in published.EPSILONS]
+        assert list(found.values(published.BOXES, "found")) == [f"k {k}" for k in published.KS]
+        assert found.value(published.EXACT, "", "found") == found.cells
+    head, larger, *rows_of_sets = privacy_page.table(privacy_page.sections(text)["Accuracy"])
+    assert head[1:] == [found.name for found in sets]
+    assert [float(cell) for cell in larger[1:]] == [found.larger for found in sets]
+    exact = next(row for row in rows_of_sets if row[0] == published.EXACT)
+    assert [float(cell) for cell in exact[1:]] == [found.value("exact", "", "accuracy") for found in sets]
 
 
 def test_sets_are_split_over_declared_domains(data):
