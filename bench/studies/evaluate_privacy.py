@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ from nbcfast import Viewset, attack, canonical
 from nbcfast.canonical.leakage import Leak
 from nbcfast.canonical.leave_one_out import rows_of, sample_of
 from nbcfast.published.release import Release
+from nbcfast.views.noise import FEW_ATTRIBUTES
 from nbcfast.views.quality import evaluate
 
 RUNS = 10
@@ -186,6 +188,12 @@ def odds_text(log_odds: float) -> str:
     return f"odds up to x {odds:f}" if digits == 4 else f"odds up to x {odds:.0e}"
 
 
+def exception_text(delta: Fraction, epsilon: float) -> str:
+    """But for which chance, of two steps that are (epsilon, delta)-private each; nothing where delta is 0."""
+    chance = float(delta) * (1 + math.exp(epsilon))
+    return f" but for {Decimal(chance).normalize(Context(1, ROUND_CEILING)):.0e}" if delta else ""
+
+
 # The runs --------------------------------------------------------------------------------------------------
 
 
@@ -204,7 +212,7 @@ def drawn(data: PublicSet, ruler: Ruler, epsilons: Iterable[str], runs: int) -> 
     for epsilon in epsilons:
         parameter, number = f"epsilon {epsilon}", float(epsilon)
         noisy, rounded = Line(published.NOISY, parameter), Line(published.NOISY_CANONICAL, parameter)
-        told = Line(published.RANDOMISED, parameter)
+        gaussian, told = Line(published.GAUSSIAN, parameter), Line(published.RANDOMISED, parameter)
         canonical_runs = published.runs_of_canonical(data, runs)
         for run in range(runs):
             counts = published.noisy(data, epsilon, run)
@@ -213,14 +221,19 @@ def drawn(data: PublicSet, ruler: Ruler, epsilons: Iterable[str], runs: int) -> 
                 release = published.noisy_canonical(counts)
                 rounded.runs.append(ruler.worth(Published(rounded.series, parameter, release)))
                 assert rounded.runs[-1].accuracy == noisy.runs[-1].accuracy
+            if n >= FEW_ATTRIBUTES:
+                other = published.with_delta(data, epsilon, run)
+                gaussian.runs.append(ruler.worth(Published(gaussian.series, parameter, other)))
+                gaussian.numbers = odds_text(2 * number) + exception_text(other.noise.delta, number)
             answers = published.randomised(data, epsilon, run)
             told.runs.append(ruler.worth(Published(told.series, parameter, answers)))
         # Another class is one row less and one more; what is randomised is the class alone.
         noisy.numbers = rounded.numbers = odds_text(2 * number)
         told.numbers = odds_text(number / (n + 1))
-        for line in (noisy, rounded, told):
+        for line in (noisy, gaussian, rounded, told):
             line.answers = "coins"
-        yield from (noisy, rounded, told)
+            if line.runs:
+                yield line
 
 
 def measure(data: PublicSet, epsilons: Iterable[str] = EPSILONS, runs: int = RUNS) -> Measured:

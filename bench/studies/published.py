@@ -34,7 +34,8 @@ LARGE = 10**10  # tuples, beyond which the weights of a canonical release take s
 EXACT, SMOOTHED = "exact", "exact, smoothed"
 CANONICAL, CANONICAL_SMOOTHED = "canonical", "canonical, smoothed"
 ROOTS, EST = "SafetyTransform", "EST"
-NOISY, NOISY_CANONICAL = "DP", "DP then canonical"
+NOISY, GAUSSIAN, NOISY_CANONICAL = "DP", "DP, delta 1e-6", "DP then canonical"
+DELTA = "1e-6"
 RANDOMISED, BOXES = "randomised response", "k-anonymous"
 
 
@@ -127,8 +128,14 @@ def relabelled(counts: Viewset, like: Viewset) -> Viewset:
 
 
 def noisy(data: PublicSet, epsilon: str, run: int) -> Viewset:
-    """Differentially private counts; add or remove a person."""
+    """Differentially private counts, by Laplace noise; add or remove a person."""
     return dp.counts(data.views, epsilon=epsilon, coins=Coins(key("dp", data.name, epsilon, run)))
+
+
+def with_delta(data: PublicSet, epsilon: str, run: int) -> Viewset:
+    """The same by Gaussian noise, which has a delta, or by Laplace noise where that varies less."""
+    coins = Coins(key("dp", data.name, epsilon, DELTA, run))
+    return dp.counts(data.views, epsilon=epsilon, delta=DELTA, coins=coins)
 
 
 def noisy_canonical(counts: Viewset) -> Release:

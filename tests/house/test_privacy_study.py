@@ -22,7 +22,7 @@ if not (TOP / "bench" / "studies").is_dir():
 study = import_module("studies.evaluate_privacy")
 published = import_module("studies.published")
 public_sets = import_module("shared.public_sets")
-of_boxes = import_module("shared.boxes").of_boxes
+of_boxes, halves_of = import_module("shared.boxes").of_boxes, public_sets.halves
 spec = spec_from_file_location("privacy_page", TOP / "tools" / "privacy_page.py")
 privacy_page = module_from_spec(spec)
 spec.loader.exec_module(privacy_page)
@@ -45,7 +45,7 @@ def few_people():
             rng.integers(0, 3, 90), rng.integers(0, 2, 90), rng.integers(0, 4, 90), strict=True
         )
     ]
-    parts = [table_of(people).take(places) for places in public_sets.halves(90)]
+    parts = [table_of(people).take(places) for places in halves_of(90)]
     return public_sets.with_domains(
         "few", "ill", ("yes", "no"), public_sets.declared({"job": JOBS, "sex": SEXES}), *parts
     )
@@ -103,11 +103,30 @@ def test_answers_without_lies_are_the_counts(few):
 
 
 def test_coins_are_the_same_for_the_same_names(few):
-    for drawn in (published.noisy, published.randomised):
+    for drawn in (published.noisy, published.with_delta, published.randomised):
         assert drawn(few, "1", 0) == drawn(few, "1", 0)
         assert drawn(few, "1", 0) != drawn(few, "1", 1)
         assert drawn(few, "1", 0) != drawn(few, "3", 0)
     assert published.noisy(few, "0.3", 0).noise.epsilon == Fraction(3, 10)
+
+
+def test_gaussian_noise_is_beside_laplace_of_many_attributes():
+    """Ten columns of which the class is a copy of the first."""
+    rng = np.random.default_rng(1)
+    columns = {f"a{i}": rng.integers(0, 2, 60).tolist() for i in range(10)}
+    table = Table({**columns, "c": columns["a0"]})
+    domains = public_sets.declared({name: [0, 1] for name in columns})
+    wide = public_sets.with_domains(
+        "wide", "c", (0, 1), domains, *[table.take(places) for places in halves_of(60)]
+    )
+    assert published.with_delta(wide, "1", 0).noise.mechanism == "discrete gaussian"
+    found = [
+        line for line in study.drawn(wide, study.Ruler(wide), ["1"], 2) if line.series == published.GAUSSIAN
+    ]
+    assert [(line.parameter, len(line.runs), line.numbers) for line in found] == [
+        ("epsilon 1", 2, "odds up to x 7.39 but for 4e-6")
+    ]
+    assert study.exception_text(Fraction(0), 1.0) == ""
 
 
 def test_shares_become_integers_in_their_proportions():
@@ -156,7 +175,7 @@ def test_every_method_is_measured(few):
     for line in found.lines:
         of_name.setdefault(line.series, []).append(line)
         assert all(study.cells(line)[2:]), line
-    assert len(of_name) == 10
+    assert len(of_name) == 10  # all but Gaussian noise, which is for more attributes
     (exact,), (same,) = of_name[published.EXACT], of_name[published.CANONICAL]
     truth = [row[0] for row in rows(few.test, ["ill"])]
     right = few.views.predict(few.test) == np.array(truth)
@@ -217,6 +236,8 @@ def test_the_page_has_every_line_of_the_study():
         assert tuple(found.places) == study.HEADS
         for series in coins:
             assert list(found.values(series, "found")) == [f"epsilon {each}" for each in published.EPSILONS]
+        noise = {row[0] for row in found.rows} & {published.GAUSSIAN}
+        assert bool(noise) == (found.name in ("Adult, ten attributes", "German credit", "CRX"))
         assert list(found.values(published.BOXES, "found")) == [f"k {k}" for k in published.KS]
         assert found.value(published.EXACT, "", "found") == found.cells
     head, larger, *rows_of_sets = privacy_page.table(privacy_page.sections(text)["Accuracy"])
