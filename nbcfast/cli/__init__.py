@@ -5,7 +5,8 @@ of options (for the argument that a message begins with), and has `Options` for 
 `reading`, `declaring` and `parsing` take in, `printing` and `bars` give out; `targets` says what may be
 written, `writings` what was. Parts of what verbs print are in `adversaries`, `against`, `leak_tables`,
 `publish_screens`, `noise_screens`, `strata_screens`, `advice_screens` and `schemes_asked`; `limits_asked` has
-the options of limits, and `asked_again` the commands that are printed to be typed next.
+the options of limits, and `asked_again` the commands that are printed to be typed next. `publish_noisy` is
+`publish` with noise, and `publish_outputs` what both have.
 
 This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.
 """

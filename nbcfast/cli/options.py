@@ -34,6 +34,7 @@ def run(arguments: list[str]) -> int:
         "verify_verb",
         "advise_verb",
         "publish_verb",
+        "ledger_verbs",
         "attack_verb",
         "closeness_verb",
         "skyline_verbs",

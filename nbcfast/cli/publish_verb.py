@@ -1,16 +1,15 @@
 """The verb `publish`: a classifier that is safe, and decides as the private one does."""
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypedDict, Unpack
+from typing import Unpack
 
 import click
+from rich.text import Text
 
-from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.untyped import Document
 from nbcfast._reading.endings import WRITTEN
 from nbcfast._wire.messages import printable
 from nbcfast.canonical import Limits
@@ -19,53 +18,35 @@ from nbcfast.canonical.publish import undeclared
 from nbcfast.cli.advice_screens import no_domain
 from nbcfast.cli.asked_again import accepting, advised, leaving_out, mended_by_leaving_out
 from nbcfast.cli.bars import progress
-from nbcfast.cli.declaring import Declaring, declares
+from nbcfast.cli.declaring import declares
 from nbcfast.cli.limits_asked import with_limits
 from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.noise_screens import show_noisy, show_owners, with_noise
+from nbcfast.cli.noise_screens import with_noise
 from nbcfast.cli.options import Whole, reads_table, verbs
 from nbcfast.cli.parsing import names_in, rows_of
-from nbcfast.cli.printing import readable, same_line
+from nbcfast.cli.printing import show
+from nbcfast.cli.publish_noisy import publish_noisy
+from nbcfast.cli.publish_outputs import Asked, Outputs, already_written, tell, written
 from nbcfast.cli.publish_screens import Refusal, show_publication
-from nbcfast.cli.reading import Reading
 from nbcfast.cli.strata_screens import show_strata
-from nbcfast.cli.targets import REPLACES, check_targets
-from nbcfast.cli.writings import forget, note
+from nbcfast.cli.targets import REPLACES, check_targets, keep_apart
+from nbcfast.cli.writings import note
+from nbcfast.ledger import LedgerPolicy, LedgerReport, WindowLabels
 from nbcfast.published.release import Release
+from nbcfast.publishing.entering import LedgerAsked, LedgerEntry, expect_outside
 from nbcfast.publishing.gate import GateFinding, naming
-from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
-from nbcfast.publishing.noisy_prepared import prepare_noisy
+from nbcfast.publishing.noise_asked import NoiseAsked
 from nbcfast.publishing.policy import Demand, demanded
 from nbcfast.publishing.prepared import Prepared, prepare
 from nbcfast.publishing.report import saved
 from nbcfast.publishing.strata_prepared import prepare_by
-from nbcfast.publishing.words import amount, label
+from nbcfast.publishing.words import label
 
-
-class Asked(TypedDict):
-    """The options that say what is published, and of what; the others say where it goes."""
-
-    file: Path
-    class_name: str
-    columns: str | None
-    reading: Reading
-    max_values: int
-    amplification: str | None
-    breach: tuple[str, str] | None
-    attacker: Attacker
-    method: Literal["canonical", "safetytransform"] | None
-    preserve: Preserve | None
-    declaring: Declaring
-    by: str | None
-    menu: Path | None
-    bits: int | None
-    alpha: str | None
-    listed: Path | None
-    intervals: bool
-    rows: str
-    allow_differences: bool
-    no_gauge: bool
-    holdout: Path | None
+NOTHING = 4  # what it leaves with where there is nothing to publish
+BESIDE_EARLIER = (
+    "What helps: more rows before the next release, windows that share no rows, or noise. The domain stays "
+    "that of the ledger."
+)
 
 
 @verbs.command()
@@ -168,6 +149,25 @@ class Asked(TypedDict):
     type=click.Path(path_type=Path),
     help="Other rows of the same population: measure whether those of the input can be told from them.",
 )
+@click.option(
+    "--ledger",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The releases of this table, JSON lines beside it and as private: what they give away together is "
+    "said, another domain is refused, and this release is entered.",
+)
+@click.option(
+    "--window",
+    metavar="LABEL|FIRST..LAST",
+    help="With --ledger: the label of the block of rows in FILE, or those of the first and last block.",
+)
+@click.option(
+    "--ledger-policy",
+    metavar="calendar|disjoint|new-rows=M",
+    multiple=True,
+    help="With --ledger: each window ends later; shares no block with another; at least M rows came. May be "
+    "repeated.",
+)
 @with_noise
 @with_limits
 @click.option(
@@ -199,7 +199,9 @@ def publish(
     then no limit on answers applies, and what comes from rows is refused.
 
     Leaves with 0 if the release is written, and with 1 if the demands cannot be met, or the answers give away
-    more than the limits allow: then nothing is written, and what shows is said, and what mends it.
+    more than the limits allow: then nothing is written, and what shows is said, and what mends it. With
+    --ledger it leaves with 4 if there is nothing to publish, as the last release has the same answers:
+    nothing is written.
     """
     demand = demand_of(asked)
     if dataset is not None and not dataset.name.lower().endswith(WRITTEN):
@@ -207,23 +209,22 @@ def publish(
     read = [asked["file"], asked["holdout"], asked["listed"], asked["menu"], *asked["declaring"].files]
     check_targets(read, overwrite, folder=out, files={"--dataset": dataset})
     outputs = Outputs(out, dataset, overwrite, as_json)
+    book = ledger_of(asked, read, out, dataset)
     if noise is not None:
-        return publish_noisy(demand, asked, noise, limits, accept_answers, outputs)
+        return publish_noisy(demand, asked, noise, limits, accept_answers, outputs, book)
     if asked["by"] is not None:
         return publish_strata(demand, asked, limits, accept_answers, outputs)
-    return publish_one(demand, asked, limits, accept_answers, outputs)
+    return publish_one(demand, asked, limits, accept_answers, outputs, book)
 
 
-class Outputs(NamedTuple):
-    """Where it goes, and how it is told."""
-
-    out: Path
-    dataset: Path | None
-    overwrite: bool
-    as_json: bool
-
-
-def publish_one(demand: Demand, asked: Asked, limits: Limits, accept_answers: bool, outputs: Outputs) -> int:
+def publish_one(
+    demand: Demand,
+    asked: Asked,
+    limits: Limits,
+    accept_answers: bool,
+    outputs: Outputs,
+    book: LedgerAsked | None,
+) -> int:
     """A classifier of exact counts; the exit code."""
     reading, out, as_json = asked["reading"], outputs.out, outputs.as_json
     try:
@@ -255,70 +256,80 @@ def publish_one(demand: Demand, asked: Asked, limits: Limits, accept_answers: bo
     except Infeasible as error:
         tell(error, not demand.allow_differences and isinstance(demand.rows, int))
         return 1
-    gate = prepared.gate(release)
-    if gate.shows and not accept_answers:
-        return refuse(prepared, gate.findings, out, as_json)
-    with progress("writing") as report:
-        files = saved(
-            release, out, dataset=outputs.dataset, overwrite=outputs.overwrite, progress=report, done=note
-        )
+    if book is None:
+        return publish_release(prepared, release, None, outputs)
+    with book.ledger:  # from the look at earlier releases until this one is entered nobody enters another
+        try:
+            entry = book.entry(prepared, release)
+        except Infeasible as error:
+            tell(error, False)
+            return 1
+        if entry.report.nothing_to_publish:
+            return tell_nothing(prepared, entry.report, out, as_json)
+        return publish_release(prepared, release, entry, outputs)
+
+
+def ledger_of(
+    asked: Asked, read: Sequence[Path | None], out: Path, dataset: Path | None
+) -> LedgerAsked | None:
+    """The ledger and what a release is to be in it; refused where it would be published or written over."""
+    window, words = asked["window"], asked["ledger_policy"]
+    try:
+        labels = None if window is None else WindowLabels.parsed(window)
+        policy = LedgerPolicy.parsed(words) if words else None
+    except ValueError as error:
+        raise ValueError(f"--{error}") from None
+    book = LedgerAsked.of(asked["ledger"], labels, policy, OPTIONS)
+    if book is not None:
+        path = book.ledger.path
+        expect_outside(path, out, dataset, ("--ledger", "--out", "--dataset"))
+        for source in read:
+            if source is not None:
+                keep_apart(source, [Path(path)], "--ledger")
+        if asked["by"] is not None:
+            raise ValueError("--ledger does not go with --by: the rows of each stratum are another table")
+    return book
+
+
+def publish_release(prepared: Prepared, release: Release, entry: LedgerEntry | None, outputs: Outputs) -> int:
+    """Judge a release and write it, if it may leave; the exit code."""
+    out, dataset, as_json = outputs.out, outputs.dataset, outputs.as_json
+    gate = prepared.gate(release).beside(entry, prepared.limits)
+    if gate.shows and not prepared.accepted:
+        helps = BESIDE_EARLIER if entry is not None and entry.report.releases else None
+        return refuse(prepared, gate.findings, out, as_json, helps)
+    files = (
+        written(release, outputs)
+        if entry is None
+        else entry.save(out, dataset, lambda: written(release, outputs))
+    )
     with already_written([file.path for file in files]):
-        publication = prepared.judged(release, gate, files)
+        publication = prepared.judged(release, gate, files, entry)
     if as_json:
         print(json.dumps(publication.to_dict(), indent=2))
     else:
-        unit = "rows" if reading.weights is None else "total weight"
-        show_publication(publication, out, unit, demand.intervals)
+        unit = "rows" if prepared.table.weights is None else "total weight"
+        show_publication(publication, out, unit, prepared.demand.intervals)
     return 0
 
 
-def publish_noisy(
-    demand: Demand, asked: Asked, noise: NoiseAsked, limits: Limits, accept_answers: bool, outputs: Outputs
-) -> int:
-    """A classifier of noisy counts; the exit code."""
-    reading = asked["reading"]
-    expect_alone([("menu", asked["menu"] is not None, REASONS["menu"])], OPTIONS)
-    prepared = prepare_noisy(
-        asked["file"],
-        asked["class_name"],
-        demand,
-        noise,
-        reading.caller,
-        domains=asked["declaring"].declared,
-        tuples=asked["listed"],
-        holdout=asked["holdout"],
-        columns=None if asked["columns"] is None else names_in(asked["columns"]),
-        weights=reading.weights,
-        delimiter=reading.delimiter,
-        texts=reading.texts,
-        max_values=asked["max_values"],
-        limits=None if limits == Limits() else limits,
-        accept_answers=accept_answers,
-    )
-    agreement = prepared.agreement()
-    if not outputs.as_json:
-        show_owners(prepared.of_noisy.table.n_rows, agreement)
-    try:
-        release = prepared.release()
-    except Infeasible as error:
-        tell(error, not demand.allow_differences and isinstance(demand.rows, int))
-        return 1
-    with progress("writing") as report:
-        files = saved(
-            release,
-            outputs.out,
-            dataset=outputs.dataset,
-            overwrite=outputs.overwrite,
-            progress=report,
-            done=note,
-        )
-    with already_written([file.path for file in files]):
-        publication = prepared.judged(release, agreement, files)
-    if outputs.as_json:
-        print(json.dumps(publication.to_dict(), indent=2))
+def tell_nothing(prepared: Prepared, report: LedgerReport, out: Path, as_json: bool) -> int:
+    """That the last release has these answers already; the exit code."""
+    what = f"{printable(str(prepared.source))}, {label(prepared.class_name)}"
+    verdict = f"NOTHING TO PUBLISH: {what} -> {printable(str(out))} (nothing was written)"
+    if as_json:
+        document: Document = {
+            "file": prepared.source,
+            "class": prepared.class_name,
+            "verdict": verdict,
+            "ledger": report.to_dict(),
+            "files": [],
+        }
+        print(json.dumps(document, indent=2))
     else:
-        show_noisy(publication, outputs.out)
-    return 0
+        said = [f"- {printable(text)}" for text in report.findings]
+        show(Text(verdict, style="bold"), Text("\n".join(said)))
+    return NOTHING
 
 
 def publish_strata(
@@ -434,40 +445,3 @@ def refuse(
     else:
         refusal.show()
     return 1
-
-
-def tell(error: Infeasible, exactly: bool) -> None:
-    """Why demands cannot be met, and what can be had; `exactly` so many rows were asked for."""
-    print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
-    for text in best_found(error.best):
-        print(f"nbcfast: best found: {printable(text)}", file=sys.stderr)
-    if exactly and error.best.get("differing_tuples"):
-        print(
-            "nbcfast: --rows smallest looks for the fewest rows with which none does; "
-            "--allow-differences publishes some, by --method safetytransform, and says how many",
-            file=sys.stderr,
-        )
-
-
-@contextmanager
-def already_written(files: list[str]) -> Iterator[None]:
-    """What is measured of a release comes after it is written; where that ends early, it is there."""
-    try:
-        yield
-    except BaseException:
-        forget()
-        names = ", ".join(printable(path) for path in files)
-        print(f"nbcfast: {names}: written, but not judged or attacked to the end", file=sys.stderr)
-        raise
-
-
-def best_found(best: dict[str, object]) -> Iterator[str]:
-    """What could be had in place of a demand that nothing meets."""
-    release = best.get("release")
-    if isinstance(release, Release):
-        yield f"a release of {readable(release.views.n_rows)} rows; {same_line(release)}"
-        best = {
-            name: one for name, one in best.items() if name not in ("release", "rows", "differing_tuples")
-        }
-    for name, one in best.items():
-        yield f"{name.replace('_', ' ')}: {'not known' if one is None else amount(one)}"

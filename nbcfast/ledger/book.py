@@ -250,6 +250,7 @@ class Ledger:
             sign=sign,
             joint=joint,
             why_not=why_not if rows is not None and same is None else None,
+            counted=sum(noise is None for noise in noises) - (same is not None),
             total_bits=_total_bits(earlier, asked, same is not None),
             spent=spent(noise for noise in noises if noise is not None),
             pending=tuple(line.n for line in pending),

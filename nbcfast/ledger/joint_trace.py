@@ -151,6 +151,23 @@ class JointTrace:
         """Of a sample, the 95 % upper bound of the share of people whose presence shows."""
         return None if self.exact else at_most(self.people - self.traceless, self.people)
 
+    @property
+    def presence_text(self) -> str:
+        """How many are seen to be in the table, for the publisher."""
+        return self._text("presence", self.traceless, self.trace_shows_at_most)
+
+    @property
+    def class_text(self) -> str:
+        """Of how many the class shows, for the publisher."""
+        return self._text("class", self.flipped, self.flip_shows_at_most)
+
+    def _text(self, what: str, kept: int, most: float | None) -> str:
+        together = "in this release" if self.releases == 1 else f"in {self.releases:,} releases together"
+        bound = "" if self.known or kept == self.people else "at most "
+        of = f"{self.people:,} people{'' if self.exact else ' looked at'}"
+        sample = "" if most is None else f" (at most {most:.1%} of all, 95 % sure)"
+        return f"{together} the {what} of {bound}{self.people - kept:,} of {of} shows{sample}"
+
     def to_dict(self) -> Document:
         """Plain values."""
         return {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from nbcfast._core.untyped import Document
 from nbcfast.ledger.joint_trace import JointTrace
@@ -12,7 +10,6 @@ from nbcfast.ledger.sign_theorem import RowsMoved, SignShown
 from nbcfast.ledger.spent import Spent
 
 FEW = 20  # rows that came and went, below which each of them is nearly alone between two releases
-Mark = Literal["warned", "said"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +38,11 @@ class LedgerReport:
         Who shows in all releases without noise together.
     why_not : str or None
         Why that was not measured.
+    counted : int
+        How many releases have no noise, this one among them.
     total_bits : float or None
-        What the answers of all releases without noise can say together at most; None where one of them is
-        not made of answers alone.
+        What the answers of these can say together at most; None where one of them is not made of answers
+        alone.
     spent : tuple of Spent
         What releases with noise cost together.
     pending : tuple of int
@@ -62,6 +61,7 @@ class LedgerReport:
     sign: SignShown | None
     joint: JointTrace | None
     why_not: str | None
+    counted: int
     total_bits: float | None
     spent: tuple[Spent, ...]
     pending: tuple[int, ...]
@@ -79,58 +79,56 @@ class LedgerReport:
         return self.rows is not None and 0 < self.rows.came + self.rows.went < FEW
 
     @property
-    def findings(self) -> tuple[tuple[Mark, str], ...]:
-        """All that there is to say, what warns first."""
-        return tuple(sorted(self._findings(), key=lambda finding: finding[0] == "said"))
+    def moved_text(self) -> str:
+        """How many rows came and went, for the publisher; empty where that is not known."""
+        if self.rows is None:
+            return ""
+        text = f"since line {self.last} {self.rows.text}"
+        if self.few and self.sign is None:
+            text += (
+                f": fewer than {FEW}, and whoever knows most of them reads off the answers that changed what "
+                "they say of the others; wait for more rows"
+            )
+        return text
 
-    def _findings(self) -> Iterator[tuple[Mark, str]]:
-        if self.same_as is not None:
-            yield "said", f"nothing to publish: line {self.same_as} has the same answers"
-        if self.rows is not None:
-            text = f"since line {self.last} {self.rows.text}"
-            if self.few and self.sign is None:
-                text += (
-                    f": fewer than {FEW}, and whoever knows most of them reads off the answers that changed "
-                    "what they say of the others; wait for more rows"
-                )
-            yield "warned" if self.few else "said", text
-        if self.sign is not None:
-            yield "warned", self.sign.text
-        if self.joint is not None:
-            yield from self._joint(self.joint)
-            if self.why_not is not None:
-                yield "warned", self.why_not
-        elif self.why_not is not None:
-            yield "warned", f"who shows in all releases together was not measured: {self.why_not}"
+    @property
+    def why_not_text(self) -> str:
+        """Why who shows in all releases was not measured, or what makes it hopeless; empty where it was."""
+        if self.why_not is None or self.joint is not None:
+            return self.why_not or ""
+        return f"who shows in all releases together was not measured: {self.why_not}"
+
+    @property
+    def totals(self) -> tuple[str, ...]:
+        """Sums over all releases, for the publisher."""
+        said = []
         if self.total_bits is not None:
-            releases = "1 release" if self.releases == 0 else f"{self.releases + 1:,} releases"
-            yield "said", f"the answers of {releases} can say {self.total_bits:,.0f} bits in all at most"
-        elif not self.spent:
-            yield "warned", "no number bounds the bits of all releases: one is not made of answers alone"
-        for one in self.spent:
-            yield "said", one.text
-        for n in self.pending:
-            yield (
-                "warned",
-                f"line {n} was to be written, and was not found where: it is counted as released",
-            )
-        if self.open_to_others:
-            yield "warned", "others may read the ledger, which has the counts of all tables: chmod 600"
+            releases = "1 release" if self.counted == 1 else f"{self.counted:,} releases"
+            said.append(f"The answers of {releases} can say {self.total_bits:,.0f} bits in all at most.")
+        elif self.counted:
+            said.append("No number bounds the bits of all releases: one is not made of answers alone.")
+        return (*said, *(f"Together: {one.text}." for one in self.spent))
 
-    def _joint(self, joint: JointTrace) -> Iterator[tuple[Mark, str]]:
-        bound = "" if joint.known else "at most "
-        of = f"{joint.people:,} {'people' if joint.exact else 'people looked at'}"
-        together = "in this release" if joint.releases == 1 else f"in {joint.releases:,} releases together"
-        for what, kept, most in (
-            ("presence", joint.traceless, joint.trace_shows_at_most),
-            ("class", joint.flipped, joint.flip_shows_at_most),
-        ):
-            shows = joint.people - kept
-            sample = "" if most is None else f" (at most {most:.1%} of all, 95 % sure)"
-            yield (
-                "warned" if shows else "said",
-                f"{together} the {what} of {bound}{shows:,} of {of} shows{sample}",
-            )
+    @property
+    def care(self) -> tuple[str, ...]:
+        """What is not as it should be with the ledger."""
+        said = [
+            f"line {n} was to be written, and was not found where: it is counted as released"
+            for n in self.pending
+        ]
+        if self.open_to_others:
+            said.append("others may read the ledger, which has the counts of all tables: chmod 600")
+        return tuple(said)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """All that there is to say."""
+        said = [] if self.same_as is None else [f"nothing to publish: line {self.same_as} has these answers"]
+        said += [self.moved_text] if self.rows is not None else []
+        said += [self.sign.text] if self.sign is not None else []
+        said += [self.joint.class_text, self.joint.presence_text] if self.joint is not None else []
+        said += [self.why_not_text] if self.why_not is not None else []
+        return (*said, *self.care, *self.totals)
 
     def to_dict(self) -> Document:
         """Plain values, those that the command line prints with ``--json``."""
@@ -148,5 +146,5 @@ class LedgerReport:
             "spent": [one.to_dict() for one in self.spent],
             "pending": list(self.pending),
             "open_to_others": self.open_to_others,
-            "findings": [text for _, text in self.findings],
+            "findings": list(self.findings),
         }

@@ -147,7 +147,7 @@ class LedgerPolicy:
             elif name == "new-rows" and equals and DIGITS.fullmatch(number) and int(number) > 0:
                 new_rows = int(number)
             else:
-                raise ValueError(f"policy must be calendar, disjoint or new-rows=M, got {word!r}")
+                raise ValueError(f"ledger-policy must be calendar, disjoint or new-rows=M, got {word!r}")
         return cls(calendar=calendar, disjoint=disjoint, new_rows=new_rows)
 
     def expect(self, window: WindowLabels | None, earlier: list[tuple[int, WindowLabels | None]]) -> None:

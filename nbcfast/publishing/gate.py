@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -10,6 +10,7 @@ from nbcfast._core.numbers import amount_text
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical import Leak, Limits
 from nbcfast.canonical.publish import undeclared
+from nbcfast.ledger import LedgerReport
 from nbcfast.publishing.remarks import alone_in, names_people
 from nbcfast.publishing.remembered import Remembered
 from nbcfast.publishing.words import label
@@ -146,7 +147,7 @@ def judged(
     if from_rows:
         found.append(GateFinding("not declared", "warned", undeclared_text(from_rows)))
     found += _one_valued(views)
-    return tuple(sorted(found, key=lambda finding: STATES.index(finding.state)))
+    return sorted_findings(found)
 
 
 def _told(finding: GateFinding, limits: Limits) -> GateFinding:
@@ -259,18 +260,12 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
     ):
         share = leak.flip if name == "min_flip" else leak.trace
         most = leak.flip_shows_at_most if name == "min_flip" else leak.trace_shows_at_most
-        state = _state(limits, name, share)
+        state = _state_of_people(limits, name, share, most)
         if state is None:
             continue
         if share is None:
             yield GateFinding(about, state, f"not measured: {UNMEASURED}")
             continue
-        if state == "kept" and most is not None:
-            # Of those looked at so few show, and of all more may.
-            proved = _state(limits, name, 1 - most)
-            state = "unmeasured" if proved == "shows" else proved or state
-        elif state == "warned" and most is not None and limits.kept(name, 1 - most) is False:
-            state = "unmeasured"
         n_people = leak.sampled
         shows = leak.shows_class if name == "min_flip" else leak.shows_presence
         of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
@@ -285,6 +280,47 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
             f"row {how}{sample}{kept}"
         )
         yield GateFinding(about, state, text)
+
+
+def _state_of_people(limits: Limits, name: str, share: float | None, most: float | None) -> State | None:
+    """What a share of people is by its limit; of a sample `most` is how many of all may show."""
+    state = _state(limits, name, share)
+    if share is None or most is None:
+        return state
+    if state == "kept":
+        # Of those looked at so few show, and of all more may.
+        proved = _state(limits, name, 1 - most)
+        return "unmeasured" if proved == "shows" else proved or state
+    return "unmeasured" if state == "warned" and limits.kept(name, 1 - most) is False else state
+
+
+def beside_earlier(report: LedgerReport, limits: Limits) -> tuple[GateFinding, ...]:
+    """What a release gives away beside all earlier ones of its table, by the limits that one alone has."""
+    found = []
+    if report.rows is not None and report.sign is None:
+        found.append(GateFinding("rows came, went", "warned" if report.few else "kept", report.moved_text))
+    if report.sign is not None:
+        decided: State = "warned" if limits.min_flip is None else "shows"
+        state: State = decided if report.sign.decides else "warned"
+        found.append(GateFinding("one row alone", state, report.sign.text))
+    joint = report.joint
+    if joint is not None:
+        for about, name, share, most, text in (
+            ("class, together", "min_flip", joint.flip, joint.flip_shows_at_most, joint.class_text),
+            ("presence, together", "min_trace", joint.trace, joint.trace_shows_at_most, joint.presence_text),
+        ):
+            usual: State = "kept" if share == 1 else "warned"
+            found.append(GateFinding(about, _state_of_people(limits, name, share, most) or usual, text))
+    if report.why_not is not None:
+        measured: State = "unmeasured" if joint is None and limits.min_flip is not None else "warned"
+        found.append(GateFinding("together", measured, report.why_not_text))
+    found += [GateFinding("ledger", "warned", text) for text in report.care]
+    return tuple(found)
+
+
+def sorted_findings(findings: Iterable[GateFinding]) -> tuple[GateFinding, ...]:
+    """What refuses first."""
+    return tuple(sorted(findings, key=lambda finding: STATES.index(finding.state)))
 
 
 def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[GateFinding]:

@@ -18,6 +18,7 @@ from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.dp import Agreement
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
+from nbcfast.publishing.entering import LedgerAsked, LedgerEntry
 from nbcfast.publishing.inputs import Caller, others_of, place, public_list, read_declared
 from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
 from nbcfast.publishing.noisy_report import NoisyPublication, OwnersFigures
@@ -179,6 +180,10 @@ class PreparedNoisy:
         """What leaves, made of noisy counts and public facts; Infeasible where demands cannot be met."""
         return self.of_noisy.release()
 
+    def entry(self, book: LedgerAsked, release: Release) -> LedgerEntry:
+        """What a ledger says of the release, as `LedgerAsked.entry`: it keeps none of the counts."""
+        return book.entry(self.of_noisy, release, self.of_noisy.views.noise)
+
     def agreement(self) -> Agreement | None:
         """How often noise of this kind leaves the class as it was; None where there are no rows.
 
@@ -201,7 +206,11 @@ class PreparedNoisy:
             )
 
     def judged(
-        self, release: Release, agreement: Agreement | None, files: tuple[Written, ...] = ()
+        self,
+        release: Release,
+        agreement: Agreement | None,
+        files: tuple[Written, ...] = (),
+        entry: LedgerEntry | None = None,
     ) -> NoisyPublication:
         """What there is to say of a release of these counts, which may be written already."""
         made, rows, class_name = self.of_noisy, self.of_noisy.table, self.of_noisy.class_name
@@ -215,7 +224,8 @@ class PreparedNoisy:
                 members = attack.membership(release, rows, made.others, class_name, progress=progress)
         noise = release.certificate.privacy
         assert noise is not None
-        said = [PRIOR] if made.demand.prior is not None else []
+        said = [] if entry is None else list(entry.report.findings)
+        said += [PRIOR] if made.demand.prior is not None else []
         said += [*made.remarks, *release.remarks, *release.certificate.warnings, *release.certificate.notes]
         return NoisyPublication(
             release=release,
@@ -226,4 +236,5 @@ class PreparedNoisy:
             owners=OwnersFigures(rows.n_rows, agreement, exact, published, members),
             warnings=tuple(said),
             files=files,
+            entry=entry,
         )

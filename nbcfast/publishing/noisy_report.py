@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbcfast._core.untyped import Document
 from nbcfast.attack import Membership
 from nbcfast.dp import Agreement
+from nbcfast.ledger import LedgerReport
 from nbcfast.published.noised import privacy_json
 from nbcfast.published.release import Release
+from nbcfast.publishing.entering import LedgerEntry
 from nbcfast.publishing.policy import Choice
 from nbcfast.publishing.report import Written, quotient, saved
 from nbcfast.publishing.words import json_integer
@@ -107,6 +109,8 @@ class NoisyPublication:
         What else the publisher should know: what is said to him alone, then the words of the certificate.
     files : tuple of Written
         Where it was saved; empty until then.
+    entry : LedgerEntry or None
+        Where a ledger was given, what will be entered into it: the noise, and no counts.
     """
 
     release: Release
@@ -117,6 +121,12 @@ class NoisyPublication:
     owners: OwnersFigures
     warnings: tuple[str, ...]
     files: tuple[Written, ...] = ()
+    entry: LedgerEntry | None = None
+
+    @property
+    def ledger(self) -> LedgerReport | None:
+        """What the ledger says, where one was given."""
+        return None if self.entry is None else self.entry.report
 
     def save(
         self,
@@ -143,7 +153,11 @@ class NoisyPublication:
         FileExistsError, ValueError, OSError
             As `Publication.save`.
         """
-        files = saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
+
+        def write() -> tuple[Written, ...]:
+            return saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
+
+        files = write() if self.entry is None else self.entry.save(path, dataset, write)
         return replace(self, files=files)
 
     def to_dict(self) -> Document:
@@ -165,6 +179,7 @@ class NoisyPublication:
             "tuples": json_integer(made.tuples),
             "differing_tuples": None if differing is None else json_integer(differing),
             "not_for_publication": self.owners.to_dict(),
+            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "warnings": [NO_LIMITS, *self.warnings],
             "files": [file._asdict() for file in self.files],
         }

@@ -25,8 +25,17 @@ from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import MOST_ROWS, beginning_of_table, like_counts
 from nbcfast.publishing.domain_search import DomainSearch, advised
+from nbcfast.publishing.entering import LedgerEntry
 from nbcfast.publishing.findings import Adversaries
-from nbcfast.publishing.gate import GateFinding, GivenBack, ReleaseMeasures, judged, named_people
+from nbcfast.publishing.gate import (
+    GateFinding,
+    GivenBack,
+    ReleaseMeasures,
+    beside_earlier,
+    judged,
+    named_people,
+    sorted_findings,
+)
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
 from nbcfast.publishing.policy import Choice, Demand
 from nbcfast.publishing.remarks import all_once, more, too_long
@@ -239,6 +248,14 @@ class Gate(NamedTuple):
         """The findings that keep it from leaving, unless they are accepted."""
         return tuple(finding for finding in self.findings if finding.refuses)
 
+    def beside(self, entry: LedgerEntry | None, limits: Limits) -> Gate:
+        """With what the release gives away beside the earlier ones of a ledger."""
+        if entry is None:
+            return self
+        return self._replace(
+            findings=sorted_findings([*self.findings, *beside_earlier(entry.report, limits)])
+        )
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Prepared:
@@ -388,7 +405,13 @@ class Prepared:
                 progress=progress,
             )
 
-    def judged(self, release: Release, gate: Gate, files: tuple[Written, ...] = ()) -> Publication:
+    def judged(
+        self,
+        release: Release,
+        gate: Gate,
+        files: tuple[Written, ...] = (),
+        entry: LedgerEntry | None = None,
+    ) -> Publication:
         """What there is to say of a release of these counts, which may be written already."""
         with self.caller.stages("judging") as progress:
             before = Standing.of(self.classifier, self.table, self.class_name, progress)
@@ -412,9 +435,13 @@ class Prepared:
             leak=gate.leak,
             adversaries=adversaries,
             log_loss_with_label=with_label,
-            warnings=tuple(self._warnings(release, after, gate, adversaries, with_label)),
+            warnings=(
+                *(() if entry is None else entry.report.totals),
+                *self._warnings(release, after, gate, adversaries, with_label),
+            ),
             files=files,
             advice=self.chosen,
+            entry=entry,
         )
 
     def _leak(self) -> tuple[Leak | None, str | None]:

@@ -13,6 +13,8 @@ from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.canonical import Limits
 from nbcfast.domains import Declarations, Declared, Menu
+from nbcfast.ledger import Ledger, LedgerPolicy
+from nbcfast.publishing.entering import LedgerAsked
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.noise_asked import REASONS, expect_alone, noise_asked
 from nbcfast.publishing.noisy_prepared import prepare_noisy
@@ -57,6 +59,9 @@ def publish(
     max_values: int = ...,
     limits: Limits | None = ...,
     accept_answers: bool = ...,
+    ledger: Ledger | str | os.PathLike[str] | None = ...,
+    window: object = ...,
+    ledger_policy: LedgerPolicy | None = ...,
     progress: Progress | None = ...,
 ) -> Publication: ...
 
@@ -150,6 +155,9 @@ def publish(
     max_values: int = MAX_VALUES,
     limits: Limits | None = None,
     accept_answers: bool = False,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    window: object = None,
+    ledger_policy: LedgerPolicy | None = None,
     progress: Progress | None = None,
 ) -> Publication | StratifiedPublication | NoisyPublication:
     """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
@@ -232,6 +240,14 @@ def publish(
         kept, or was not measured, the result says in `refused` what shows, and `save` raises.
     accept_answers : bool
         Publish whatever the answers give away. The certificate says that limits need not have been kept.
+    ledger : Ledger or path, optional
+        The releases of this table, in a file beside it: `findings` then say what this one gives away beside
+        them, `ledger` of the result has the numbers, and `save` enters it. Another domain, or another way, is
+        refused. See `nbcfast.ledger.Ledger`.
+    window : text, int, or pair of them, optional
+        With a ledger: the label of the block of rows that the table has, or of the first and last of them.
+    ledger_policy : LedgerPolicy, optional
+        With a ledger: when a release may be made at all.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 
@@ -289,6 +305,7 @@ def publish(
     if isinstance(table, Table):
         table_from(table, weights=weights)  # it has its own
     caller = Caller(reads=AsGiven(weights, stages), stages=stages)
+    book = LedgerAsked.of(ledger, window, ledger_policy, caller.words)
     noise = noise_asked(dp)
     if noise is not None:
         expect_alone([("menu", menu is not None, REASONS["menu"])], caller.words)
@@ -307,9 +324,13 @@ def publish(
             limits=limits,
             accept_answers=accept_answers,
         )
-        agreement = with_noise.agreement()
-        return with_noise.judged(with_noise.release(), agreement)
+        agreement, noisy = with_noise.agreement(), with_noise.release()
+        return with_noise.judged(
+            noisy, agreement, entry=None if book is None else with_noise.entry(book, noisy)
+        )
     if by is not None:
+        if book is not None:
+            raise ValueError("ledger does not go with by: the rows of each stratum are another table")
         if menu is not None:
             raise ValueError("menu does not go with by: advise a domain, and give it as domains")
         strata = prepare_by(
@@ -344,4 +365,6 @@ def publish(
         accept_answers=accept_answers,
     )
     release = prepared.release()
-    return prepared.judged(release, prepared.gate(release))
+    entry = None if book is None else book.entry(prepared, release)
+    gate = prepared.gate(release).beside(entry, prepared.limits)
+    return prepared.judged(release, gate, entry=entry)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
 from nbcfast.canonical import Advice, Leak, Limits
+from nbcfast.ledger import LedgerReport
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
+from nbcfast.publishing.entering import LedgerEntry
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import GateFinding
 from nbcfast.publishing.policy import Choice
@@ -78,6 +80,8 @@ class Publication:
         Where it was saved; empty until then.
     advice : Advice or None
         How the domain was chosen, where a menu was given; what stands beside the best was not measured.
+    entry : LedgerEntry or None
+        Where a ledger was given, what will be entered into it: with the private counts.
     """
 
     release: Release
@@ -95,6 +99,17 @@ class Publication:
     warnings: tuple[str, ...]
     files: tuple[Written, ...] = ()
     advice: Advice | None = None
+    entry: LedgerEntry | None = None
+
+    @property
+    def ledger(self) -> LedgerReport | None:
+        """What the ledger says, where one was given."""
+        return None if self.entry is None else self.entry.report
+
+    @property
+    def nothing_to_publish(self) -> bool:
+        """Whether the ledger's last release has the same answers: then `save` writes nothing."""
+        return self.ledger is not None and self.ledger.nothing_to_publish
 
     @property
     def shows(self) -> tuple[GateFinding, ...]:
@@ -117,7 +132,8 @@ class Publication:
         """Write the release to a folder, and read and check what was written.
 
         Nothing but the release is written: what is said of private counts stays here. Nothing is written
-        where something is `refused`.
+        where something is `refused`, or where a ledger was given and there is nothing to publish. With a
+        ledger the release is entered before it is written.
 
         Parameters
         ----------
@@ -136,12 +152,19 @@ class Publication:
         Infeasible
             If something is `refused`: it says what shows, and what can be done.
         ValueError
-            If the counts do not have what the certificate claims.
+            If the counts do not have what the certificate claims, or another release was entered into the
+            ledger since.
         OSError
             If the folder or file cannot be written.
         """
         expect_kept(self.refused)
-        files = saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
+        if self.nothing_to_publish:
+            return self
+
+        def write() -> tuple[Written, ...]:
+            return saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
+
+        files = write() if self.entry is None else self.entry.save(path, dataset, write)
         return replace(self, files=files)
 
     def to_dict(self) -> Document:
@@ -185,6 +208,7 @@ class Publication:
             "shows": [finding.text for finding in self.shows],
             "leak": None if self.leak is None else self.leak.to_dict(),
             "adversaries": self.adversaries.to_dict(),
+            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "warnings": list(self.warnings),
             "files": [file._asdict() for file in self.files],
         }
