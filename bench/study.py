@@ -5,6 +5,7 @@ evaluate    what is left of a classifier once it may be published, on Adult
 templates   what disclosure leaves of a classifier, on Adult, CRX and German credit
 response    what randomised answers still teach, on Adult and Breast Cancer
 privacy     every method beside the others, with noise and without: the table of docs/evaluation-privacy.md
+ledger      what monthly releases give away together, on Adult
 disk        Mondrian of a file larger than memory
 """
 
@@ -17,6 +18,7 @@ STUDIES = {
     "templates": "studies.evaluate_templates",
     "response": "studies.response_experiment",
     "privacy": "studies.evaluate_privacy",
+    "ledger": "studies.monthly_releases",
     "disk": "studies.disk_partition",
 }
 

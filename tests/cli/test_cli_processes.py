@@ -125,6 +125,7 @@ def test_a_closed_stdout_is_said_before_the_work(file, tmp_path):
 VERBS = [
     *("advise", "attack", "check", "closeness", "disclose", "disguise", "domain", "estimate", "inspect"),
     *("publish", "risk", "verify", "skyline anonymize", "skyline check", "skyline find", "response plan"),
+    *("ledger check", "ledger show"),
 ]
 
 
