@@ -8,6 +8,9 @@ worth, before and after, `answered` what its answers say by themselves, `finding
 `strata_prepared` and `strata_report` do so for each value of a column. With noise (`noise_asked`) a release
 is made of noisy counts alone (`noisy_prepared`), no gate applies, and `noisy_report` keeps what is for the
 owner of the table apart. `words` has the pieces of what is said.
+`entering` looks at a release beside the earlier ones of a ledger, and enters it before it is written.
+`strata_prepared` and `strata_report` do so for each value of a column. `words` has the pieces of what is
+said.
 """
 
 from nbcfast.publishing.noisy_report import NoisyPublication, OwnersFigures

@@ -181,11 +181,15 @@ COMMANDS = {
     "risk-three": "risk fig1.csv --view name,age --view age,job --view job,problem --identity name "
     "--attribute problem --where name=George",
     "risk-advise": "risk fig1.csv --identity name --attribute problem --advise age,job",
+    "publish-ledger": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --ledger json-ledger --window 2026-01 --out entered",
+    "ledger-show": "ledger show json-ledger",
+    "ledger-check": "ledger check json-ledger",
     "refused-class": "publish patients.csv --class disease --amplification 4 --out nothing",
     "refused-out": "publish patients.csv --class diagnosis --amplification 4 --out release",
 }
 BEFORE = {"estimate": "disguise later.csv --scheme told/scheme.json --keep health --seed 5 --out later-told"}
-JSON = {name for name in COMMANDS if not name.startswith("refused")}
+JSON = {name for name in COMMANDS if not name.startswith("refused") and name != "ledger-check"}
 
 
 def prepare(folder):
