@@ -158,7 +158,7 @@ class Ledger:
         Parameters
         ----------
         views : Viewset
-            Private.
+            Private; or with noise, of which nothing but what it costs is looked at.
         table : Table, or what it is made of, optional
             The rows that they count: who shows in all releases together is measured on it. The rows of
             earlier releases are looked for among its first ones, by their counts.
@@ -428,10 +428,13 @@ class _Asked(NamedTuple):
         expect(views, Viewset, "views")
         terms = ReleaseTerms() if terms is None else terms
         expect(terms, ReleaseTerms, "terms")
+        if views.noise is not None and noise is not None and noise != views.noise:
+            raise ValueError(f"noise must be that of the views, {views.noise.level}, or not be given")
+        noise = views.noise if noise is None else noise
         classes, attributes = domain_parts(views)
         return cls(
             views,
-            True,
+            views.noise is None,  # of noisy counts nothing is measured, and none are kept
             terms,
             WindowLabels.of(window),
             None if noise is None else NoiseLine.of(noise),

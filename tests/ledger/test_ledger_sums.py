@@ -52,6 +52,26 @@ def test_sums_of_noise_are_exact_rationals(tmp_path):
     assert [line.noise for line in ledger.lines] == [NoiseLine.of(one) for one in (LAPLACE, BY_DELTA, BY_RHO)]
 
 
+def test_noisy_counts_bring_their_noise_and_are_not_kept(tmp_path):
+    ledger = Ledger(tmp_path / "book")
+    noisy = nbcfast.dp.counts(declared(), epsilon="1/2")
+    line = ledger.append(noisy, "1" * 64)
+    assert (line.views, line.rows, line.answers) == (None, None, None)
+    assert line.noise == NoiseLine.of(noisy.noise)
+    report = ledger.check(nbcfast.dp.counts(declared(), epsilon="1/3"))
+    assert (report.rows, report.same_as, report.spent[0].epsilon) == (None, None, Fraction(5, 6))
+    # Private counts of a release with noise are kept, for whoever asks how many rows came.
+    ledger.append(declared(), "2" * 64, noise=noisy.noise)
+    assert ledger.check(declared()).rows.came == 0
+    with pytest.raises(ValueError, match="noise must be that of the views"):
+        ledger.check(noisy, noise=LAPLACE)
+
+
+def declared():
+    rows = random_rows(np.random.default_rng(1), 40, SIZES, 2)
+    return nbcfast.count(table_of(rows, SIZES, 2), "class")
+
+
 def test_other_neighbours_are_not_added():
     noises = [LAPLACE, replace(LAPLACE, neighbours="replace"), replace(LAPLACE, rows_per_person=2), LAPLACE]
     totals = spent(NoiseLine.of(noise) for noise in noises)
