@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from nbcfast._wire.json_entries import digest
+from nbcfast.ledger import Ledger, LedgerReport, ReleaseTerms
+from nbcfast.published import Release
+from nbcfast.published.document import fields_of
 from nbcfast.streams.calendars import Calendar, WindowStanding
 
 if TYPE_CHECKING:
@@ -40,6 +45,8 @@ class WindowRelease(Generic[Made]):
         Where the first and the last block of the window begin.
     n_rows, n_came, n_left : int
         Rows of the window; those not in the release before; those in that and not in this.
+    ledger : LedgerReport or None
+        What the release gives away beside all that are in the ledger; it is not for publication.
     """
 
     release: Made | None
@@ -49,6 +56,7 @@ class WindowRelease(Generic[Made]):
     n_rows: int
     n_came: int
     n_left: int
+    ledger: LedgerReport | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ def attempt(
     calendar: Calendar,
     takes_late_rows: bool,
     overwrite: bool,
+    ledger: Ledger | None,
 ) -> tuple[WindowRelease[Made], LastRelease | None]:
     """See `Window.publish`; also what is the last release from now on."""
     if not isinstance(calendar, Calendar):
@@ -80,7 +89,8 @@ def attempt(
     then = {} if last is None else last.n_rows
     came = sum(max(0, n_rows - then.get(number, 0)) for number, n_rows in now.items())
     left = sum(n_rows for number, n_rows in then.items() if number not in now)
-    release, why_not = None, None
+    release, why_not, report = None, None, None
+    first, last_label = begins(begin), begins(max(begin, end - 1))
     if begin == end:
         why_not = "no block is closed yet"
     else:
@@ -97,16 +107,49 @@ def attempt(
         )
     if why_not is None:
         release = make(moving.views)
-        if folder is not None:
+        if ledger is not None:
+            report = _entered(ledger, moving.views, release, (first, last_label), folder, overwrite)
+        elif folder is not None:
             release.save(folder, overwrite=overwrite)
-        last = LastRelease(begin, end, now)
+        if report is not None and report.same_as is not None:
+            release, why_not = (
+                None,
+                f"it has the answers of line {report.same_as} of the ledger: there is nothing to publish",
+            )
+        else:
+            last = LastRelease(begin, end, now)
     attempted = WindowRelease(
         release=release,
         why_not=why_not,
-        first=begins(begin),
-        last=begins(max(begin, end - 1)),
+        first=first,
+        last=last_label,
         n_rows=moving.views.n_rows,
         n_came=came,
         n_left=left,
+        ledger=report,
     )
     return attempted, last
+
+
+def _entered(
+    ledger: Ledger,
+    views: Viewset,
+    release: Saves,
+    window: tuple[Label, Label],
+    folder: Path | None,
+    overwrite: bool,
+) -> LedgerReport:
+    """What a ledger says of a release, which is entered before it is saved, unless it says nothing new."""
+    if not isinstance(release, Release):
+        raise TypeError(
+            f"make must give a Release, such as canonical.release makes, where there is a ledger, got "
+            f"{type(release).__name__}"
+        )
+    terms, sha256 = ReleaseTerms.of(release.certificate), digest(fields_of(release))
+    # One writer from the question to the entry: nobody else's release comes between them.
+    with ledger:
+        report = ledger.check(views, window=window, terms=terms, release=sha256)
+        if report.same_as is None:
+            save = None if folder is None else partial(release.save, folder, overwrite=overwrite)
+            ledger.append(views, sha256, folder=folder, save=save, window=window, terms=terms, after=report)
+    return report

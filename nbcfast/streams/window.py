@@ -12,6 +12,7 @@ import numpy as np
 
 from nbcfast._core.validation import whole
 from nbcfast.domains import Declared, declared
+from nbcfast.ledger import Ledger
 from nbcfast.streams import saved
 from nbcfast.streams.calendars import Calendar, Every
 from nbcfast.streams.declared_counts import DeclaredCounts
@@ -314,6 +315,7 @@ class Window:
         *,
         calendar: Calendar | None = None,
         overwrite: bool = False,
+        ledger: Ledger | Path | None = None,
     ) -> WindowRelease[Made]:
         """Make a release of the closed blocks in the window, if it is the time for it.
 
@@ -327,6 +329,10 @@ class Window:
             By default `Every()`: at most once for the same last block.
         overwrite : bool
             As for `save` of the release.
+        ledger : Ledger or path, optional
+            Where the releases of this stream are entered, each before it is saved: what would say no more
+            than the last one is not published, and one over another domain, or made in another way, is
+            refused. Windows are entered by where their first and last block begin.
 
         Returns
         -------
@@ -347,6 +353,7 @@ class Window:
             calendar=Every() if calendar is None else calendar,
             takes_late_rows=self._rows is None,
             overwrite=overwrite,
+            ledger=ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger),
         )
         self._release = release
         return attempted
