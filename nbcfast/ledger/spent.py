@@ -152,8 +152,8 @@ class Spent:
             parts.append(f"rho {fraction_text(self.rho)}")
         what = "1 release" if self.releases == 1 else f"{self.releases:,} releases"
         rows = "one row" if self.rows_per_person == 1 else f"{self.rows_per_person:,} rows"
-        whose = "one more or less" if self.neighbours == "add-remove" else "another one"
-        return f"{what} with noise, for {whose} with {rows}: {', '.join(parts) or 'no sum'}"
+        apart = "adding or removing" if self.neighbours == "add-remove" else "replacing"
+        return f"{what} with noise, for {apart} a person with {rows}: {', '.join(parts) or 'no sum'}"
 
     def to_dict(self) -> Document:
         """Plain values: rationals as text."""

@@ -146,10 +146,20 @@ def _entered(
             f"{type(release).__name__}"
         )
     terms, sha256 = ReleaseTerms.of(release.certificate), digest(fields_of(release))
+    noise = release.certificate.privacy
     # One writer from the question to the entry: nobody else's release comes between them.
     with ledger:
-        report = ledger.check(views, window=window, terms=terms, release=sha256)
+        report = ledger.check(views, window=window, noise=noise, terms=terms, release=sha256)
         if report.same_as is None:
             save = None if folder is None else partial(release.save, folder, overwrite=overwrite)
-            ledger.append(views, sha256, folder=folder, save=save, window=window, terms=terms, after=report)
+            ledger.append(
+                views,
+                sha256,
+                folder=folder,
+                save=save,
+                window=window,
+                noise=noise,
+                terms=terms,
+                after=report,
+            )
     return report

@@ -289,3 +289,18 @@ def test_in_python_saving_enters_it(months):
         nbcfast.publish(months / "one.csv", "c", 4, window=1)
     with pytest.raises(ValueError, match="does not go with by"):
         nbcfast.publish(months / "one.csv", "c", 4, by="b", ledger=Path(months / "book"))
+
+
+def test_noise_adds_up_and_no_counts_are_kept(months, publish, run):
+    for name in ("one", "two"):
+        code, out, err = publish(name, "--dp-epsilon", "1/2")
+        assert (code, err) == (0, "")
+    assert "Together: 2 releases with noise, for adding or removing a person with one row" in out
+    assert "epsilon 1" in out
+    code, out, err = publish("three", "--dp-epsilon", "1/4", "--json")
+    assert (code, err) == (0, "")
+    (together,) = json.loads(out)["ledger"]["spent"]
+    assert together["epsilon"] == "5/4"
+    lines = [json.loads(line) for line in (months / "book").read_bytes().splitlines()]
+    assert all(line.get("counts") is None for line in lines)
+    assert run("ledger", "check", months / "book")[0] == 0

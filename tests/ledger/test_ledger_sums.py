@@ -48,7 +48,7 @@ def test_sums_of_noise_are_exact_rationals(tmp_path):
     (total,) = ledger.check(views()).spent
     assert (total.epsilon, total.delta) == (None, None)
     assert total.rho == Fraction(1, 18) + Fraction(1, 100) + Fraction(1, 8)
-    assert total.text == "3 releases with noise, for one more or less with one row: rho 343/1800"
+    assert total.text == "3 releases with noise, for adding or removing a person with one row: rho 343/1800"
     assert [line.noise for line in ledger.lines] == [NoiseLine.of(one) for one in (LAPLACE, BY_DELTA, BY_RHO)]
 
 

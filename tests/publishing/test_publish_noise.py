@@ -192,7 +192,7 @@ def test_a_prior_is_said_to_be_published():
 
 
 def test_the_owner_reads_it_before_anything_is_written(tmp_path, capsys, monkeypatch):
-    from nbcfast.cli import main, publish_verb
+    from nbcfast.cli import main, publish_outputs
 
     rows = zip(*PEOPLE.values(), strict=True)
     file = tmp_path / "people.csv"
@@ -204,7 +204,7 @@ def test_the_owner_reads_it_before_anything_is_written(tmp_path, capsys, monkeyp
         seen.append(capsys.readouterr().out)
         return nbcfast.publishing.report.saved(*arguments, **options)
 
-    monkeypatch.setattr(publish_verb, "saved", saving)
+    monkeypatch.setattr(publish_outputs, "saved", saving)
     asked = f"--class ill --amplification 4 --domain {tmp_path / 'domains.json'} --dp-epsilon 1".split()
     with pytest.raises(SystemExit) as left:
         main(["publish", str(file), *asked, "--out", str(tmp_path / "out")])

@@ -115,7 +115,8 @@ def test_weights_are_added_up_and_blocks_count_rows():
     assert added.n_rows == 2**40 + 8
     assert plain(window.views) == from_scratch(rows[:2], [2**40, 3])
     assert plain(window.open_views) == from_scratch(rows[2:], [5])
-    assert window.views.weighted and Window("ill", DOMAINS, rows=2, weights="n").views.weighted
+    assert window.views.weighted
+    assert Window("ill", DOMAINS, rows=2, weights="n").views.weighted
     assert not Window("ill", DOMAINS, rows=2).views.weighted
     window.add({**as_columns([(0, rows[0])] * 2), "n": [2**62, 2**62 - 2**41]})
     with pytest.raises(ValueError, match="exceeds 64 bits"):

@@ -6,7 +6,7 @@ import pytest
 from stream_cases import DOMAINS, as_batch
 
 import nbcfast
-from nbcfast import canonical
+from nbcfast import canonical, dp
 from nbcfast.ledger import Ledger
 from nbcfast.streams import Window
 
@@ -91,3 +91,15 @@ def test_what_has_no_certificate_is_not_entered(tmp_path):
     with pytest.raises(TypeError, match="make must give a Release"):
         window.publish(lambda views: views, ledger=tmp_path / "ledger")
     assert not (tmp_path / "ledger").exists()
+
+
+def test_noise_is_entered_with_its_release_and_adds_up(tmp_path):
+    ledger = Ledger(tmp_path / "ledger")
+    window = window_of(1)
+    for block in range(2):
+        month(window, block, (30, 20, 9, 9, 1))
+        made = window.publish(lambda views: release(dp.counts(views, epsilon="1/2")), None, ledger=ledger)
+        assert made.why_not is None  # the same counts with other noise are another release
+    (together,) = made.ledger.spent
+    assert (together.epsilon, together.delta) == (1, 0)
+    assert [line.noise.mechanism for line in ledger.lines] == ["discrete laplace"] * 2
