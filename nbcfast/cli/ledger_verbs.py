@@ -18,7 +18,7 @@ from nbcfast.cli.options import as_json, verbs
 from nbcfast.cli.printing import listing, readable, remarked, show
 from nbcfast.ledger import Ledger, LedgerError, LedgerLine
 from nbcfast.ledger.sign_theorem import moved
-from nbcfast.ledger.spent import Spent, spent
+from nbcfast.ledger.spent import Spent, spent, sums_text
 
 STATES = {
     "written": "written",
@@ -60,7 +60,7 @@ def show_verb(file: Path, json_only: bool) -> int:
             "" if line.noise is None else line.noise.text,
             STATES[line.state],
         )
-    totals = [f"Together: {one.text}." for one in spent_by(lines)]
+    totals = sums_text(spent_by(lines), sum(line.counts and line.noise is None for line in lines))
     head = Text(printable(f"{file}: {len(lines):,} release{'' if len(lines) == 1 else 's'}"), style="bold")
     show(head, grid, *remarked([*totals, *([OPEN] if ledger.open_to_others else [])]))
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nbcfast._core.untyped import Document
 from nbcfast.ledger.joint_trace import JointTrace
 from nbcfast.ledger.sign_theorem import RowsMoved, SignShown
-from nbcfast.ledger.spent import Spent
+from nbcfast.ledger.spent import Spent, sums_text
 
 FEW = 20  # rows that came and went, below which each of them is nearly alone between two releases
 
@@ -107,7 +107,7 @@ class LedgerReport:
             said.append(f"The answers of {releases} can say {self.total_bits:,.0f} bits in all at most.")
         elif self.counted:
             said.append("No number bounds the bits of all releases: one is not made of answers alone.")
-        return (*said, *(f"Together: {one.text}." for one in self.spent))
+        return (*said, *sums_text(self.spent, self.counted))
 
     @property
     def care(self) -> tuple[str, ...]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from nbcfast._core.numbers import number_text
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
 from nbcfast._wire.json_entries import Refused, rational
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.published.typed import json_rational
 
 FIELDS = ("delta", "epsilon", "mechanism", "neighbours", "rho", "rows_per_person")
@@ -208,7 +207,21 @@ def _rho(noise: NoiseLine) -> Fraction | None:
 
 
 def fraction_text(number: Fraction) -> str:
-    """A rational for people: whole, or as a quotient."""
+    """A rational for people: exact, in decimals where these end, and else as a quotient."""
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > 200:
         return f"about {float(number):.6g}"
-    return number_text(number.numerator) if number.denominator == 1 else str(number)
+    return decimal_text(number)
+
+
+def sums_text(totals: Sequence[Spent], without_noise: int) -> list[str]:
+    """The sums for people, and which releases of a ledger none of them is over."""
+    said = [f"Together: {one.text}." for one in totals]
+    if len(totals) > 1:
+        said.append("These sums are for different changes of a table: none of them bounds all releases.")
+    if totals and without_noise:
+        releases = "1 release has" if without_noise == 1 else f"{without_noise:,} releases have"
+        said.append(
+            f"{releases} no noise, and no part in these sums: no epsilon bounds what all releases together "
+            "tell of anybody."
+        )
+    return said

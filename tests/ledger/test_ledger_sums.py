@@ -232,3 +232,22 @@ def test_arguments_are_checked(tmp_path):
     with pytest.raises(ValueError, match="preserve must be one of"):
         ReleaseTerms(preserve="none")
     assert not ledger.lines
+
+
+def test_sums_say_which_releases_they_are_not_over(tmp_path):
+    """A release of exact counts has no epsilon: a sum that passes over it in silence would calm wrongly."""
+    ledger = Ledger(tmp_path / "book")
+    ledger.append(views(), "1" * 64, noise=replace(LAPLACE, epsilon=Fraction(1, 2)))
+    assert ledger.check(views(), noise=LAPLACE).totals == (
+        "Together: 2 releases with noise, for adding or removing a person with one row: epsilon 5/6, delta 0, "
+        "rho 13/72.",
+    )
+    assert ledger.check(views()).totals[1:] == (
+        "Together: 1 release with noise, for adding or removing a person with one row: epsilon 0.5, delta 0, "
+        "rho 0.125.",
+        "1 release has no noise, and no part in these sums: no epsilon bounds what all releases together tell "
+        "of anybody.",
+    )
+    other = replace(LAPLACE, neighbours="replace")
+    different = "These sums are for different changes of a table: none of them bounds all releases."
+    assert ledger.check(views(), noise=other).totals[-1] == different
