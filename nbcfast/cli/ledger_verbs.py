@@ -25,6 +25,10 @@ STATES = {
     "intended": "was to be written, and nobody knows that it was",
     "not written": "not written",
 }
+END_UNSEEN = (
+    "note it elsewhere, and as private: nothing in the file shows that lines are gone from its end, or that "
+    "all of it was written anew"
+)
 OPEN = "others may read it, and it has the counts of all tables: chmod 600"
 
 
@@ -76,16 +80,16 @@ def show_verb(file: Path, json_only: bool) -> int:
 def check_verb(file: Path, mend: bool) -> int:
     """Say whether FILE is a ledger as it was written: every line whole, and the one that the next follows.
 
-    Leaves with 0 if it is, and nothing waits; with 1 if a line was changed, is gone, or was not ended, or if
-    nobody knows of a release whether it was written.
+    Leaves with 0 if it is, and nothing waits; with 1 if a line was changed, or was not ended, or one before
+    the last is gone, or if nobody knows of a release whether it was written. That lines are gone from its
+    end, or that all of it was written anew, FILE cannot show: note its last sha256 elsewhere.
     """
     ledger = of(file)
     try:
         done = ledger.mend() if mend else []
         lines = ledger.lines
     except LedgerError as error:
-        helps = "" if error.whole is None else f"; nbcfast ledger check --mend {file} cuts it off"
-        print(printable(f"nbcfast: {error}{helps}"), file=sys.stderr)
+        print(printable(f"nbcfast: {error}"), file=sys.stderr)
         return 1
     waiting = [line for line in lines if line.state == "intended"]
     remarks = [
@@ -95,6 +99,11 @@ def check_verb(file: Path, mend: bool) -> int:
             for line in waiting
         ),
         *([OPEN] if ledger.open_to_others else []),
+        *(
+            []
+            if ledger.last_sha256 is None
+            else [f"sha256 of its last line: {ledger.last_sha256}; {END_UNSEEN}"]
+        ),
     ]
     verdict = "every line is whole, and follows the one before it"
     of_lines = f"{len(lines):,} release{'' if len(lines) == 1 else 's'}"

@@ -47,6 +47,7 @@ POWERS = (
     "to who knows all others"
 )
 ONE_CLASS = "there is one class"
+NO_ROWS = "only counts were given, and not the rows of the table"
 
 
 class _State(NamedTuple):
@@ -133,6 +134,14 @@ class Ledger:
             If it cannot be read.
         """
         return self._read().lines
+
+    @property
+    def last_sha256(self) -> str | None:
+        """The sha256 of the last line; None where there is none.
+
+        Nothing in the file shows that lines are gone from its end: this, kept elsewhere, does.
+        """
+        return self._read().head
 
     @property
     def open_to_others(self) -> bool:
@@ -238,7 +247,9 @@ class Ledger:
             policy.expect_new(0 if change is None else change.came, change is None or not change.exact)
         if asked.noise is not None:
             why_not = None
-        elif rows is not None and same is None:
+        elif rows is None:
+            why_not = why_not or NO_ROWS
+        elif same is None:
             joint, why_not = _joint(asked, earlier, rows, prefixes, answers, why_not, threads, progress)
         noises = [line.noise for line in earlier] + [asked.noise]
         return LedgerReport(
@@ -249,7 +260,7 @@ class Ledger:
             rows=change,
             sign=sign,
             joint=joint,
-            why_not=why_not if rows is not None and same is None else None,
+            why_not=None if same is not None else why_not,
             counted=sum(noise is None for noise in noises) - (same is not None),
             total_bits=_total_bits(earlier, asked, same is not None),
             spent=spent(noise for noise in noises if noise is not None),

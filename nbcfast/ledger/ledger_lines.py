@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -313,12 +314,15 @@ def parsed(data: bytes, name: str) -> tuple[tuple[LedgerLine, ...], int, str | N
                 releases[of] = _with_state(releases[of], document["kind"])
         except (Refused, Infeasible, TypeError, ValueError, RecursionError) as error:
             why = "nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-            raise LedgerError(f"{where}: {printable(why)}") from None
+            raise LedgerError(
+                f"{where}: {printable(why)}; it is no ledger, or not as it was written: put back a copy of it"
+            ) from None
         previous = digest
     if last:
         raise LedgerError(
             f"{printable(name)}: line {len(lines) + 1} was begun and not ended: its release was not "
-            "written, as lines are ended first",
+            f"written, as lines are ended first; nbcfast ledger check --mend {printable(shlex.quote(name))} "
+            "cuts it off",
             len(data) - len(last),
         )
     return tuple(releases.values()), len(lines), previous

@@ -84,7 +84,7 @@ class LedgerReport:
         if self.rows is None:
             return ""
         text = f"since line {self.last} {self.rows.text}"
-        if self.few and self.sign is None:
+        if self.few and self.sign is None and self.same_as is None:
             text += (
                 f": fewer than {FEW}, and whoever knows most of them reads off the answers that changed what "
                 "they say of the others; wait for more rows"

@@ -146,3 +146,28 @@ def test_a_ledger_finds_first_rows_and_knows_disjoint_windows(tmp_path):
     assert (found.releases, found.known, change.exact) == (1, True, False)
     found, change = joint(rows[::-1], None)
     assert (found.releases, found.known, change.exact) == (2, False, False)
+
+
+def test_what_was_not_measured_is_said(tmp_path):
+    """Of counts alone nobody knows who shows in all releases together, and silence would read as nobody."""
+    ledger = Ledger(tmp_path / "book")
+    rows = random_rows(np.random.default_rng(3), 40, (3, 2), 2)
+    counts = views_of(rows, (3, 2), 2)
+    said = "who shows in all releases together was not measured: only counts were given, and not the rows of"
+    assert any(text.startswith(said) for text in ledger.check(counts).findings)
+    measured = ledger.check(counts, table=table_of(rows, (3, 2), 2), class_name="class")
+    assert measured.joint is not None
+    assert measured.why_not is None
+    ledger.append(counts, "1" * 64)
+    again = ledger.check(counts)
+    assert (again.same_as, again.why_not) == (1, None)
+
+
+def test_of_few_rows_that_change_no_answer_nothing_is_said_to_have_changed(tmp_path):
+    ledger = Ledger(tmp_path / "book")
+    clear = nbcfast.Viewset([50, 60], {"job": [[40, 10], [10, 50]], "sex": [[30, 30], [20, 30]]})
+    more = nbcfast.Viewset([50, 62], {"job": [[40, 10], [10, 52]], "sex": [[30, 32], [20, 30]]})
+    ledger.append(clear, "1" * 64)
+    report = ledger.check(more)
+    assert (report.nothing_to_publish, report.few) == (True, True)
+    assert report.moved_text == "since line 1 at least 2 rows came and at least 0 rows went"

@@ -1,6 +1,7 @@
 """The file of a ledger: what is read as one, what is refused in one line, and what a kill leaves."""
 
 import errno
+import hashlib
 import json
 import multiprocessing
 import os
@@ -93,6 +94,20 @@ def test_cut_off_at_every_byte_it_is_whole_or_said(book):
         )
         assert not os.path.exists(book.path) or bytes_of(book) == data[: told.value.whole]
         book.lines  # noqa: B018  is whole
+
+
+def test_what_is_gone_from_the_end_shows_by_a_sha256_kept_elsewhere(book):
+    noted, data = book.last_sha256, bytes_of(book)
+    lines = data.splitlines(keepends=True)
+    assert noted == hashlib.sha256(lines[-1][:-1]).hexdigest()
+    put(book, b"".join(lines[:-2]))
+    assert len(book.lines) == len(lines) // 2 - 1  # a ledger as any other
+    assert book.last_sha256 not in (noted, None)
+    put(book, data)
+    book.append(views(70), "5" * 64)
+    assert json.loads(bytes_of(book).splitlines()[len(lines)])["previous"] == noted
+    put(book, b"")
+    assert book.last_sha256 is None
 
 
 def test_every_changed_byte_is_found(book):

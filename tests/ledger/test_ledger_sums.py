@@ -239,14 +239,14 @@ def test_sums_say_which_releases_they_are_not_over(tmp_path):
     ledger = Ledger(tmp_path / "book")
     ledger.append(views(), "1" * 64, noise=replace(LAPLACE, epsilon=Fraction(1, 2)))
     assert ledger.check(views(), noise=LAPLACE).totals == (
-        "Together: 2 releases with noise, for adding or removing a person with one row: epsilon 5/6, delta 0, "
-        "rho 13/72.",
+        "Together: 2 releases with noise, for adding or removing a person with one row: epsilon 5/6, delta "
+        "0, rho 13/72.",
     )
     assert ledger.check(views()).totals[1:] == (
-        "Together: 1 release with noise, for adding or removing a person with one row: epsilon 0.5, delta 0, "
-        "rho 0.125.",
-        "1 release has no noise, and no part in these sums: no epsilon bounds what all releases together tell "
-        "of anybody.",
+        "Together: 1 release with noise, for adding or removing a person with one row: epsilon 0.5, delta "
+        "0, rho 0.125.",
+        "1 release has no noise, and no part in these sums: no epsilon bounds what all releases together "
+        "tell of anybody.",
     )
     other = replace(LAPLACE, neighbours="replace")
     different = "These sums are for different changes of a table: none of them bounds all releases."
