@@ -148,7 +148,7 @@ def check_public(views: Viewset) -> None:
     if not views.class_domain.declared or views.class_domain.open_tail:
         raise ValueError(
             "the classes come from the rows, which shows who is among them: declare them, all that there may "
-            "be, with classes=[..] of nbcfast.count, or in a domain file"
+            "be, with classes=[..] of nbcfast.count, n_classes of Viewset.from_codes, or in a domain file"
         )
     for name, domain in views.domains.items():
         if domain.open_tail:
@@ -160,8 +160,8 @@ def check_public(views: Viewset) -> None:
         if not domain.declared:
             raise ValueError(
                 f"attribute {name!r}: its values come from the rows, which shows who is among them: declare "
-                "all that there may be, in a domain file or with nbcfast.Table(table, "
-                f"domains={{{name!r}: [..]}})"
+                "all that there may be, in a domain file, with nbcfast.Table(table, "
+                f"domains={{{name!r}: [..]}}), or with sizes of Viewset.from_codes"
             )
     if not views.is_realistic():
         raise ValueError(

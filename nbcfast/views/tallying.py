@@ -175,8 +175,12 @@ def tally_codes(
         columns, widths, y, many, len(y), weights=checked, threads=threads, progress=progress
     )
     names = [f"A{i + 1}" for i in range(len(columns))]
-    domains = {name: Domain.of(range(size)) for name, size in zip(names, widths, strict=True)}
-    return class_counts, dict(zip(names, counts, strict=True)), Domain.of(range(many)), domains
+    # Which code is the largest is found in the rows, and tells of them.
+    domains = {
+        name: Domain.of(range(size), sizes is not None) for name, size in zip(names, widths, strict=True)
+    }
+    class_domain = Domain.of(range(many), n_classes is not None)
+    return class_counts, dict(zip(names, counts, strict=True)), class_domain, domains
 
 
 def _is_list_of_arrays(obj: object) -> TypeGuard[Sequence[Array]]:

@@ -206,9 +206,10 @@ class Viewset:
         class_codes : array_like of int, shape (rows,)
             The class of each row.
         sizes : sequence of int, optional
-            How many values each attribute has; by default one more than its largest code.
+            How many values each attribute has. By default one more than its largest code: the domain comes
+            from the rows then, and is not declared.
         n_classes : int, optional
-            By default one more than the largest class code.
+            By default one more than the largest class code, and not declared either.
         weights : array_like of int, optional
             Integers of at least 1.
         threads, progress

@@ -221,6 +221,16 @@ class TestRefusals:
         closed = Table(table, domains={"age": [*table.domain("age")]})
         assert None in dp.counts(nbcfast.count(closed, "class"), epsilon=1).domain("age")
 
+    def test_codes_whose_largest_one_is_found_in_the_rows(self):
+        """One row with a code beyond all others makes a table longer, which no noise hides."""
+        codes, labels = [[0, 1], [1, 0]], [0, 1]
+        with pytest.raises(ValueError, match=r"the classes come from the rows.*n_classes of"):
+            dp.counts(Viewset.from_codes(codes, labels, sizes=[2, 2]), epsilon=1)
+        with pytest.raises(ValueError, match=r"'A1': its values come from the rows.*sizes of"):
+            dp.counts(Viewset.from_codes(codes, labels, n_classes=2), epsilon=1)
+        known = Viewset.from_codes(codes, labels, sizes=[2, 3], n_classes=2)
+        assert dp.counts(known, epsilon=1).domain("A2") == (0, 1, 2)
+
     def test_weights(self):
         columns = {"a": ["x", "y"], "class": ["no", "yes"], "w": [1, 2]}
         domains = {"a": ["x", "y"], "class": ["no", "yes"]}
