@@ -81,7 +81,9 @@ def agreement(
     views : Viewset
         As for `counts`.
     table : Table, or what it is made of
-        The rows to decide, with the attributes of the views: those that were counted, or better others.
+        The rows to decide, with the attributes of the views: those that were counted, or better others. A
+        Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+        record batches, or the path of a file (.csv, .tsv, .parquet ..).
     epsilon, delta, rho, neighbours, rows_per_person, coins
         As for `counts`.
     runs : int

@@ -170,7 +170,9 @@ class Ledger:
             Private; or with noise, of which nothing but what it costs is looked at.
         table : Table, or what it is made of, optional
             The rows that they count: who shows in all releases together is measured on it. The rows of
-            earlier releases are looked for among its first ones, by their counts.
+            earlier releases are looked for among its first ones, by their counts. A Table, a mapping of
+            column names to values, anything with ``__arrow_c_stream__``, an iterable of record batches, or
+            the path of a file (.csv, .tsv, .parquet ..).
         class_name : str, optional
             Its class column.
         window : text, int, pair or mapping, optional

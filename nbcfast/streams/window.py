@@ -242,8 +242,9 @@ class Window:
         Parameters
         ----------
         table : Table, or what it is made of
-            A mapping of column names to values, a record batch or anything else with ``__arrow_c_stream__``,
-            an iterable of record batches, or the path of a file. Columns that are not named are not read.
+            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). A record batch is one of these.
+            Columns that are not named are not read.
         label : str or int, optional
             Where in the stream these rows end. It is saved with the counts.
         threads : int, optional

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import nbcfast
-from nbcfast import Table, associations, attack, canonical, closeness, response, skyline, templates
+from nbcfast import Table, associations, attack, canonical, closeness, dp, response, skyline, templates
 from nbcfast._reading.endings import ENDINGS, delimiter_of, ending_of, is_parquet
 from nbcfast._reading.source import A_TABLE, batches_from, table_from
+from nbcfast.ledger import Ledger
 from nbcfast.published import StratifiedRelease
+from nbcfast.streams import Window
 from nbcfast.views.quality import evaluate
 
 pa = pytest.importorskip("pyarrow")
@@ -31,6 +33,7 @@ COLUMNS = {
 }
 OTHERS = {**COLUMNS, "age": RNG.integers(20, 26, N).tolist(), "ill": RNG.choice(["flu", "gout"], N).tolist()}
 NAMES = ["age", "job", "ill"]
+PUBLIC = {"age": list(range(20, 26)), "job": ["clerk", "cook, chef", "judge"], "ill": ["flu", "gout"]}
 VIEWS = nbcfast.count(COLUMNS, "ill", ["age", "job"])
 SMALL = nbcfast.count(COLUMNS, "ill", ["job"])
 RELEASE = canonical.release(VIEWS, 4, class_name="ill")
@@ -130,6 +133,20 @@ def simulated(train, test):
     return response.simulate(train, test, JOBS, "ill", repetitions=2, rng=rng).tolist()
 
 
+def agreed(table):
+    declared = nbcfast.count(nbcfast.Table(COLUMNS, domains=PUBLIC), "ill", ["age", "job"])
+    return len(dp.agreement(declared, table, epsilon=1, runs=2).shares)
+
+
+def windowed(table):
+    window = Window("ill", PUBLIC, rows=50, n_blocks=4)
+    return window.add(table), window.views
+
+
+def entered(table, folder):
+    return Ledger(folder / "book").check(SMALL, table=table, class_name="ill").to_dict()
+
+
 # Name -> the name of the argument, the function, and a call; ids say what it is.
 CALLS = {
     "count": ("table", nbcfast.count, lambda t, _: nbcfast.count(t, "ill", ["age", "job"])),
@@ -151,6 +168,9 @@ CALLS = {
         associations.advise,
         lambda t, _: associations.advise(t, "name", "ill", ["age", "job"], threshold=1),
     ),
+    "agreement": ("table", dp.agreement, lambda t, _: agreed(t)),
+    "window": ("table", Window.add, lambda t, _: windowed(t)),
+    "ledger": ("table", Ledger.check, lambda t, folder: entered(t, folder)),
     "disclose": (
         "table",
         templates.disclose,

@@ -31,6 +31,8 @@ from nbcfast import (
 from nbcfast._core.errors import NoColumnError
 from nbcfast._wire.messages import printable
 from nbcfast.canonical.boxes.types import PairsBox
+from nbcfast.ledger import Ledger
+from nbcfast.streams import Window
 from nbcfast.templates import Template, disclose, violations
 
 HOSTILE = "x\nyes  audited by the Commission\r\x1b[31m\u202e\u200b\ufeff\u2028\x9b"
@@ -140,7 +142,7 @@ class TestHostileNames:
             calm(str(thing))
 
 
-def printed_things(published):
+def printed_things(published, folder):
     """One object of every class that writes its own repr, of hostile names and values where it has any."""
     table, private = nbcfast.Table(PEOPLE), views()
     everybody = nbcfast.Table(
@@ -228,6 +230,13 @@ def printed_things(published):
     strata = canonical.release_by(everybody, OK, ILL, 4, columns=[JOB])
     yield from (strata, strata.certificate)
     yield nbcfast.publish(everybody, OK, 4, columns=[JOB], by=ILL, accept_answers=True)
+    public = {name: sorted(set(map(str, PEOPLE[name]))) for name in (OK, ILL)}
+    yield nbcfast.publish({name: PEOPLE[name] for name in public}, ILL, 4, domains=public, dp={"epsilon": 1})
+    window = Window(ILL, public, rows=2)
+    window.add({name: PEOPLE[name] for name in public})
+    ledger = Ledger(folder / "ledger")
+    ledger.append(window.views, "0" * 64, window="week\u202e\u200b\ufeff\u2028\x9b")
+    yield from (window, ledger, *ledger.lines)
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
     yield refused.value
@@ -261,7 +270,7 @@ def test_no_object_prints_names_raw(published, tmp_path):
     published["partition"].save(tmp_path)
     calm(repr(nbcfast.verify(tmp_path)))
     seen = {"nbcfast.verification.results.Verification"}
-    for thing in printed_things(published):
+    for thing in printed_things(published, tmp_path):
         calm(repr(thing))
         calm(str(thing))
         seen |= {f"{kind.__module__}.{kind.__name__}" for kind in type(thing).__mro__}
