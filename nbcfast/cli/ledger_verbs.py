@@ -135,7 +135,7 @@ def differences(lines: tuple[LedgerLine, ...]) -> list[tuple[str, str]]:
 
 def spent_by(lines: tuple[LedgerLine, ...]) -> tuple[Spent, ...]:
     """What all releases with noise cost that count."""
-    return spent(line.noise for line in lines if line.counts and line.noise is not None)
+    return spent((line.noise, line.terms.choice) for line in lines if line.counts and line.noise is not None)
 
 
 def document_of(file: Path, lines: tuple[LedgerLine, ...]) -> Document:

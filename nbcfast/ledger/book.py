@@ -265,7 +265,11 @@ class Ledger:
             why_not=None if same is not None else why_not,
             counted=sum(noise is None for noise in noises) - (same is not None),
             total_bits=_total_bits(earlier, asked, same is not None),
-            spent=spent(noise for noise in noises if noise is not None),
+            spent=spent(
+                (noise, terms.choice)
+                for noise, terms in zip(noises, [*(line.terms for line in earlier), asked.terms], strict=True)
+                if noise is not None
+            ),
             pending=tuple(line.n for line in pending),
             open_to_others=state.open_to_others,
             head=_last_release(state),

@@ -24,7 +24,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import Refused, canonical_json, rational, shown, whole
 from nbcfast._wire.messages import printable
 from nbcfast._wire.typed_values import domain as typed_domain
-from nbcfast.ledger.spent import NoiseLine
+from nbcfast.ledger.spent import NoiseLine, VotedChoice
 from nbcfast.ledger.windows import WindowLabels
 from nbcfast.published.certificate import METHODS, PRESERVED, Certificate
 from nbcfast.published.typed import domain_of_json, json_counts, json_rational, json_value
@@ -86,6 +86,7 @@ class ReleaseTerms:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
         if not all(isinstance(text, str) for pair in self.others.items() for text in pair):
             raise TypeError("others must be texts by names")
+        _ = self.choice
 
     @classmethod
     def of(cls, certificate: Certificate) -> ReleaseTerms:
@@ -101,6 +102,12 @@ class ReleaseTerms:
             others["bits"] = str(made.bits)
         if made is not None and made.listed is not None:
             others["tuples"] = made.listed.sha256
+        advice = certificate.advice
+        if certificate.privacy is not None and advice is not None and advice.rows == "private":
+            # Without votes the choice is refused beside noise.
+            assert advice.epsilon is not None
+            others["choice"] = sha256_of(advice.to_json())
+            others["choice_epsilon"] = json_rational(advice.epsilon)
         return cls(certificate.method, certificate.preserve, certificate.smoothing, others)
 
     @property
@@ -108,6 +115,17 @@ class ReleaseTerms:
         """As a line has them."""
         smoothed = {} if self.smoothing is None else {"smoothing": json_rational(self.smoothing)}
         return {**self.others, "method": self.method, "preserve": self.preserve, **smoothed}
+
+    @property
+    def choice(self) -> VotedChoice | None:
+        """How private rows chose the domain by votes, beside noise; ValueError if its entries are none."""
+        entry = self.others.get("choice"), self.others.get("choice_epsilon")
+        if entry == (None, None):
+            return None
+        epsilon = rational(entry[1], "choice_epsilon")
+        if epsilon <= 0 or entry[0] is None or not SHA256.fullmatch(entry[0]):
+            raise ValueError("choice must be a sha256, and choice_epsilon above 0")
+        return VotedChoice(entry[0], epsilon)
 
     @classmethod
     def of_json(cls, entry: object) -> ReleaseTerms:

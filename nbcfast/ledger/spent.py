@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
@@ -115,6 +115,26 @@ class NoiseLine:
         return printable(", ".join(f"{name} {fraction_text(one)}" for name, one in named if one is not None))
 
 
+class VotedChoice(NamedTuple):
+    """A domain that the private rows have voted for, beside noise: what that cost is in no noise.
+
+    Attributes
+    ----------
+    sha256 : str
+        Of what certificates say of the choice.
+    epsilon : Fraction
+        Of one row that is added or removed.
+    """
+
+    sha256: str
+    epsilon: Fraction
+
+    def for_one_of(self, noise: NoiseLine) -> Fraction:
+        """Its epsilon for the neighbours of this noise: to replace a row is to remove one and to add one."""
+        rows = noise.rows_per_person * (2 if noise.neighbours == "replace" else 1)
+        return rows * self.epsilon
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spent:
     """What releases with noise cost together, against one kind of neighbours.
@@ -131,6 +151,9 @@ class Spent:
     rho : Fraction or None
         The exact sum of rho, where noise without one counts with epsilon^2 / 2: releases together have
         zero-concentrated privacy rho. None where that is not implied.
+    choices : int
+        How many choices of a domain by votes are in these sums. One that several releases name is one: nobody
+        sees of a vote that was cast again, with the same outcome, that it was.
     """
 
     neighbours: str
@@ -139,6 +162,7 @@ class Spent:
     epsilon: Fraction | None
     delta: Fraction | None
     rho: Fraction | None
+    choices: int = 0
 
     @property
     def text(self) -> str:
@@ -150,9 +174,13 @@ class Spent:
         if self.rho is not None:
             parts.append(f"rho {fraction_text(self.rho)}")
         what = "1 release" if self.releases == 1 else f"{self.releases:,} releases"
+        what += " with noise"
+        if self.choices:
+            votes = "1 choice" if self.choices == 1 else f"{self.choices:,} choices"
+            what += f" and {votes} of the domain by votes"
         rows = "one row" if self.rows_per_person == 1 else f"{self.rows_per_person:,} rows"
         apart = "adding or removing" if self.neighbours == "add-remove" else "replacing"
-        return f"{what} with noise, for {apart} a person with {rows}: {', '.join(parts) or 'no sum'}"
+        return f"{what}, for {apart} a person with {rows}: {', '.join(parts) or 'no sum'}"
 
     def to_dict(self) -> Document:
         """Plain values: rationals as text."""
@@ -160,6 +188,7 @@ class Spent:
             "neighbours": self.neighbours,
             "rows_per_person": self.rows_per_person,
             "releases": self.releases,
+            "choices": self.choices,
             **{
                 name: None if getattr(self, name) is None else json_rational(getattr(self, name))
                 for name in ("epsilon", "delta", "rho")
@@ -167,31 +196,41 @@ class Spent:
         }
 
 
-def spent(noises: Iterable[NoiseLine]) -> tuple[Spent, ...]:
+def spent(releases: Iterable[tuple[NoiseLine, VotedChoice | None]]) -> tuple[Spent, ...]:
     """The sums over releases, those for different neighbours apart: they do not add up.
 
     Examples
     --------
     >>> one = NoiseLine(mechanism="discrete laplace", epsilon=Fraction(1, 3), delta=Fraction(0), rho=None,
     ...                 neighbours="add-remove", rows_per_person=1)
-    >>> total, = spent([one, one])
+    >>> total, = spent([(one, None), (one, None)])
     >>> total.epsilon, total.rho
     (Fraction(2, 3), Fraction(1, 9))
     """
     groups: dict[tuple[str, int], list[NoiseLine]] = {}
-    for noise in noises:
-        groups.setdefault((noise.neighbours, noise.rows_per_person), []).append(noise)
-    return tuple(
-        Spent(
-            neighbours=neighbours,
-            rows_per_person=rows,
-            releases=len(group),
-            epsilon=_sum([noise.epsilon for noise in group]),
-            delta=None if any(noise.epsilon is None for noise in group) else _sum([n.delta for n in group]),
-            rho=_sum([_rho(noise) for noise in group]),
+    choices: dict[tuple[str, int], dict[VotedChoice, Fraction]] = {}
+    for noise, choice in releases:
+        key = noise.neighbours, noise.rows_per_person
+        groups.setdefault(key, []).append(noise)
+        if choice is not None:
+            choices.setdefault(key, {})[choice] = choice.for_one_of(noise)
+    totals = []
+    for (neighbours, rows), group in sorted(groups.items()):
+        votes = [*choices.get((neighbours, rows), {}).values()]
+        totals.append(
+            Spent(
+                neighbours=neighbours,
+                rows_per_person=rows,
+                releases=len(group),
+                epsilon=_sum([*(noise.epsilon for noise in group), *votes]),
+                delta=None
+                if any(noise.epsilon is None for noise in group)
+                else _sum([noise.delta for noise in group]),
+                rho=_sum([*(_rho(noise) for noise in group), *(epsilon**2 / 2 for epsilon in votes)]),
+                choices=len(votes),
+            )
         )
-        for (neighbours, rows), group in sorted(groups.items())
-    )
+    return tuple(totals)
 
 
 def _sum(numbers: list[Fraction | None]) -> Fraction | None:

@@ -72,9 +72,50 @@ def declared():
     return nbcfast.count(table_of(rows, SIZES, 2), "class")
 
 
+VOTED = nbcfast.published.Advised(
+    menu="cd" * 32, options=9, chosen=[3, 1], by="votes", epsilon="1/4", blocks=10
+)
+
+
+def voted_release(views=None, advice=VOTED, **asked):
+    """A noisy release over a domain that its rows have voted for, and how a ledger says it is made."""
+    noisy = nbcfast.dp.counts(declared() if views is None else views, **asked)
+    release = nbcfast.canonical.release(noisy, 4, advice=advice)
+    return noisy, ReleaseTerms.of(release.certificate)
+
+
+def test_what_votes_for_the_domain_cost_is_in_the_sums_once_for_each_choice(tmp_path):
+    ledger = Ledger(tmp_path / "book")
+    for n, advice in enumerate([VOTED, VOTED, replace(VOTED, blocks=11), replace(VOTED, rows="other"), None]):
+        noisy, terms = voted_release(advice=advice, epsilon="1/2")
+        ledger.append(noisy, f"{n}" * 64, terms=terms)
+    (total,) = ledger.check(declared()).spent
+    assert (total.releases, total.choices) == (5, 2)
+    assert total.epsilon == 5 * Fraction(1, 2) + 2 * Fraction(1, 4)
+    assert total.rho == 5 * Fraction(1, 8) + 2 * Fraction(1, 32)
+    assert total.text.startswith("5 releases with noise and 2 choices of the domain by votes, for adding")
+    assert total.to_dict()["choices"] == 2
+
+
+def test_a_person_of_several_rows_moves_votes_as_often(tmp_path):
+    ledger = Ledger(tmp_path / "book")
+    noisy, terms = voted_release(rho="1/2", neighbours="replace", rows_per_person=3)
+    ledger.append(noisy, "0" * 64, terms=terms)
+    (total,) = ledger.check(declared()).spent
+    assert (total.epsilon, total.rho) == (None, Fraction(1, 2) + (6 * Fraction(1, 4)) ** 2 / 2)
+
+
+def test_a_choice_that_is_none_is_refused():
+    for wrong in ({"choice": "ab" * 32}, {"choice": "x", "choice_epsilon": "1/2"}, {"choice_epsilon": "1/2"}):
+        with pytest.raises(ValueError, match="choice"):
+            ReleaseTerms(others=wrong)
+    with pytest.raises(ValueError, match="choice_epsilon above 0"):
+        ReleaseTerms(others={"choice": "ab" * 32, "choice_epsilon": "0/1"})
+
+
 def test_other_neighbours_are_not_added():
     noises = [LAPLACE, replace(LAPLACE, neighbours="replace"), replace(LAPLACE, rows_per_person=2), LAPLACE]
-    totals = spent(NoiseLine.of(noise) for noise in noises)
+    totals = spent((NoiseLine.of(noise), None) for noise in noises)
     assert [(one.neighbours, one.rows_per_person, one.releases) for one in totals] == [
         ("add-remove", 1, 2),
         ("add-remove", 2, 1),
