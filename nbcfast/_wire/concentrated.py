@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 RHO_DIGITS = 9  # significant digits that results are rounded to, upwards epsilon and downwards rho
 RHO_BITS = 24  # bits of u: an error of 2^-24 there costs about 2^-48 of the result
+LEAST_EPSILON = Fraction(1, 10**30)  # told where delta alone gives all: a certificate says one above 0
 RHO_GUARD = 160  # binary digits beyond those of the exponents of all numbers
 
 
@@ -48,7 +49,7 @@ def natural_of_two(digits: int) -> tuple[int, int]:
 
 
 def epsilon_above(rho: Fraction, delta: Fraction) -> Fraction:
-    """An epsilon, at least 0, of which rho-zCDP gives (epsilon, delta)-DP: the least, rounded up.
+    """An epsilon of which rho-zCDP gives (epsilon, delta)-DP: the least from 10^-30 on, rounded up.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def epsilon_above(rho: Fraction, delta: Fraction) -> Fraction:
         + natural_logarithm(u, digits)[1]
         for u in _around_the_best(is_beyond)
     ]
-    return rounded_to_digits(max(min(bounds), Fraction(0)), up=True)
+    return rounded_to_digits(max(min(bounds), LEAST_EPSILON), up=True)
 
 
 def rho_below(epsilon: Fraction, delta: Fraction) -> Fraction:

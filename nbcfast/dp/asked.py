@@ -20,7 +20,6 @@ from nbcfast.views.noise import (
 )
 
 MOST_ROWS = 10**9  # of one person
-LEAST_EPSILON = Fraction(1, 10**30)
 
 
 def positive(number: object, where: str) -> Fraction:
@@ -42,7 +41,7 @@ def chance(number: object) -> Fraction:
 def epsilon_of(rho: Numeral, delta: Numeral) -> Fraction:
     """The least epsilon of which noise with this rho is known to be (epsilon, delta)-private, rounded up.
 
-    Of the bounds of Canonne, Kamath and Steinke (2020), Corollary 13, proven and with nine digits.
+    It is 10^-30 at least, also where delta alone gives all. Of the bounds of Canonne, Kamath and Steinke (2020), Corollary 13, proven and with nine digits.
 
     Parameters
     ----------
@@ -117,9 +116,7 @@ def noise_for(
         strength = positive(rho, "rho")
         if allowed is None:
             return of_mechanism(GAUSSIAN, None, Fraction(0), strength)
-        # So small a rho that delta alone gives it is told with the least epsilon that can be written.
-        reached = epsilon_above(strength, allowed) or LEAST_EPSILON
-        return of_mechanism(GAUSSIAN, reached, allowed, strength)
+        return of_mechanism(GAUSSIAN, epsilon_above(strength, allowed), allowed, strength)
     limit = positive(epsilon, "epsilon")
     laplace = of_mechanism(LAPLACE, limit, Fraction(0), None)
     if allowed is None or n_attributes < FEW_ATTRIBUTES:

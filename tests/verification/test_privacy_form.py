@@ -53,6 +53,14 @@ def gaussian(**others):
     return {**entry, "rho": f"{rho.numerator}/{rho.denominator}", **others}
 
 
+def test_so_small_a_rho_that_delta_alone_gives_it_has_a_certificate(tmp_path):
+    asked = {"rho": "1e-20", "delta": "0.99"}
+    nbcfast.safety_transform(noisy(**asked), 4).save(tmp_path)
+    noise = nbcfast.load(tmp_path).certificate.privacy
+    assert (noise.epsilon, noise.rho) == (Fraction(1, 10**30), Fraction(1, 10**20))
+    assert verify_release.main([str(tmp_path)]) == 0
+
+
 def edited(folder, change):
     path = folder / "certificate.json"
     fields = json.loads(path.read_text())
