@@ -41,7 +41,8 @@ def chance(number: object) -> Fraction:
 def epsilon_of(rho: Numeral, delta: Numeral) -> Fraction:
     """The least epsilon of which noise with this rho is known to be (epsilon, delta)-private, rounded up.
 
-    It is 10^-30 at least, also where delta alone gives all. Of the bounds of Canonne, Kamath and Steinke (2020), Corollary 13, proven and with nine digits.
+    It is 10^-30 at least, also where delta alone gives all. Of the bounds of Canonne, Kamath and Steinke
+    (2020), Corollary 13, proven and with nine digits.
 
     Parameters
     ----------
