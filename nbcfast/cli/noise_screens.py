@@ -61,7 +61,7 @@ def with_noise(command: Command) -> Command:
             "--dp-delta",
             metavar="D",
             help="With --dp-epsilon: but for so small a probability (1e-6). From ten attributes on Gaussian "
-            "noise, where it varies less.",
+            "noise, where it varies less. With --dp-rho: also say which epsilon that is.",
         ),
         click.option(
             "--dp-rho",

@@ -144,7 +144,8 @@ def expect_declared(
         left_out = "" if name == class_name else f", or leave the column out ({words.left_out(name)})"
         raise ValueError(
             f"column {name!r}: its {what} come from the rows, and which occur is hidden by no noise: declare "
-            f"all that there may be, with {words.named('domains')}{left_out}"
+            f"all that there may be, with {words.named('domains')}{left_out}. A file that `nbcfast domain` "
+            "wrote declares a column when its name is out of from_rows, which is for whoever has checked it"
         )
 
 

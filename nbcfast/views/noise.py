@@ -11,6 +11,7 @@ from typing import Literal
 
 from nbcfast._core.numbers import ratio_text
 from nbcfast._core.validation import choice, whole
+from nbcfast._wire.concentrated import rho_below
 
 Mechanism = Literal["discrete laplace", "discrete gaussian"]
 Neighbours = Literal["add-remove", "replace"]
@@ -142,7 +143,8 @@ class Noise:
             why = (
                 f"taken because it needs no delta, and below {FEW_ATTRIBUTES} attributes seldom varies more"
                 if self.n_attributes < FEW_ATTRIBUTES
-                else "taken because it needs no delta, or varies less than a Gaussian for the delta allowed"
+                else f"Gaussian noise for the same epsilon, and a delta of 0.000001, has variance "
+                f"{ratio_text(self._gaussian_variance, 0)}"
             )
         else:
             kind = f"discrete Gaussian noise of variance {variance}"
@@ -153,6 +155,13 @@ class Noise:
                     f"Laplace noise for the same epsilon, and no delta, has variance {ratio_text(laplace, 0)}"
                 )
         return f"{kind} on every count: {self.level} for {apart} a person with {rows}; {why}"
+
+    @property
+    def _gaussian_variance(self) -> Fraction:
+        """Of the Gaussian for the same epsilon, and the delta that people begin with."""
+        assert self.epsilon is not None
+        of = sensitivity_of(GAUSSIAN, self.n_attributes, self.neighbours, self.rows_per_person)
+        return of / (2 * rho_below(self.epsilon, Fraction(1, 10**6)))
 
     @property
     def _laplace_sensitivity(self) -> int:
