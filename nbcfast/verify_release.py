@@ -1226,6 +1226,7 @@ def log2_below(number: int, digits: int) -> int:
 # how tight it is depends on how well the best one is found.
 
 
+LEAST_EPSILON = Fraction(1, 10**30)  # is written where delta alone covers so small a rho: 0 is no epsilon
 RHO_DIGITS = 9  # significant digits that results are rounded to, upwards epsilon and downwards rho
 RHO_BITS = 24  # bits of u: an error of 2^-24 there costs about 2^-48 of the result
 LEAST_EPSILON = Fraction(1, 10**30)  # told where delta alone gives all: a certificate says one above 0
@@ -1359,6 +1360,7 @@ PRIVACY_FIELDS = {
     "sensitivity",
 }
 MOST_ROWS_OF_A_PERSON = 10**9
+WEAK_EPSILON = 10
 
 
 class NoiseEntry:
@@ -1418,9 +1420,9 @@ class NoiseEntry:
         if not 0 < self.delta < 1:
             raise Refused(f"{where}, delta: expected a number between 0 and 1, got {shown(entry['delta'])}")
         # Whichever was asked for, the other follows; both bounds are rounded alike by every maker.
-        if self.rho == rho_below(self.epsilon, self.delta) or self.epsilon == epsilon_above(
-            self.rho, self.delta
-        ):
+        if self.rho == rho_below(self.epsilon, self.delta):
+            return
+        if self.epsilon == (epsilon_above(self.rho, self.delta) or LEAST_EPSILON):
             return
         raise Refused(
             f"{where}: expected epsilon and rho of which one follows from the other at delta "
@@ -1481,6 +1483,25 @@ def privacy_note(privacy: NoiseEntry) -> str:
         f"Discrete {kind} noise was added to every count of the data first, and all else was computed from "
         f"the noisy counts: {guaranteed(privacy)}, whatever is known besides. What else is published of the "
         "same people adds to that."
+    )
+
+
+def weak_text(privacy: NoiseEntry) -> str | None:
+    """The warning that the numbers of noise promise next to nothing; None where they promise more."""
+    if privacy.rho is not None:
+        # At delta 10^-6 the bound of `concentrated` gives an epsilon of 9.8 and more from here on.
+        if 2 * privacy.rho < 3:
+            return None
+        return (
+            f"The noise hardly hides anybody: with rho = {decimal_text(privacy.rho)} what is proven at a "
+            "delta of 0.000001 is an epsilon above 9, and e^9 is 8,103."
+        )
+    if privacy.epsilon is None or privacy.epsilon < WEAK_EPSILON:
+        return None
+    text = decimal_text(privacy.epsilon)
+    return (
+        f"The noise hardly hides anybody: with epsilon = {text} one person may change the probability of "
+        f"what is published by a factor of e^{text}, and e^{WEAK_EPSILON} is 22,026."
     )
 
 
@@ -1939,12 +1960,20 @@ def release_warnings(
     """The warnings that follow from the fields of such a release."""
     if accepted:
         yield ACCEPTED
+    yield from weak_noise(altered)
     if identity and altered is None:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
         yield unknown_text(altered)
     elif differing:
         yield differing_text(differing, preserve, altered)
+
+
+def weak_noise(altered: Fraction | NoiseEntry | None) -> Iterator[str]:
+    """The warning of noise that promises next to nothing, where it is one."""
+    weak = weak_text(altered) if isinstance(altered, NoiseEntry) else None
+    if weak is not None:
+        yield weak
 
 
 def unknown_text(altered: Fraction | NoiseEntry | None = None) -> str:
@@ -2014,6 +2043,7 @@ def canonical_warnings(
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
         yield ACCEPTED
+    yield from weak_noise(altered)
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:

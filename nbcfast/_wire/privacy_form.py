@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.chosen_numbers import chosen, demanded
-from nbcfast._wire.concentrated import epsilon_above, rho_below
+from nbcfast._wire.concentrated import LEAST_EPSILON, epsilon_above, rho_below
 from nbcfast._wire.json_entries import Refused, shown
 from nbcfast._wire.messages import decimal_text, short
 
@@ -28,6 +28,7 @@ PRIVACY_FIELDS = {
     "sensitivity",
 }
 MOST_ROWS_OF_A_PERSON = 10**9
+WEAK_EPSILON = 10
 
 
 class NoiseEntry:
@@ -87,9 +88,9 @@ class NoiseEntry:
         if not 0 < self.delta < 1:
             raise Refused(f"{where}, delta: expected a number between 0 and 1, got {shown(entry['delta'])}")
         # Whichever was asked for, the other follows; both bounds are rounded alike by every maker.
-        if self.rho == rho_below(self.epsilon, self.delta) or self.epsilon == epsilon_above(
-            self.rho, self.delta
-        ):
+        if self.rho == rho_below(self.epsilon, self.delta):
+            return
+        if self.epsilon == (epsilon_above(self.rho, self.delta) or LEAST_EPSILON):
             return
         raise Refused(
             f"{where}: expected epsilon and rho of which one follows from the other at delta "
@@ -150,6 +151,25 @@ def privacy_note(privacy: NoiseEntry) -> str:
         f"Discrete {kind} noise was added to every count of the data first, and all else was computed from "
         f"the noisy counts: {guaranteed(privacy)}, whatever is known besides. What else is published of the "
         "same people adds to that."
+    )
+
+
+def weak_text(privacy: NoiseEntry) -> str | None:
+    """The warning that the numbers of noise promise next to nothing; None where they promise more."""
+    if privacy.rho is not None:
+        # At delta 10^-6 the bound of `concentrated` gives an epsilon of 9.8 and more from here on.
+        if 2 * privacy.rho < 3:
+            return None
+        return (
+            f"The noise hardly hides anybody: with rho = {decimal_text(privacy.rho)} what is proven at a "
+            "delta of 0.000001 is an epsilon above 9, and e^9 is 8,103."
+        )
+    if privacy.epsilon is None or privacy.epsilon < WEAK_EPSILON:
+        return None
+    text = decimal_text(privacy.epsilon)
+    return (
+        f"The noise hardly hides anybody: with epsilon = {text} one person may change the probability of "
+        f"what is published by a factor of e^{text}, and e^{WEAK_EPSILON} is 22,026."
     )
 
 

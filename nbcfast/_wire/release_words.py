@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.messages import listing
-from nbcfast._wire.privacy_form import NoiseEntry, privacy_note
+from nbcfast._wire.privacy_form import NoiseEntry, privacy_note, weak_text
 from nbcfast._wire.smoothing_form import private_text, smoothing_note
 
 if TYPE_CHECKING:
@@ -143,12 +143,20 @@ def release_warnings(
     """The warnings that follow from the fields of such a release."""
     if accepted:
         yield ACCEPTED
+    yield from weak_noise(altered)
     if identity and altered is None:
         yield "The counts of the data leave as they are: they were safe, and no gauge was asked for."
     if differing is None:
         yield unknown_text(altered)
     elif differing:
         yield differing_text(differing, preserve, altered)
+
+
+def weak_noise(altered: Fraction | NoiseEntry | None) -> Iterator[str]:
+    """The warning of noise that promises next to nothing, where it is one."""
+    weak = weak_text(altered) if isinstance(altered, NoiseEntry) else None
+    if weak is not None:
+        yield weak
 
 
 def unknown_text(altered: Fraction | NoiseEntry | None = None) -> str:
@@ -218,6 +226,7 @@ def canonical_warnings(
     """The warnings that follow from the fields of a canonical release; `listed` is (tuples, differing)."""
     if accepted:
         yield ACCEPTED
+    yield from weak_noise(altered)
     if undeclared:
         yield undeclared_text(undeclared)
     if listed is not None and listed[1]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbcfast._core.numbers import ratio_text
 from nbcfast._core.untyped import Document
 from nbcfast.attack import Membership
 from nbcfast.dp import Agreement
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FEW_ROWS = 1_000  # of which noise that hides one leaves little
 OFTEN = Fraction(9, 10)  # of the answers, below which the classifier is hardly the same
+MOST_PEOPLE = Fraction(1, 10)  # who may be published as they are, by what delta allows
 NOT_TO_PUBLISH = "computed from the private table, not for publication"
 NO_LIMITS = (
     "Limits on what answers give away do not apply, and the leak meter is not read: these are the answers of "
@@ -64,6 +66,12 @@ class OwnersFigures(NamedTuple):
         said = [HUNDREDS] if self.rows < FEW_ROWS else []
         if self.agreement is not None and self.agreement.expected < OFTEN:
             said.append(ANOTHER)
+        if self.agreement is not None and self.agreement.noise.delta * self.rows >= MOST_PEOPLE:
+            delta = ratio_text(self.agreement.noise.delta, 0)
+            said.append(
+                f"A delta of {delta} allows of {self.rows:,} rows that some are published as they are: it "
+                "has to be far below one in their number."
+            )
         return said
 
     def to_dict(self) -> Document:

@@ -215,3 +215,25 @@ def test_the_owner_reads_it_before_anything_is_written(tmp_path, capsys, monkeyp
     after = capsys.readouterr().out
     assert "bits a weight" not in after
     assert NO_LIMITS in after
+
+
+def test_a_delta_that_people_may_be_published_by_is_warned_of():
+    """Of 81 rows one in 810 is a tenth of a person; what is said of rows is said to their owner alone."""
+    made = publish(dp={"rho": "1/8", "delta": "1/810"})
+    (said,) = (text for text in made.owners.warnings if "delta" in text)
+    assert said.startswith("A delta of 1/810 allows of 81 rows that some are published as they are")
+    assert not any("81 rows" in text for text in made.warnings)
+    made = publish(dp={"rho": "1/8", "delta": "1/811"})
+    assert not any("delta" in text for text in made.owners.warnings)
+
+
+def test_a_domain_file_that_comes_from_the_rows_is_refused_with_what_mends_it(tmp_path):
+    document = {
+        "domain": {name: {"values": values} for name, values in DOMAINS.items()},
+        "from_rows": ["ill"],
+    }
+    (tmp_path / "domain.json").write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=r"when its name is out of from_rows"):
+        publish(domains=tmp_path / "domain.json")
+    (tmp_path / "domain.json").write_text(json.dumps({**document, "from_rows": []}))
+    assert publish(domains=tmp_path / "domain.json").noise.level == "epsilon 1"

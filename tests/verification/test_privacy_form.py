@@ -294,3 +294,41 @@ def test_no_other_rows_are_counted_without_noise():
     views = noisy(epsilon="1/100")
     made = nbcfast.safety_transform(views, 4, rows=9, allow_differences=True, table=table, class_name="ill")
     assert made.certificate.differing_rows is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "warns"),
+    [
+        ({"epsilon": "9.99"}, None),
+        ({"epsilon": 50}, "with epsilon = 50 one person may change the probability"),
+        ({"rho": "1.49"}, None),
+        ({"rho": "3/2"}, "with rho = 1.5 what is proven at a delta of 0.000001 is an epsilon above 9"),
+        ({"rho": 5, "delta": "1e-6"}, "with rho = 5 what is proven"),
+    ],
+)
+@pytest.mark.parametrize("make", MAKERS)
+def test_noise_that_hides_hardly_anybody_is_warned_of(make, asked, warns, tmp_path, capsys):
+    """By the maker, and by both verifiers: more risk means more warnings."""
+    release = make(noisy(**asked))
+    said = [
+        text for text in release.certificate.warnings if text.startswith("The noise hardly hides anybody")
+    ]
+    assert len(said) == (warns is not None)
+    assert all(warns in text for text in said)
+    release.save(tmp_path / "out")
+    report = nbcfast.verify(tmp_path / "out")
+    assert said == [text for text in report.warnings if "hardly hides" in text]
+    verify_release.main([str(tmp_path / "out")])
+    assert ("warning: The noise hardly hides anybody" in capsys.readouterr().out) == bool(warns)
+
+
+def test_what_is_warned_of_is_proven():
+    assert epsilon_above(Fraction(3, 2), DELTA) > 9
+
+
+def test_a_rho_that_delta_alone_covers_is_published(tmp_path):
+    """Its epsilon could be 0, which no certificate has: the least that is written stands for it."""
+    release = canonical.release(noisy(rho="1/8", delta="1/2"), 4)
+    release.save(tmp_path / "out")
+    assert nbcfast.verify(tmp_path / "out").ok
+    assert verify_release.main([str(tmp_path / "out")]) in (0, 3)
