@@ -2,8 +2,11 @@
 
 import json
 
+import click
+
 from nbcfast._core.errors import Infeasible
-from nbcfast.canonical import Limits
+from nbcfast.cli.limits_asked import OPTIONS as LIMITS
+from nbcfast.cli.limits_asked import name_of
 from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.noise_screens import show_noisy, show_owners
 from nbcfast.cli.parsing import names_in
@@ -11,7 +14,7 @@ from nbcfast.cli.publish_outputs import Asked, Outputs, already_written, tell, w
 from nbcfast.dp import Agreement
 from nbcfast.published.release import Release
 from nbcfast.publishing.entering import LedgerAsked, LedgerEntry
-from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
+from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, asking, expect_alone
 from nbcfast.publishing.noisy_prepared import PreparedNoisy, prepare_noisy
 from nbcfast.publishing.policy import Demand
 
@@ -20,7 +23,6 @@ def publish_noisy(
     demand: Demand,
     asked: Asked,
     noise: NoiseAsked,
-    limits: Limits,
     accept_answers: bool,
     outputs: Outputs,
     book: LedgerAsked | None,
@@ -28,6 +30,7 @@ def publish_noisy(
     """A classifier of noisy counts; the exit code."""
     reading = asked["reading"]
     expect_alone([("menu", asked["menu"] is not None, REASONS["menu"])], OPTIONS)
+    expect_no_limit()
     prepared = prepare_noisy(
         asked["file"],
         asked["class_name"],
@@ -42,7 +45,6 @@ def publish_noisy(
         delimiter=reading.delimiter,
         texts=reading.texts,
         max_values=asked["max_values"],
-        limits=None if limits == Limits() else limits,
         accept_answers=accept_answers,
     )
     agreement = prepared.agreement()
@@ -62,6 +64,14 @@ def publish_noisy(
             tell(error, False)
             return 1
         return write_noisy(prepared, release, agreement, entry, outputs)
+
+
+def expect_no_limit() -> None:
+    """Refuse the options of limits, those that ask for the usual one too: none would be kept."""
+    texts = click.get_current_context().params
+    for option in LIMITS:
+        if texts[name_of(option)] is not None:
+            raise ValueError(f"{option} does not go with {asking(OPTIONS)}: {REASONS['limits']}")
 
 
 def write_noisy(

@@ -32,6 +32,7 @@ from nbcfast.cli.strata_screens import show_strata
 from nbcfast.cli.targets import REPLACES, check_targets, keep_apart
 from nbcfast.cli.writings import note
 from nbcfast.ledger import LedgerPolicy, LedgerReport, WindowLabels
+from nbcfast.ledger.ledger_report import BESIDE_EARLIER
 from nbcfast.published.release import Release
 from nbcfast.publishing.entering import LedgerAsked, LedgerEntry, expect_outside
 from nbcfast.publishing.gate import GateFinding, naming
@@ -43,10 +44,6 @@ from nbcfast.publishing.strata_prepared import prepare_by
 from nbcfast.publishing.words import label
 
 NOTHING = 4  # what it leaves with where there is nothing to publish
-BESIDE_EARLIER = (
-    "What helps: more rows before the next release, windows that share no rows, or noise. The domain stays "
-    "that of the ledger."
-)
 
 
 @verbs.command()
@@ -211,7 +208,7 @@ def publish(
     outputs = Outputs(out, dataset, overwrite, as_json)
     book = ledger_of(asked, read, out, dataset)
     if noise is not None:
-        return publish_noisy(demand, asked, noise, limits, accept_answers, outputs, book)
+        return publish_noisy(demand, asked, noise, accept_answers, outputs, book)
     if asked["by"] is not None:
         return publish_strata(demand, asked, limits, accept_answers, outputs)
     return publish_one(demand, asked, limits, accept_answers, outputs, book)

@@ -246,7 +246,7 @@ class Ledger:
             if change.one_row is not None and exact and same is None:
                 sign = sign_shown(last.views, asked.views, change.one_row, asked.terms.smoothing)
         if policy is not None and last is not None and policy.new_rows is not None:
-            policy.expect_new(0 if change is None else change.came, change is None or not change.exact)
+            policy.expect_new(None if change is None else change.came, change is None or not change.exact)
         if asked.noise is not None:
             why_not = None
         elif rows is None:

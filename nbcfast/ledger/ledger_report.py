@@ -9,6 +9,10 @@ from nbcfast.ledger.joint_trace import JointTrace
 from nbcfast.ledger.sign_theorem import RowsMoved, SignShown
 from nbcfast.ledger.spent import Spent, sums_text
 
+BESIDE_EARLIER = (
+    "What helps: more rows before the next release, windows that share no rows, or noise. The domain stays "
+    "that of the ledger."
+)
 FEW = 20  # rows that came and went, below which each of them is nearly alone between two releases
 
 

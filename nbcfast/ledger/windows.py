@@ -181,9 +181,16 @@ class LedgerPolicy:
                     f"policy 'calendar': window {window.text} must end after {other.text} of line {n}", {}
                 )
 
-    def expect_new(self, came: int, at_least: bool) -> None:
-        """Refuse too few new rows; Infeasible."""
-        if self.new_rows is not None and came < self.new_rows:
+    def expect_new(self, came: int | None, at_least: bool) -> None:
+        """Refuse too few new rows, or none that are known; Infeasible."""
+        if self.new_rows is not None and came is None:
+            raise Infeasible(
+                f"policy 'new-rows={self.new_rows}': how many rows came since the last release is not "
+                "known, as that is of noisy counts, or this one is, or it is over another domain: policy "
+                "'calendar' needs no counts",
+                {},
+            )
+        if self.new_rows is not None and came is not None and came < self.new_rows:
             known = "are known to have come" if at_least else "came"
             raise Infeasible(
                 f"policy 'new-rows={self.new_rows}': {came:,} {known} since the last release", {}

@@ -21,6 +21,7 @@ from nbcfast.canonical.leakage import REMEDY
 from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, Menu, declared
+from nbcfast.ledger.ledger_report import BESIDE_EARLIER
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
 from nbcfast.publishing.beginnings import MOST_ROWS, beginning_of_table, like_counts
@@ -422,6 +423,8 @@ class Prepared:
             release, self.views, self.table, self.others, self.class_name, stages=self.caller.stages
         )
         with_label = self._with_label(after)
+        # A ledger keeps its domain: a coarser one would be refused.
+        helps = BESIDE_EARLIER if entry is not None and entry.report.releases else REMEDY
         return Publication(
             release=release,
             class_name=self.class_name,
@@ -437,7 +440,7 @@ class Prepared:
             log_loss_with_label=with_label,
             warnings=(
                 *(() if entry is None else entry.report.totals),
-                *self._warnings(release, after, gate, adversaries, with_label),
+                *self._warnings(release, after, gate, adversaries, with_label, helps),
             ),
             files=files,
             advice=self.chosen,
@@ -490,10 +493,11 @@ class Prepared:
         gate: Gate,
         adversaries: Adversaries,
         with_label: float | None,
+        helps: str,
     ) -> list[str]:
         """What is measured comes first, and what every release says last; nothing is said twice."""
         words, made, n_classes = self.caller.words, release.certificate, len(self.views.classes)
-        said: list[str] = [REMEDY] if gate.leak is not None and gate.shows else []
+        said: list[str] = [helps] if gate.leak is not None and gate.shows else []
         if with_label is not None and n_classes == 2:
             said.append(f"With two classes {words.given('preserve', 'label')} would give the same.")
         elif with_label is not None:

@@ -304,3 +304,31 @@ def test_noise_adds_up_and_no_counts_are_kept(months, publish, run):
     lines = [json.loads(line) for line in (months / "book").read_bytes().splitlines()]
     assert all(line.get("counts") is None for line in lines)
     assert run("ledger", "check", months / "book")[0] == 0
+
+
+def test_what_helps_beside_earlier_releases_is_no_other_domain(months, publish):
+    """The ledger would refuse a coarser one."""
+    limits = ("--max-bits", "0.01", "--accept-answers")
+    helps = "What helps is a coarser domain"
+    code, out, _ = publish("one", *limits)
+    assert (code, helps in out) == (0, True)
+    (months / "book").unlink()
+    assert publish("three", *limits)[0] == 0
+    code, out, _ = publish("one", *limits, out="again")
+    assert (code, helps in out, "The domain stays that of the ledger." in out) == (0, False, True)
+
+
+def test_new_rows_that_nobody_can_count_are_said_to_be_unknown(months, publish):
+    policy = ("--dp-epsilon", "1/2", "--ledger-policy", "new-rows=1")
+    assert publish("one", *policy)[0] == 0
+    code, _, err = publish("three", *policy)
+    assert (code, err.startswith("nbcfast: infeasible: policy 'new-rows=1': how many rows came")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "option", [("--max-found", "0"), ("--max-bits", "8"), ("--min-flip", "none"), ("--max-one-class", "3")]
+)
+def test_no_limit_is_taken_beside_noise_and_passed_over(months, publish, option):
+    code, _, err = publish("one", "--dp-epsilon", "1/2", *option)
+    assert (code, err.startswith(f"nbcfast: {option[0]} does not go with --dp-epsilon")) == (2, True)
+    assert not (months / "book").exists()
