@@ -1226,7 +1226,6 @@ def log2_below(number: int, digits: int) -> int:
 # how tight it is depends on how well the best one is found.
 
 
-LEAST_EPSILON = Fraction(1, 10**30)  # is written where delta alone covers so small a rho: 0 is no epsilon
 RHO_DIGITS = 9  # significant digits that results are rounded to, upwards epsilon and downwards rho
 RHO_BITS = 24  # bits of u: an error of 2^-24 there costs about 2^-48 of the result
 LEAST_EPSILON = Fraction(1, 10**30)  # told where delta alone gives all: a certificate says one above 0
@@ -1422,7 +1421,7 @@ class NoiseEntry:
         # Whichever was asked for, the other follows; both bounds are rounded alike by every maker.
         if self.rho == rho_below(self.epsilon, self.delta):
             return
-        if self.epsilon == (epsilon_above(self.rho, self.delta) or LEAST_EPSILON):
+        if self.epsilon == epsilon_above(self.rho, self.delta):
             return
         raise Refused(
             f"{where}: expected epsilon and rho of which one follows from the other at delta "

@@ -16,7 +16,6 @@ from nbcfast._wire.logarithms import log2_below
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LEAST_EPSILON = Fraction(1, 10**30)  # is written where delta alone covers so small a rho: 0 is no epsilon
 RHO_DIGITS = 9  # significant digits that results are rounded to, upwards epsilon and downwards rho
 RHO_BITS = 24  # bits of u: an error of 2^-24 there costs about 2^-48 of the result
 LEAST_EPSILON = Fraction(1, 10**30)  # told where delta alone gives all: a certificate says one above 0

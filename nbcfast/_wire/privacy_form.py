@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbcfast._wire.chosen_numbers import chosen, demanded
-from nbcfast._wire.concentrated import LEAST_EPSILON, epsilon_above, rho_below
+from nbcfast._wire.concentrated import epsilon_above, rho_below
 from nbcfast._wire.json_entries import Refused, shown
 from nbcfast._wire.messages import decimal_text, short
 
@@ -90,7 +90,7 @@ class NoiseEntry:
         # Whichever was asked for, the other follows; both bounds are rounded alike by every maker.
         if self.rho == rho_below(self.epsilon, self.delta):
             return
-        if self.epsilon == (epsilon_above(self.rho, self.delta) or LEAST_EPSILON):
+        if self.epsilon == epsilon_above(self.rho, self.delta):
             return
         raise Refused(
             f"{where}: expected epsilon and rho of which one follows from the other at delta "

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from nbcfast._core.numbers import Numeral, as_limit, exact
 from nbcfast._core.validation import choice, whole
-from nbcfast._wire.concentrated import LEAST_EPSILON, epsilon_above, rho_below
+from nbcfast._wire.concentrated import epsilon_above, rho_below
 from nbcfast.views import Viewset
 from nbcfast.views.noise import (
     FEW_ATTRIBUTES,
