@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from nbcfast._core.errors import expect
@@ -147,7 +148,7 @@ def expect_outside(
 ) -> None:
     """Refuse a ledger among what is published: it has the private counts of all releases."""
     place, out = os.path.realpath(ledger), os.path.realpath(folder)
-    if os.path.commonpath([out, place]) == out:
+    if Path(place).is_relative_to(out):
         raise ValueError(
             f"{words[0]} must not be in {os.fsdecode(folder)!r}, the folder of {words[1]}: it has private "
             f"counts, and that folder is published; got {os.fsdecode(ledger)!r}"

@@ -11,6 +11,7 @@ import pytest
 
 import nbcfast
 from nbcfast.ledger import Ledger, LedgerPolicy
+from nbcfast.publishing.entering import expect_outside
 
 DOMAIN = {"a": ["x", "y", "z"], "b": ["p", "q"], "c": ["no", "yes"]}
 
@@ -332,3 +333,15 @@ def test_no_limit_is_taken_beside_noise_and_passed_over(months, publish, option)
     code, _, err = publish("one", "--dp-epsilon", "1/2", *option)
     assert (code, err.startswith(f"nbcfast: {option[0]} does not go with --dp-epsilon")) == (2, True)
     assert not (months / "book").exists()
+
+
+def test_a_ledger_on_another_drive_is_outside(monkeypatch):
+    """Paths on two drives of Windows have nothing in common, which is an error of its own there."""
+
+    def on_two_drives(paths):
+        raise ValueError("Paths don't have the same drive")
+
+    monkeypatch.setattr("os.path.commonpath", on_two_drives)
+    expect_outside("book", "out")
+    with pytest.raises(ValueError, match="ledger must not be in 'out'"):
+        expect_outside(os.path.join("out", "book"), "out")
