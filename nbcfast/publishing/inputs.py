@@ -220,8 +220,12 @@ def read_declared(
     *,
     weights: str | None = None,
     delimiter: str | None = None,
+    keep_texts: bool = False,
 ) -> Table:
     """The private rows with the domains that were declared; what is left out is not even read of a file.
+
+    With `keep_texts` columns that were declared as texts are texts whatever the rows of a file hold. Without
+    it one of numbers alone is one of numbers, and refused.
 
     Raises
     ------
@@ -239,7 +243,10 @@ def read_declared(
     if columns is None and present is not None:
         others = (*declared.out, class_name, weights)
         columns = [name for name in present if name not in others] if declared.out else None
-    table = caller.reads(given, "table", class_name, columns)
+    wanted = present if columns is None else [*columns, class_name]
+    options = declared.options if keep_texts else {}
+    texts = [name for name in wanted or () if name in options and options[name].is_of_texts]
+    table = caller.reads(given, "table", class_name, columns, texts=texts)
     return declared.applied(table, besides=declared.names if present is None else present)
 
 

@@ -77,7 +77,8 @@ def prepare_noisy(
     names = None if columns is None else attribute_names(columns, words)
     whole(max_values, words.named("max_values"), 1)
     declarations = None if domains is None else declared(domains, words)
-    rows = read_declared(table, class_name, names, declarations, caller, delimiter=delimiter)
+    # Whether "unknown" is among the values of a column of numbers must not decide whether there is a release.
+    rows = read_declared(table, class_name, names, declarations, caller, delimiter=delimiter, keep_texts=True)
     expect_declared(rows, class_name, names, max_values, caller)
     exact = count(rows, class_name, names, max_values=max_values)
     advice = None if declarations is None else advice_of(declarations, exact, class_name, None)

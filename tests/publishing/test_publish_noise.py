@@ -59,6 +59,20 @@ def test_tables_of_the_same_noisy_counts_leave_the_same_bytes(asked, tmp_path, m
     assert nbcfast.load(tmp_path / "0").certificate.privacy == noisy.noise
 
 
+def test_texts_that_look_like_numbers_are_published_whatever_else_occurs(tmp_path, monkeypatch):
+    """Whether anybody is of unknown age, or how a number is spelt, decides nothing."""
+    made = []
+    monkeypatch.setattr("nbcfast.dp.making.with_noise", lambda arrays, noise, coins: [a + 9 for a in none])
+    none = [np.zeros(2, int), np.zeros((3, 2), int), np.zeros((3, 2), int)]
+    domains = {"age": ["1", "2", "unknown"], "n": [1, 2, None], "ill": ["n", "y"]}
+    for number, rows in enumerate(["1,1,n\n2,,y\n", "unknown,2.0,y\n", "2,2,y\n", ""]):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(f"age,n,ill\n{rows}", encoding="utf-8")
+        nbcfast.publish(path, "ill", 4, dp={"epsilon": 1}, domains=domains).save(tmp_path / str(number))
+        made.append((tmp_path / str(number) / "certificate.json").read_bytes())
+    assert len(set(made)) == 1
+
+
 def test_it_is_what_the_method_makes_of_dp_counts(known):
     exact = nbcfast.count(nbcfast.Table(PEOPLE, domains=DOMAINS), "ill")
     noisy = dp.counts(exact, epsilon=1, coins=_coins.Coins(bytes(32)))
