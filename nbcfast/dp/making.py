@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Counts
@@ -180,11 +181,14 @@ def with_noise(arrays: Sequence[Counts], noise: Noise, coins: Coins) -> list[Cou
 
 
 def _sum(array: Counts, drawn: Counts) -> Counts:
-    """Their sum, in 64 bits where both and the sum surely fit."""
+    """Their sum, in 64 bits where it fits: of which kind it is tells no more than the sum does."""
     large = any(
         part.dtype.kind == "O"
         or (part.size and max(abs(int(part.min())), abs(int(part.max()))) > INT64_MAX // 2)
         for part in (array, drawn)
     )
     total: Counts = array + drawn if not large else array.astype(object) + drawn.astype(object)
-    return total
+    try:
+        return total.astype(np.int64, copy=False)
+    except OverflowError:
+        return total

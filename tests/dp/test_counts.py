@@ -397,6 +397,14 @@ class TestNoisy:
         drawn = dp.noisy(exact.ravel(), rho="1/8", squared_sensitivity=3, coins=coins())
         assert drawn.tolist() == [x + reference.gaussian(12, words) for x in range(24)]
 
+    def test_of_which_kind_they_are_tells_no_more_than_the_sums(self):
+        """Whether a count is below 2^62 is hidden where nearly no noise moves its sum."""
+        for count in (2**62 - 3, 2**62, 2**62 + 3, 2**63 - 1):
+            made = dp.noisy([count], epsilon=10**30, sensitivity=1)
+            assert (made.dtype, made.tolist()) == (np.int64, [count])
+        made = dp.noisy([2**63], epsilon=10**30, sensitivity=1)
+        assert (made.dtype, made.tolist()) == (object, [2**63])
+
     def test_long_counts(self):
         drawn = dp.noisy([2**63 - 1, 2**80], epsilon="1/10", sensitivity=2)
         assert drawn.dtype == object
