@@ -70,6 +70,8 @@ def block_of(
 ) -> Viewset:
     """The viewset of plain integers, which have to be counts of rows."""
     none = counting.none()
+    if not isinstance(counts, list) or len(counts) != len(none.attributes):
+        raise ValueError(f"{where}: expected counts of {len(none.attributes)} attributes")
     arrays = {
         name: _array(rows, none.counts[name].shape, where)
         for name, rows in zip(none.attributes, counts, strict=True)

@@ -132,6 +132,13 @@ def test_a_file_that_somebody_wrote_is_checked(field, entry):
         Window.from_dict({**document, field: entry})
 
 
+@pytest.mark.parametrize("tables", [5, None, {}, [], [[[1, 0], [0, 0], [0, 0]]]])
+def test_a_block_has_a_table_for_each_attribute(tables):
+    document = {**made().to_dict(), "blocks": [[2, [[1, 0], tables]]]}
+    with pytest.raises(ValueError, match=r"^document: block 2: expected counts of 2 attributes$"):
+        Window.from_dict(document)
+
+
 def test_domains_that_json_has_no_kind_for_are_refused(tmp_path):
     domains = {"age": [Interval(0, 5), Interval(5, None)], "ill": ["no"]}
     window = Window("ill", domains, rows=1)
