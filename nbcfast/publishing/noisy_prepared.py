@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbcfast import attack, dp
+from nbcfast._core.errors import Infeasible
 from nbcfast._core.validation import whole
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Limits
@@ -33,6 +34,10 @@ from nbcfast.views.tallying import MAX_VALUES
 
 RUNS = 10  # of noise, for the expected agreement
 MOST_DRAWN = 1 << 20  # counts with noise in all runs together, some seconds of work
+DRAWN = (
+    "noise was drawn for this, and that it failed tells of the rows too: each further try costs the privacy "
+    "of a release more, so change the demand and not the draw"
+)
 PRIOR = (
     "The prior is published: where it was computed from these rows no noise hides it, nor does a file tell."
 )
@@ -180,7 +185,10 @@ class PreparedNoisy:
 
     def release(self) -> Release:
         """What leaves, made of noisy counts and public facts; Infeasible where demands cannot be met."""
-        return self.of_noisy.release()
+        try:
+            return self.of_noisy.release()
+        except Infeasible as error:
+            raise Infeasible(f"{error.why}; {DRAWN}", error.best) from error
 
     def entry(self, book: LedgerAsked, release: Release) -> LedgerEntry:
         """What a ledger says of the release, as `LedgerAsked.entry`: it keeps none of the counts."""

@@ -251,3 +251,8 @@ def test_a_domain_file_that_comes_from_the_rows_is_refused_with_what_mends_it(tm
         publish(domains=tmp_path / "domain.json")
     (tmp_path / "domain.json").write_text(json.dumps({**document, "from_rows": []}))
     assert publish(domains=tmp_path / "domain.json").noise.level == "epsilon 1"
+
+
+def test_a_demand_that_cannot_be_met_says_that_another_draw_costs_as_much():
+    with pytest.raises(nbcfast.Infeasible, match=r"; noise was drawn for this.*each further try costs"):
+        publish(method="safetytransform", rows=2, dp={"epsilon": 10})
