@@ -468,7 +468,11 @@ class _Asked(NamedTuple):
         """Infeasible where an earlier release without noise is over another domain, or made otherwise.
 
         With noise what several releases tell is bounded by the sum of what they cost, whatever they are of.
+        A window with labels of another kind is a ValueError here: once entered it would stop all later ones.
         """
+        for line in earlier:
+            if self.window is not None and line.window is not None:
+                self.window.expect_kind(line.window)
         if self.noise is not None:
             return
         for line in earlier:

@@ -76,14 +76,15 @@ class WindowLabels(NamedTuple):
 
     def comes_after(self, other: WindowLabels) -> bool:
         """Whether no block is in both, and those of the other come first."""
-        self._expect_kind(other)
+        self.expect_kind(other)
         return self.first > other.last  # type: ignore[operator]
 
     def apart_from(self, other: WindowLabels) -> bool:
         """Whether no block is in both."""
         return self.comes_after(other) or other.comes_after(self)
 
-    def _expect_kind(self, other: WindowLabels) -> None:
+    def expect_kind(self, other: WindowLabels) -> None:
+        """Refuse labels of which nobody knows whether they come before those of another window."""
         if type(self.first) is not type(other.first):
             raise ValueError(
                 f"window must have labels of one kind in all lines, got {self.first!r} and {other.first!r}"

@@ -247,6 +247,19 @@ def test_windows_that_are_none_are_refused(wrong):
         WindowLabels.of(wrong)
 
 
+def test_labels_of_another_kind_are_not_entered(tmp_path):
+    """2026 is a number, and 2026-03 a text: one beside the other would stop every later release."""
+    ledger = Ledger(tmp_path / "book")
+    ledger.append(views(), "1" * 64, window="2026-03")
+    for noise in (None, LAPLACE):
+        with pytest.raises(ValueError, match="labels of one kind in all lines, got 2026 and '2026-03'"):
+            ledger.append(views(), "2" * 64, window=WindowLabels.parsed("2026"), noise=noise)
+        with pytest.raises(ValueError, match="labels of one kind in all lines"):
+            ledger.check(views(), window=2026, noise=noise)
+    ledger.append(views(), "2" * 64)
+    assert len(ledger.lines) == 2
+
+
 def test_fewer_than_twenty_rows_are_a_warning(tmp_path):
     ledger = Ledger(tmp_path / "book")
     rows = random_rows(np.random.default_rng(4), 60, SIZES, 2)
