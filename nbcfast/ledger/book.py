@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -88,39 +89,53 @@ class Ledger:
             raise ValueError("ledger must be the path of a file, got an empty text")
         self._file: LockedFile | None = None
         self._depth = 0
+        # The lock of the file is that of a process: its threads have to wait for each other here.
+        self._turn = threading.RLock()
 
     def __enter__(self) -> Ledger:
-        if self._file is None:
-            self._file = LockedFile(self.path, alone=True)
+        self._turn.acquire()
+        try:
+            if self._file is None:
+                self._file = LockedFile(self.path, alone=True)
+        except BaseException:
+            self._turn.release()
+            raise
         self._depth += 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self._file is not None:
-            file, self._file = self._file, None
-            file.close()
+        try:
+            self._depth -= 1
+            if self._depth == 0 and self._file is not None:
+                file, self._file = self._file, None
+                file.close()
+        finally:
+            self._turn.release()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Ledger, (self.path,)
 
     def __repr__(self) -> str:
         return f"Ledger({self.path!r})"
 
     def _read(self) -> _State:
-        file = self._file
-        if file is not None:
-            return _State(*parsed(file.read(), self.path), file.open_to_others)
-        try:
-            file = LockedFile(self.path, alone=False)
-        except FileNotFoundError:
-            folder = os.path.dirname(os.path.abspath(self.path))
-            if not os.path.isdir(folder):
-                raise
-            return _State((), 0, None, False)
-        try:
-            return _State(*parsed(file.read(), self.path), file.open_to_others)
-        finally:
-            file.close()
+        with self._turn:
+            file = self._file
+            if file is not None:
+                return _State(*parsed(file.read(), self.path), file.open_to_others)
+            try:
+                file = LockedFile(self.path, alone=False)
+            except FileNotFoundError:
+                folder = os.path.dirname(os.path.abspath(self.path))
+                if not os.path.isdir(folder):
+                    raise
+                return _State((), 0, None, False)
+            try:
+                return _State(*parsed(file.read(), self.path), file.open_to_others)
+            finally:
+                file.close()
 
     @property
     def lines(self) -> tuple[LedgerLine, ...]:

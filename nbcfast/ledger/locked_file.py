@@ -62,6 +62,7 @@ class LockedFile:
 
     def __init__(self, path: str, alone: bool) -> None:
         self.path, self._alone, self._handle = path, alone, -1
+        self._process = os.getpid()
         while self._handle < 0:
             self._handle = _opened(path, alone)
             try:
@@ -86,7 +87,12 @@ class LockedFile:
         return b"".join(blocks)
 
     def append(self, line: bytes) -> None:
-        """Write a line at the end, to the disk; where that fails, what was there before is all there is."""
+        """Write a line at the end, to the disk; where that fails, what was there before is all there is.
+
+        A process that was forked since the file was opened has its lock as well: ValueError there.
+        """
+        if os.getpid() != self._process:  # which has the lock too, and does not wait
+            raise ValueError(f"{self.path}: it is open in the process that this one was forked from")
         size = os.fstat(self._handle).st_size
         try:
             if os.write(self._handle, line) != len(line):
@@ -117,7 +123,8 @@ class LockedFile:
             return
         handle, self._handle = self._handle, -1
         with suppress(OSError):
-            if self._alone and os.fstat(handle).st_size == 0 and _is_at(handle, self.path):
+            mine = self._alone and os.getpid() == self._process
+            if mine and os.fstat(handle).st_size == 0 and _is_at(handle, self.path):
                 os.unlink(self.path)
         os.close(handle)
 

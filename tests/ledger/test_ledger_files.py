@@ -5,10 +5,12 @@ import hashlib
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import stat
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -410,6 +412,51 @@ def test_another_release_since_is_refused(book):
     with pytest.raises(ValueError, match="another release was entered since"):
         book.append(views(60), "5" * 64, after=report)
     assert len(book.lines) == 3
+
+
+def test_threads_that_share_a_ledger_wait_for_each_other(tmp_path):
+    """The first waits in `save` until the second has tried to come between its two lines."""
+    shared = Ledger(tmp_path / "book")
+    saving, said = threading.Event(), []
+
+    def second():
+        saving.wait(30)
+        said.append("asks")
+        shared.append(views(), "2" * 64)
+        said.append("entered")
+
+    def save():
+        saving.set()
+        second_one.join(0.3)
+        said.append("saved")
+
+    second_one = threading.Thread(target=second)
+    second_one.start()
+    shared.append(views(), "1" * 64, save=save)
+    second_one.join(30)
+    assert said == ["asks", "saved", "entered"]
+    assert [line.state for line in Ledger(shared.path).lines] == ["written", "written"]
+    assert pickle.loads(pickle.dumps(shared)).lines[1].release == "2" * 64
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_does_not_write_to_the_ledger_of_the_process_it_came_from(tmp_path):
+    ledger = Ledger(tmp_path / "book")
+    with ledger:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with ledger:
+                    ledger.append(views(), "1" * 64)
+            except ValueError as error:
+                code = 0 if "forked" in str(error) else 2
+            finally:
+                ledger.__exit__(None, None, None)
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        ledger.append(views(), "2" * 64)
+    assert [line.release for line in ledger.lines] == ["2" * 64]
 
 
 def enter(path, name, barrier):
