@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import readme
+import warm
 
 import nbcfast
 from nbcfast import verify_release
@@ -41,11 +42,21 @@ def clone(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def commands():
+    """Options that say where the command `nbcfast` is: in a process that has imported it, if it can fork."""
+    if not hasattr(os, "fork") or os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
+        yield []
+        return
+    with warm.commands() as place:
+        yield ["--commands", place]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(HERE.parent)))
-def test_every_block_runs_and_prints_what_is_shown(page, clone):
+def test_every_block_runs_and_prints_what_is_shown(page, clone, commands):
     for needed in ("sklearn", "pyarrow", "matplotlib"):
         pytest.importorskip(needed)
-    command = [sys.executable, HERE / "support" / "readme.py", page, clone]
+    command = [sys.executable, HERE / "support" / "readme.py", page, clone, *commands]
     # Pictures of the house are drawn by tools/walk.py, where docs/conf.py finds it too.
     paths = [str(HERE.parent / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": os.pathsep.join(paths)}

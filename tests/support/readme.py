@@ -1,6 +1,6 @@
 """Run every block of a page in order, as a reader would, in one folder; on the standard library alone.
 
-Usage: python -P readme.py PAGE FOLDER [--installs]
+Usage: python -P readme.py PAGE FOLDER [--installs] [--commands PLACE]
        python -P readme.py --first PAGE PRINTED
 
 FOLDER is the top of a clone, or has its `examples` and `nbcfast/verify_release.py`. `sh` blocks are run
@@ -12,6 +12,7 @@ end of a statement of Python begins with a value, that is the value of the state
 
 With --installs, `pip install` of the blocks is run as well; otherwise it is left out. What is not run here:
 the first command's making of the environment, which this Python is of, and the second command, the tests.
+With --commands, commands that stand in the folder PLACE come before those beside this Python.
 With --first nothing is run: the first `text` block of PAGE is compared with the file PRINTED.
 
 What random coins decide cannot be the same: in the output of COINS a digit stands for any digit.
@@ -44,14 +45,14 @@ def blocks(text):
 
 
 class Reader:
-    def __init__(self, folder, installs, page):
+    def __init__(self, folder, installs, page, places):
         self.folder, self.installs, self.page = folder, installs, page
         self.names = {"__name__": "__main__"}
         self.printed = None  # by the block before
         self.coins = False
         self.compared = self.ran = 0
-        binaries = os.path.dirname(sys.executable)
-        self.environment = {**os.environ, "PATH": binaries + os.pathsep + os.environ["PATH"]}
+        path = os.pathsep.join((*places, os.path.dirname(sys.executable), os.environ["PATH"]))
+        self.environment = {**os.environ, "PATH": path}
         self.environment.pop("COLUMNS", None)
 
     def block(self, language, body):
@@ -196,9 +197,9 @@ def expect(shown, printed):
         start = begins + len(part)
 
 
-def read(text, folder, installs=False, page="README.md"):
+def read(text, folder, installs=False, page="README.md", places=()):
     """Run them all; how many things were run, and how many compared."""
-    reader = Reader(folder, installs, page)
+    reader = Reader(folder, installs, page, places)
     for number, (language, body) in enumerate(blocks(text), 1):
         try:
             reader.block(language, body)
@@ -216,7 +217,8 @@ def main(arguments):
         expect(shown, other.read_text(encoding="utf-8"))
         print(f"prints what {page} shows")
         return
-    ran, compared = read(text, other, "--installs" in arguments, str(page))
+    places = arguments[arguments.index("--commands") + 1 :][:1] if "--commands" in arguments else ()
+    ran, compared = read(text, other, "--installs" in arguments, str(page), places)
     print(f"{page}: {ran} commands and blocks run, {compared} outputs compared")
 
 
