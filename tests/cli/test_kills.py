@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import warm
 
 from nbcfast import cli
 
@@ -115,7 +116,7 @@ def test_a_second_signal_does_not_cut_the_cleaning_up_short(ending, capsys):
     assert capsys.readouterr().err.count("ended by") == 2
 
 
-# A command of its own, which sends itself signals: the first while files are given their names, the others at
+# A process of its own, which sends itself signals: the first while files are given their names, the others at
 # every call that touches one from then on, or when `main` has left and the interpreter does, or all but has.
 ENDED = """
 import atexit, os, signal, sys
@@ -150,20 +151,30 @@ main()
 """
 
 
+@pytest.fixture(scope="module")
+def python():
+    """A Python, which is a fork of one that has imported the package."""
+    if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
+        yield sys.executable
+        return
+    with warm.commands() as place:
+        yield os.path.join(place, "warm-python")
+
+
 @pytest.mark.parametrize("then", ["SIGTERM", "SIGHUP", "SIGINT"])
 @pytest.mark.parametrize("where", ["exit", "modules"])
 @pytest.mark.parametrize("first", ["SIGTERM", "SIGHUP", "SIGINT"])
-def test_further_signals_change_nothing_until_the_process_is_gone(tmp_path, first, where, then):
-    ends_by(first, tmp_path, first, where, then)
+def test_further_signals_change_nothing_until_the_process_is_gone(python, tmp_path, first, where, then):
+    ends_by(first, python, tmp_path, first, where, then)
 
 
 @pytest.mark.parametrize("then", ["SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("first", ["SIGTERM", "SIGHUP", "SIGINT"])
-def test_signals_at_every_call_do_not_cut_the_cleaning_up_short(tmp_path, first, then):
-    ends_by(then if first == "SIGINT" else first, tmp_path, first, "cleaning", then)
+def test_signals_at_every_call_do_not_cut_the_cleaning_up_short(python, tmp_path, first, then):
+    ends_by(then if first == "SIGINT" else first, python, tmp_path, first, "cleaning", then)
 
 
-def ends_by(name, tmp_path, first, where, then):
+def ends_by(name, python, tmp_path, first, where, then):
     """A verb that is sent these signals leaves as one says, and no file."""
     rows = tmp_path / "private.csv"
     rows.write_text("job,ill\n" + "a,no\nb,yes\n" * 9)
@@ -172,7 +183,7 @@ def ends_by(name, tmp_path, first, where, then):
     verb = ["skyline", "anonymize", rows, "--quasi", "job", "--sensitive", "ill", "--k", "2", "--no-attack"]
     target = ["--memory-limit", "1GiB", "--out", tmp_path / "out" / "made"]
     done = subprocess.run(
-        [sys.executable, "-c", ENDED, where, first, then, *verb, *target],
+        [python, "-c", ENDED, where, first, then, *verb, *target],
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
         capture_output=True,
         text=True,

@@ -62,6 +62,17 @@ def test_it_is_the_warm_command_that_a_page_finds(place, tmp_path):
     assert out.endswith(f"version {nbcfast.__version__}\n".encode())
 
 
+def test_a_script_runs_as_if_python_had_started_for_it(place, tmp_path):
+    script = (
+        "import atexit, os, sys; atexit.register(os.write, 2, b'last'); "
+        "print(sys.argv[1:], __name__, sys.stdin.read()); sys.exit(7)"
+    )
+    for python in (sys.executable, place + "/warm-python"):
+        command = [python, "-c", script, "one", "two"]
+        done = subprocess.run(command, input="all", capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (7, "['one', 'two'] __main__ all\n", "last")
+
+
 @pytest.mark.parametrize(("ended", "shown"), [("0", 0), ("3", 3), ("-9", 137)])
 def test_the_caller_leaves_with_what_a_shell_shows(ended, shown, tmp_path):
     """Also of a command that a signal ends."""
@@ -78,7 +89,7 @@ def test_the_caller_leaves_with_what_a_shell_shows(ended, shown, tmp_path):
             asked = json.loads(call.makefile("rb").read())
             call.sendall(ended.encode())
         assert process.wait() == shown
-    assert (asked["arguments"], asked["folder"]) == (["verify", "it"], str(tmp_path))
+    assert (asked["arguments"], asked["folder"]) == ([str(caller), "verify", "it"], str(tmp_path))
 
 
 def test_nothing_is_yielded_where_nothing_serves(tmp_path, monkeypatch):

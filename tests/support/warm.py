@@ -1,10 +1,10 @@
 """The command `nbcfast` from one process that has imported it already: `python -P warm.py FOLDER`.
 
-In FOLDER two files are made: `nbcfast`, a command for the front of PATH, and the socket that it calls. A fork
-serves each call: it has the caller's arguments, folder, environment and three streams, runs what the command
-`nbcfast` runs, and ends as a process of its own does; the caller leaves with the number that a shell shows of
-that. So a shell sees what it would see, without the time in which Python starts and imports. The process
-ends when its stdin does.
+In FOLDER are made: `nbcfast`, a command for the front of PATH, `warm-python`, which takes "-c SCRIPT" and
+arguments of the script, and the socket that both call. A fork serves each call: it has the caller's arguments,
+folder, environment and three streams, runs what the command `nbcfast` runs, or the script, and ends as a
+process of its own does; the caller leaves with the number that a shell shows of that. So a shell sees what it
+would see, without the time in which Python starts and imports. The process ends when its stdin does.
 
 What is not the same: a verb finds imported what another verb imports, a signal to the caller does not reach
 it, and none of the streams may be closed. tests/house/test_warm.py compares both, and pages are read with
@@ -13,6 +13,7 @@ commands that start by themselves where HYPOTHESIS_PROFILE is thorough, and READ
 
 import array
 import contextlib
+import gc
 import io
 import json
 import os
@@ -29,7 +30,7 @@ call = socket.socket(socket.AF_UNIX)
 call.connect({address!r})
 streams = array.array("i", [0, 1, 2])
 call.sendmsg([b"."], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
-asked = {{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
+asked = {{"arguments": sys.argv, "folder": os.getcwd(), "environment": dict(os.environ)}}
 call.sendall(json.dumps(asked).encode("ascii"))
 call.shutdown(socket.SHUT_WR)
 code = int(call.makefile().read())
@@ -64,11 +65,13 @@ def main(folder):
     address = str(Path(folder) / "socket")
     listening.bind(address)
     listening.listen()
-    caller = Path(folder) / "nbcfast"
-    caller.write_text(CALLER.format(python=sys.executable, address=address), encoding="utf-8")
-    caller.chmod(0o755)
+    for name in ("nbcfast", "warm-python"):
+        caller = Path(folder) / name
+        caller.write_text(CALLER.format(python=sys.executable, address=address), encoding="utf-8")
+        caller.chmod(0o755)
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.suppress(SystemExit):
         cli.main(["--help"])  # imports all verbs
+    gc.freeze()  # a fork that collects would copy all that is imported
     print("ready", flush=True)
     while True:
         if sys.stdin in select.select([sys.stdin, listening], [], [])[0]:
@@ -76,8 +79,12 @@ def main(folder):
         call, _ = listening.accept()
         if not os.fork():
             listening.close()
-            serve(call)
-            cli.main()  # in the fork of the fork; it leaves
+            serve(call)  # returns in the fork of the fork
+            if Path(sys.argv[0]).name == "nbcfast":
+                cli.main()
+            script, sys.argv = sys.argv[2], ["-c", *sys.argv[3:]]
+            exec(script, {"__name__": "__main__"})
+            sys.exit()
         call.close()
         with contextlib.suppress(ChildProcessError):  # those that waited are let go
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -108,7 +115,7 @@ def serve(call):
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    sys.argv = ["nbcfast", *asked["arguments"]]
+    sys.argv = asked["arguments"]
 
 
 def opened(number, model):
