@@ -1,10 +1,10 @@
 """The command `nbcfast` from one process that has imported it already: `python -P warm.py FOLDER`.
 
 In FOLDER are made: `nbcfast`, a command for the front of PATH, `warm-python`, which takes "-c SCRIPT" and
-arguments of the script, and the socket that both call. A fork serves each call: it has the caller's arguments,
+its arguments, and the socket that both call. A fork serves each call: it has the caller's arguments,
 folder, environment and three streams, runs what the command `nbcfast` runs, or the script, and ends as a
-process of its own does; the caller leaves with the number that a shell shows of that. So a shell sees what it
-would see, without the time in which Python starts and imports. The process ends when its stdin does.
+process of its own does; the caller leaves with the number that a shell shows of that. So a shell sees what
+it would see, without the time in which Python starts and imports. The process ends when its stdin does.
 
 What is not the same: a verb finds imported what another verb imports, a signal to the caller does not reach
 it, and none of the streams may be closed. tests/house/test_warm.py compares both, and pages are read with
