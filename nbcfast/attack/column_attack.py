@@ -109,6 +109,7 @@ def _pairs(column: PublishedColumn) -> tuple[Floats, Floats]:
 def _refined(column: PublishedColumn, k: float, a: float, *, fixed: bool) -> tuple[float, float, float]:
     """Least squares over the levels that fall on integers; with `fixed` for a alone."""
     for _ in range(6):
+        before = k, a
         numbers, sd = _counts_at(column.level_logs, column.level_error, k, a)
         whole = np.rint(numbers)
         fits = (whole >= 1) & (sd < READABLE) & (np.abs(numbers - whole) < 4 * sd)
@@ -117,15 +118,18 @@ def _refined(column: PublishedColumn, k: float, a: float, *, fixed: bool) -> tup
         y, x = column.level_logs[fits], np.log(whole[fits])
         weights = column.level_error[fits] ** -2.0
         weights /= weights.max()
+        weight = weights.sum()
         if fixed:
-            a = float(np.average(y - x / k, weights=weights))
-            continue
-        x_mean, y_mean = np.average(x, weights=weights), np.average(y, weights=weights)
-        spread = float(np.average((x - x_mean) ** 2, weights=weights))
-        slope = float(np.average((x - x_mean) * (y - y_mean), weights=weights)) / spread if spread else 0.0
-        if slope <= 0:
+            a = float(((y - x / k) * weights).sum() / weight)
+        else:
+            x_mean, y_mean = (x * weights).sum() / weight, (y * weights).sum() / weight
+            spread = float(((x - x_mean) ** 2 * weights).sum() / weight)
+            slope = float(((x - x_mean) * (y - y_mean) * weights).sum() / weight) / spread if spread else 0.0
+            if slope <= 0:
+                break
+            k, a = 1 / slope, float(y_mean - slope * x_mean)
+        if (k, a) == before:  # and so it would be in every further step
             break
-        k, a = 1 / slope, float(y_mean - slope * x_mean)
     return k, a, float(_evidence(column, np.array([[k]]), np.array([[a]]))[0])
 
 
