@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from accepting import ANYHOW
 import nbcfast
 from nbcfast import attack
 from nbcfast.attack import inverting
+from nbcfast.cli import main
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.release import Release
 from nbcfast.verification.load import load
@@ -52,13 +54,21 @@ def workers(tmp_path):
     return path
 
 
-@pytest.fixture
-def release(run, tmp_path):
-    """The folder of a release of the patients."""
-    out = tmp_path / "out"
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The folder of a release of the patients, which nobody changes."""
+    out = tmp_path_factory.mktemp("published") / "out"
     arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
-    assert run(*arguments)[0] == 0
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    assert left.value.code == 0
     return out
+
+
+@pytest.fixture
+def release(published, tmp_path):
+    """A folder of a release of the patients."""
+    return Path(shutil.copytree(published, tmp_path / "out"))
 
 
 @pytest.fixture
