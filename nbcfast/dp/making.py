@@ -104,7 +104,7 @@ def noisy(
 ) -> Counts:
     """Any table of counts with noise on each: raw integers, below 0 too.
 
-    With epsilon discrete Laplace noise, P(x) ~ exp(-|x| epsilon / sensitivity), which is
+    With epsilon discrete Laplace noise, ``P(x) ~ exp(-|x| epsilon / sensitivity)``, which is
     epsilon-differentially private; with rho the discrete Gaussian, P(x) ~ exp(-x^2 rho /
     squared_sensitivity), which is rho-zCDP. That is so for whoever may move all counts together by no more
     than the sensitivity, and of a table whose cells do not depend on who is in it: nothing checks either.

@@ -48,7 +48,8 @@ class Noise:
     Attributes
     ----------
     mechanism : {"discrete laplace", "discrete gaussian"}
-        Laplace has P(x) ~ exp(-|x| epsilon / sensitivity), the Gaussian P(x) ~ exp(-x^2 rho / sensitivity).
+        Laplace has ``P(x) ~ exp(-|x| epsilon / sensitivity)``, the Gaussian
+        ``P(x) ~ exp(-x^2 rho / sensitivity)``.
     epsilon : Fraction or None
         What was asked for; None of a Gaussian of which rho alone was.
     delta : Fraction
@@ -105,7 +106,7 @@ class Noise:
 
     @property
     def scale(self) -> Fraction | None:
-        """Of Laplace, b in P(x) ~ exp(-|x| / b); None for the Gaussian."""
+        """Of Laplace, b in ``P(x) ~ exp(-|x| / b)``; None for the Gaussian."""
         return None if self.epsilon is None or self.mechanism != LAPLACE else self.sensitivity / self.epsilon
 
     @property
