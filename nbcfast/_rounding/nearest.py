@@ -195,6 +195,7 @@ class Candidate:
         best, best_move = -1e-13, None  # what gains less may be a rounding error, and go to and fro for ever
         if not len(self.counts):
             return None
+        first = np.arange(2 * len(STEPS))[:, np.newaxis]
         for c in range(self.shares.n_classes):
             column = self.counts[:, c].astype(np.float64)
             up = np.log1p(_STEPS[:, np.newaxis] / column)
@@ -213,33 +214,46 @@ class Candidate:
                 if size < 2:
                     continue
                 gain = np.zeros(len(moves) * size)
-                for sign, ratios, above, bad, rows in near:
-                    at = rows[:, i] - start
-                    moved = ratios + sign * moves[:, start:stop][:, at]
-                    turned = ((moved > -CLOSE) & ~above) | ((moved < CLOSE) & above)
-                    cost = turned * (1 + PULL * np.abs(moved)) - bad
-                    places = at + size * np.arange(len(moves))[:, np.newaxis]
+                firsts = first * size - start
+                for signs, ratios, bad, rows in near:
+                    at = rows[:, i]
+                    cost = moves.take(at, axis=1)  # and in place from here on, in the innermost loop of all
+                    cost *= signs
+                    cost += ratios
+                    turned = cost > -CLOSE
+                    np.abs(cost, out=cost)
+                    cost *= PULL
+                    cost += 1
+                    cost *= turned
+                    cost -= bad
+                    places = firsts + at
                     gain += np.bincount(places.ravel(), cost.ravel(), len(gain))
                 table = gain.reshape(len(moves), size)
                 table[len(STEPS) :][impossible[:, start:stop]] = np.inf
-                order = np.argsort(table, axis=1, kind="stable")[:, :2].tolist()
+                order = table.argsort(axis=1, kind="stable")[:, :2].tolist()
+                gains = table.tolist()
                 for s, step in enumerate(STEPS):
                     for t in order[s]:
                         for u in order[s + len(STEPS)]:
-                            total = table[s, t] + table[s + len(STEPS), u]
+                            total = gains[s][t] + gains[s + len(STEPS)][u]
                             if t != u and total < best:
-                                best, best_move = float(total), (c, start + t, start + u, step)
+                                best, best_move = total, (c, start + t, start + u, step)
         return best_move
 
     def _near(
         self, pair: ClosePair, ratios: Floats, c: int, farthest: float
-    ) -> tuple[float, Floats, Bools, Floats, Longs]:
-        """The comparisons of a pair that a move can turn, and what those cost that are wrong now."""
+    ) -> tuple[Floats, Floats, Floats, Longs]:
+        """The comparisons of a pair that a move can turn, and what those cost that are wrong now.
+
+        Of each the sign of a move of class `c` in it, and its logarithm, so that what is above 0 is wrong.
+        """
         wrong = (ratios > 0) != pair.above
         near = np.flatnonzero((np.abs(ratios) <= farthest) | wrong)
         ratios, above = ratios[near], pair.above[near]
         bad = ((ratios > -CLOSE) & ~above) | ((ratios < CLOSE) & above)
-        return 1.0 if c == pair.c else -1.0, ratios, above, bad * (1 + PULL * np.abs(ratios)), pair.rows[near]
+        signs = np.where(above, -1.0, 1.0)
+        cost = bad * (1 + PULL * np.abs(ratios))
+        return signs if c == pair.c else -signs, signs * ratios, cost, pair.rows[near]
 
 
 def candidates(shares: RowShares, rows: int) -> Iterator[tuple[Longs, Longs]]:
