@@ -192,8 +192,10 @@ def _fitted(scale, rows, row_sums, column_sums):
         parts = []
         for row, total in zip(rows, row_sums, strict=True):
             logs = [scale * number + offset for number, offset in zip(row, offsets, strict=True)]
-            numbers = [math.exp(number - max(logs)) for number in logs]
-            parts.append([total * number / sum(numbers) for number in numbers])
+            largest = max(logs)
+            numbers = [math.exp(number - largest) for number in logs]
+            whole = sum(numbers)
+            parts.append([total * number / whole for number in numbers])
         return parts, [max(sum(column), 1e-300) for column in zip(*parts, strict=True)]
 
     if len(column_sums) == 2:  # one number, found by bisection: proportional fitting may take for ever
