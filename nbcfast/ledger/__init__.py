@@ -1,10 +1,11 @@
 """The ledger of releases: what several releases of one table give away together, which no single one shows.
 
 `book` has `Ledger`: it reads `ledger_lines` (each with the digest of the one before), in a `locked_file` that
-one writer has at a time; `windows` are the labels of the rows in a release, and the policies of when one may
-be made. `ledger_report` says what it found: who shows in all releases together by `joint_trace`, what the
-`sign_theorem` says of a row that came alone, what releases with noise have `spent`, and whether the
-`answers_digest` is that of the last release, so that there is nothing to publish.
+one writer has at a time, and holds an `asked_release` beside them; `windows` are the labels of the rows in a
+release, and the policies of when one may be made. `ledger_report` says what it found: who shows in all
+releases together by `joint_trace`, what the `sign_theorem` says of a row that came alone, what releases with
+noise have `spent`, and whether the `answers_digest` is that of the last release, so that there is nothing to
+publish.
 """
 
 from nbcfast.ledger.book import Ledger

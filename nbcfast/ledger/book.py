@@ -9,22 +9,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from nbcfast._core.errors import Infeasible, expect
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import NAME, content
-from nbcfast.canonical.boxes.box import box
-from nbcfast.canonical.boxes.types import AnyBox
-from nbcfast.canonical.leak import most_told
 from nbcfast.ledger.answers_digest import answers_digest
-from nbcfast.ledger.joint_trace import EarlierCounts, JointTrace, TableRows, joint_trace
+from nbcfast.ledger.asked_release import AskedRelease, joint_of, prefixes_of, total_bits_of
+from nbcfast.ledger.joint_trace import TableRows
 from nbcfast.ledger.ledger_lines import (
     SHA256,
     LedgerError,
     LedgerLine,
     ReleaseTerms,
-    domain_digest,
-    domain_parts,
     outcome_text,
     parsed,
     release_text,
@@ -32,10 +27,9 @@ from nbcfast.ledger.ledger_lines import (
 from nbcfast.ledger.ledger_report import LedgerReport
 from nbcfast.ledger.locked_file import LockedFile
 from nbcfast.ledger.sign_theorem import moved, sign_shown
-from nbcfast.ledger.spent import AnyNoise, NoiseLine, spent
-from nbcfast.ledger.windows import LedgerPolicy, WindowLabels
+from nbcfast.ledger.spent import AnyNoise, spent
+from nbcfast.ledger.windows import LedgerPolicy
 from nbcfast.views import Viewset
-from nbcfast.views.flat import usable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -43,11 +37,6 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 T = TypeVar("T")
-POWERS = (
-    "a release by powers of the counts changes with every row: the class and presence of everybody shows "
-    "to who knows all others"
-)
-ONE_CLASS = "there is one class"
 NO_ROWS = "only counts were given, and not the rows of the table"
 
 
@@ -216,14 +205,14 @@ class Ledger:
         LedgerError, ValueError, TypeError, OSError
             If the file is no ledger, cannot be read, or an argument is not as described.
         """
-        asked = _Asked.of(views, window, noise, terms)
+        asked = AskedRelease.of(views, window, noise, terms)
         return self._checked(self._read(), asked, table, class_name, policy, release, threads, progress)
 
     # Long for its result, which is put together field by field.
     def _checked(
         self,
         state: _State,
-        asked: _Asked,
+        asked: AskedRelease,
         table: AnyTable | None,
         class_name: str | None,
         policy: LedgerPolicy | None,
@@ -251,7 +240,7 @@ class Ledger:
             if (digest is not None and last.answers == digest) or last.release == release:
                 same = last.n
         rows = TableRows.of(table, class_name, asked.views) if table is not None and asked.private else None
-        prefixes = {} if rows is None else _prefixes(rows, earlier, asked)
+        prefixes = {} if rows is None else prefixes_of(rows, earlier, asked)
         change = sign = joint = None
         if known and asked.private:
             assert last is not None
@@ -267,7 +256,7 @@ class Ledger:
         elif rows is None:
             why_not = why_not or NO_ROWS
         elif same is None:
-            joint, why_not = _joint(asked, earlier, rows, prefixes, answers, why_not, threads, progress)
+            joint, why_not = joint_of(asked, earlier, rows, prefixes, answers, why_not, threads, progress)
         noises = [line.noise for line in earlier] + [asked.noise]
         return LedgerReport(
             releases=len(earlier),
@@ -279,7 +268,7 @@ class Ledger:
             joint=joint,
             why_not=None if same is not None else why_not,
             counted=sum(noise is None for noise in noises) - (same is not None),
-            total_bits=_total_bits(earlier, asked, same is not None),
+            total_bits=total_bits_of(earlier, asked, same is not None),
             spent=spent(
                 (noise, terms.choice)
                 for noise, terms in zip(noises, [*(line.terms for line in earlier), asked.terms], strict=True)
@@ -331,7 +320,7 @@ class Ledger:
         """
         if not isinstance(release, str) or not SHA256.fullmatch(release):
             raise ValueError(f"release must be a sha256 in hexadecimal digits, got {release!r}")
-        asked = _Asked.of(views, window, noise, terms)
+        asked = AskedRelease.of(views, window, noise, terms)
         with self:
             self._mend_outcomes()
             state = self._read()
@@ -356,7 +345,7 @@ class Ledger:
 
     def _entered(
         self,
-        asked: _Asked,
+        asked: AskedRelease,
         release: str,
         folder: str | os.PathLike[str] | None,
         state: _State,
@@ -441,164 +430,3 @@ def stands(line: LedgerLine) -> bool:
 def _last_release(state: _State) -> str | None:
     """The digest of the line of the last release: that one was found to stand since changes nothing."""
     return state.lines[-1].sha256 if state.lines else None
-
-
-class _Asked(NamedTuple):
-    """A release that is to be entered."""
-
-    views: Viewset
-    private: bool
-    terms: ReleaseTerms
-    window: WindowLabels | None
-    noise: NoiseLine | None
-    classes: list[object]
-    attributes: list[object]
-    domain: str
-
-    @classmethod
-    def of(cls, views: Viewset, window: object, noise: AnyNoise | None, terms: ReleaseTerms | None) -> _Asked:
-        expect(views, Viewset, "views")
-        terms = ReleaseTerms() if terms is None else terms
-        expect(terms, ReleaseTerms, "terms")
-        if views.noise is not None and noise is not None and noise != views.noise:
-            raise ValueError(f"noise must be that of the views, {views.noise.level}, or not be given")
-        noise = views.noise if noise is None else noise
-        classes, attributes = domain_parts(views)
-        return cls(
-            views,
-            views.noise is None,  # of noisy counts nothing is measured, and none are kept
-            terms,
-            WindowLabels.of(window),
-            None if noise is None else NoiseLine.of(noise),
-            classes,
-            attributes,
-            domain_digest(classes, attributes, terms),
-        )
-
-    def is_that_of(self, line: LedgerLine, release: str | None) -> bool:
-        """Whether a line was entered for this very release."""
-        return line.release == release and line.window == self.window
-
-    def expect_alike(self, earlier: list[LedgerLine]) -> None:
-        """Infeasible where an earlier release without noise is over another domain, or made otherwise.
-
-        With noise what several releases tell is bounded by the sum of what they cost, whatever they are of.
-        A window with labels of another kind is a ValueError here: once entered it would stop all later ones.
-        """
-        for line in earlier:
-            if self.window is not None and line.window is not None:
-                self.window.expect_kind(line.window)
-        if self.noise is not None:
-            return
-        for line in earlier:
-            if line.noise is None and line.domain != self.domain:
-                raise Infeasible(
-                    f"line {line.n} of the ledger has {self._other(line)}: coarse and fine answers together "
-                    "tell more than fine ones, so that a table is published over one domain and in one way; "
-                    "declare the domain, and keep it",
-                    {},
-                )
-
-    def _other(self, line: LedgerLine) -> str:
-        """What differs, in words."""
-        if line.classes != self.classes:
-            return "other classes, or in another precedence"
-        there = {str(entry[0]): entry[1] for entry in line.attributes if isinstance(entry, list)}
-        here = {str(entry[0]): entry[1] for entry in self.attributes if isinstance(entry, list)}
-        for name in sorted(there.keys() ^ here.keys()):
-            return f"{'also ' if name in there else 'not '}attribute {printable(repr(name))}"
-        for name in here:
-            if there[name] != here[name]:
-                return f"other values of attribute {printable(repr(name))}"
-        mine, other = self.terms.parameters, line.terms.parameters
-        for name in sorted(mine.keys() | other.keys()):
-            if mine.get(name) != other.get(name):
-                values = [printable(str(given.get(name, "none"))) for given in (other, mine)]
-                return f"{printable(name)} {values[0]}, and not {values[1]}"
-        return "its attributes in another order"
-
-    def answers(self, threads: int | None) -> tuple[AnyBox | None, str | None]:
-        """All answers, or why they are not known; there are none of counts with noise."""
-        if self.noise is not None:
-            return None, None
-        smoothing = self.terms.smoothing
-        try:
-            usable(self.views)
-            views = self.views if smoothing is None else self.views.smoothed(smoothing)
-            return box(views, mode=self.terms.preserve, threads=threads), None
-        except Infeasible as error:
-            return None, error.why
-
-
-def _prefixes(rows: TableRows, earlier: list[LedgerLine], asked: _Asked) -> dict[int, int]:
-    """Of lines whose counts are those of the first rows of today's table, how many rows these are."""
-    ends = []
-    for line in earlier:
-        if line.views is not None and line.domain == asked.domain:
-            end = rows.first(line.views.n_rows)
-            if end is not None:
-                ends.append((line.n, end, line.views))
-    equal = rows.first_counts([(end, views) for _, end, views in ends])
-    return {n: end for (n, end, _), is_equal in zip(ends, equal, strict=True) if is_equal}
-
-
-def _joint(
-    asked: _Asked,
-    earlier: list[LedgerLine],
-    rows: TableRows,
-    prefixes: dict[int, int],
-    answers: AnyBox | None,
-    why_not: str | None,
-    threads: int | None,
-    progress: Progress | None,
-) -> tuple[JointTrace | None, str | None]:
-    """Who shows in all releases without noise together, or why that is not known."""
-    exact = [line for line in earlier if line.noise is None]
-    n_people = sum(rows.weights.tolist())
-    if asked.terms.method != "canonical":
-        return JointTrace(n_people, 0, 0, True, True, len(exact) + 1), POWERS
-    if answers is None or why_not is not None:
-        return None, why_not
-    if len(asked.views.classes) < 2:
-        return None, ONE_CLASS
-    releases = []
-    for line in exact:
-        assert line.views is not None  # lines without counts have noise
-        if (
-            line.n not in prefixes
-            and asked.window is not None
-            and line.window is not None
-            and asked.window.apart_from(line.window)
-        ):
-            continue  # none of today's rows is in it
-        smoothing = line.terms.smoothing
-        of_line = line.views if smoothing is None else line.views.smoothed(smoothing)
-        releases.append(
-            EarlierCounts(
-                line.views, box(of_line, mode=line.terms.preserve, threads=threads), prefixes.get(line.n)
-            )
-        )
-    found = joint_trace(
-        rows,
-        asked.views,
-        answers,
-        releases,
-        smoothing=asked.terms.smoothing,
-        threads=threads,
-        progress=progress,
-    )
-    return found, None
-
-
-def _total_bits(earlier: list[LedgerLine], asked: _Asked, same: bool) -> float | None:
-    """The sum of what the answers of releases without noise can say at most."""
-    terms = [line.terms for line in earlier if line.noise is None]
-    if asked.noise is None and not same:
-        terms.append(asked.terms)
-    if not terms or any(one.method != "canonical" for one in terms):
-        return None
-    sizes = {name: len(array) for name, array in asked.views.counts.items()}
-    # They are over one domain, unless this one has noise, of which nobody asks.
-    if asked.noise is not None and any(line.domain != asked.domain for line in earlier if line.noise is None):
-        return None
-    return sum(most_told(sizes, len(asked.views.classes), one.preserve) for one in terms)
