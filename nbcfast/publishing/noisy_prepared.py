@@ -6,6 +6,7 @@ rows, is for the owner of the table, and says so wherever it is told.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,8 +151,9 @@ def expect_declared(
         left_out = "" if name == class_name else f", or leave the column out ({words.left_out(name)})"
         raise ValueError(
             f"column {name!r}: its {what} come from the rows, and which occur is hidden by no noise: declare "
-            f"all that there may be, with {words.named('domains')}{left_out}. A file that `nbcfast domain` "
-            "wrote declares a column when its name is out of from_rows, which is for whoever has checked it"
+            f"all that there may be, with {words.named('domains')} ({json.dumps(name)}: [..]){left_out}. A "
+            "file that `nbcfast domain` wrote declares a column when its name is out of from_rows, which is "
+            "for whoever has checked it"
         )
 
 
