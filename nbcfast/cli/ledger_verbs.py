@@ -29,6 +29,8 @@ END_UNSEEN = (
     "note it elsewhere, and as private: nothing in the file shows that lines are gone from its end, or that "
     "all of it was written anew"
 )
+AGAIN = "to publish it again mends that"
+SPENT = "its noise is spent, and to publish again spends as much once more"
 OPEN = "others may read it, and it has the counts of all tables: chmod 600"
 
 
@@ -95,7 +97,8 @@ def check_verb(file: Path, mend: bool) -> int:
     remarks = [
         *done,
         *(
-            f"line {line.n} {STATES['intended']}: it counts as released; to publish it again mends that"
+            f"line {line.n} {STATES['intended']}: it counts as released; "
+            f"{AGAIN if line.noise is None else SPENT}"
             for line in waiting
         ),
         *([OPEN] if ledger.open_to_others else []),

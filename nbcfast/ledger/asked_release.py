@@ -66,7 +66,12 @@ class AskedRelease(NamedTuple):
         )
 
     def is_that_of(self, line: LedgerLine, release: str | None) -> bool:
-        """Whether a line was entered for this very release."""
+        """Whether a line was entered for this very release: never with noise.
+
+        Coins that are thrown anew may fall so that the release is the same, and have cost as much once more.
+        """
+        if self.noise is not None or line.noise is not None:
+            return False
         return line.release == release and line.window == self.window
 
     def expect_alike(self, earlier: list[LedgerLine]) -> None:

@@ -345,3 +345,15 @@ def test_a_ledger_on_another_drive_is_outside(monkeypatch):
     expect_outside("book", "out")
     with pytest.raises(ValueError, match="ledger must not be in 'out'"):
         expect_outside(os.path.join("out", "book"), "out")
+
+
+def test_what_was_lost_with_noise_is_spent_and_not_mended_by_publishing_again(months, publish, run):
+    assert publish("one", "--dp-epsilon", "1/2")[0] == 0
+    first = (months / "book").read_bytes().split(b"\n")[0] + b"\n"
+    (months / "book").write_bytes(first)
+    (months / "of-one").rename(months / "elsewhere")
+    code, out, _ = run("ledger", "check", months / "book")
+    assert (code, "mends that" in out) == (1, False)
+    assert "to publish again spends as much once more" in out
+    code, out, _ = publish("one", "--dp-epsilon", "1/2")  # of the same answers, as likely as not
+    assert (code, "2 releases with noise" in out) == (0, True)

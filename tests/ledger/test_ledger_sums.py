@@ -305,3 +305,17 @@ def test_sums_say_which_releases_they_are_not_over(tmp_path):
     other = replace(LAPLACE, neighbours="replace")
     different = "These sums are for different changes of a table: none of them bounds all releases."
     assert ledger.check(views(), noise=other).totals[-1] == different
+
+
+def test_another_draw_costs_as_much_though_its_release_is_the_same(tmp_path):
+    """Killed before it was written, and made again of new coins that leave the same bytes: both count."""
+    ledger = Ledger(tmp_path / "book")
+    folder = tmp_path / "out"
+    ledger.append(views(), "1" * 64, noise=LAPLACE, folder=folder)
+    lines = (tmp_path / "book").read_bytes().splitlines(keepends=True)
+    (tmp_path / "book").write_bytes(lines[0])
+    report = ledger.check(views(), noise=LAPLACE, release="1" * 64)
+    assert (report.resumes, report.pending, report.spent[0].epsilon) == (None, (1,), Fraction(2, 3))
+    ledger.append(views(), "1" * 64, noise=LAPLACE, folder=folder, after=report)
+    (total,) = ledger.check(views()).spent
+    assert (total.releases, total.epsilon) == (2, Fraction(2, 3))
