@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.messages import printable
-from nbcfast._wire.regular_files import NAME, content
 from nbcfast.ledger.answers_digest import answers_digest
 from nbcfast.ledger.asked_release import AskedRelease, joint_of, prefixes_of, total_bits_of
 from nbcfast.ledger.joint_trace import TableRows
@@ -23,6 +21,7 @@ from nbcfast.ledger.ledger_lines import (
     outcome_text,
     parsed,
     release_text,
+    stands,
 )
 from nbcfast.ledger.ledger_report import LedgerReport
 from nbcfast.ledger.locked_file import LockedFile
@@ -414,17 +413,6 @@ class Ledger:
                 said.append(f"{cut:,} bytes of a line that was begun and not ended were cut off")
             said += [f"line {n} stands where it was to be written" for n in self._mend_outcomes()]
         return said
-
-
-def stands(line: LedgerLine) -> bool:
-    """Whether the release of a line is in its folder."""
-    if line.folder is None:
-        return False
-    try:
-        document = json.loads(content(os.path.join(line.folder, NAME)))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get("sha256") == line.release
 
 
 def _last_release(state: _State) -> str | None:

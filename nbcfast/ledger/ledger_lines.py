@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import Refused, canonical_json, rational, shown, whole
 from nbcfast._wire.messages import printable
+from nbcfast._wire.regular_files import NAME, content
 from nbcfast._wire.typed_values import domain as typed_domain
 from nbcfast.ledger.spent import NoiseLine, VotedChoice
 from nbcfast.ledger.windows import WindowLabels
@@ -212,6 +214,17 @@ class LedgerLine(Entry):
     def __repr__(self) -> str:
         rows = "" if self.rows is None else f", {self.rows:,} rows"
         return f"LedgerLine({self.n}: {self.release[:12]}..{rows}, {self.state})"
+
+
+def stands(line: LedgerLine) -> bool:
+    """Whether the release of a line is in its folder."""
+    if line.folder is None:
+        return False
+    try:
+        document = json.loads(content(os.path.join(line.folder, NAME)))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("sha256") == line.release
 
 
 @dataclass(frozen=True, kw_only=True)
