@@ -7,6 +7,7 @@ alike, sends itself its signal at one of these. Prints a JSON object with what i
 
 import contextlib
 import csv
+import gc
 import json
 import os
 import random
@@ -232,6 +233,7 @@ def faults(left, before, after, killed, random_names):
 def judged(root, name, how):
     """What is wrong of one verb, and how often it was killed."""
     warmed(root / "warm", list(VERBS[name]), name.endswith("again"))
+    gc.freeze()  # a fork that collects would copy all that is imported
     arguments, again = list(VERBS[name]), name.endswith("again")
     place = root / "run"
     status = run(place, arguments, again)
