@@ -189,7 +189,8 @@ def own(made, found, folder):
         if text_of(found.release).encode() != made.files[mutants.CERTIFICATE]:
             yield "the library would write another certificate"
         return
-    options, parquet = {}, mutants.PARQUET in made.files
+    # With ignored extras a table.parquet may lie there that the certificate does not name.
+    options, parquet = {}, fields.get("parquet_sha256") is not None
     if found.kind != "disguised":
         options = {"weights": fields["weights"], "parquet": parquet}
     found.published.save(folder, **options)
