@@ -57,6 +57,8 @@ html_theme_options = {
 }
 copybutton_prompt_text = "$ "
 
+man_pages = [("reference/command-line", "nbcfast", "publish naive Bayes classifiers and tables", "", 1)]
+
 # MathJax comes from a package, and only what is needed is copied: nothing is fetched by who reads, either.
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = ["tex-chtml.js", "output/chtml/fonts/woff-v2"]

@@ -4,6 +4,13 @@ __version__ = "0.1.0"
 
 import importlib as _importlib
 import os as _os
+import sys as _sys
+
+from nbcfast._core.stopping import is_command as _is_command
+from nbcfast._core.stopping import stop_at_once as _stop_at_once
+
+if _is_command(_sys.argv, _sys.orig_argv):  # while all else is imported Ctrl-C is one line
+    _stop_at_once()
 
 try:
     _built = _importlib.import_module("nbcfast._build").__file__ or ""
@@ -29,7 +36,7 @@ if _TYPE_CHECKING:
     from nbcfast.canonical import advise
     from nbcfast.equivalence import compare, margin
     from nbcfast.published import Certificate, Release
-    from nbcfast.publishing import publish
+    from nbcfast.publishing import gate, publish
     from nbcfast.transform import safety_transform
     from nbcfast.verification import load, verify
 
@@ -45,6 +52,7 @@ __all__ = [
     "compare",
     "concat",
     "count",
+    "gate",
     "load",
     "margin",
     "publish",
@@ -60,6 +68,7 @@ _ROOMS = {
     "Release": "published",
     "advise": "canonical",
     "compare": "equivalence",
+    "gate": "publishing",
     "load": "verification",
     "margin": "equivalence",
     "publish": "publishing",
@@ -74,11 +83,14 @@ _PUBLIC = {
     "domains",
     "dp",
     "equivalence",
+    "exports",
     "ledger",
+    "policies",
     "published",
     "publishing",
     "reference",
     "release",
+    "reports",
     "response",
     "safety",
     "skyline",

@@ -758,6 +758,9 @@ def demanded(entry: object, where: str) -> int:
 # dates such as "2020-01-31". Sets may have "other", the name of the set of all values but null that stand in
 # none. In a file of a hierarchy values are texts, and an empty one is null; a text there stands for the value
 # of the column that is written so.
+#
+# A menu that was made from rows stands in {"menu": {..}, "from_rows": [names]}: the columns of that list have
+# options that nobody has checked. Their names are no part of the menu, nor of its digest.
 
 
 MOST_BINS = 1 << 16  # of equal width, as these few numbers could ask for any number of them
@@ -794,6 +797,36 @@ def menu_of_text(text: str) -> object:
     return document
 
 
+def offered(document: object) -> tuple[object, list[str]]:
+    """The options of a menu, and the columns of which nobody has checked them; as menu_of_text gives it.
+
+    A column has a list of options, so one named menu is never taken for the object that has all columns.
+
+    Examples
+    --------
+    >>> offered({"menu": {"sex": [["f", "m"]]}, "from_rows": ["sex"]})
+    ({'sex': [['f', 'm']]}, ['sex'])
+    >>> offered({"menu": [["soup", "salad"]]})
+    ({'menu': [['soup', 'salad']]}, [])
+    """
+    columns = document.get("menu") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(columns, dict):
+        return document, []
+    names = document.get("from_rows")
+    if set(document) != {"menu", "from_rows"} or not isinstance(names, (list, tuple)):
+        raise Refused(
+            "menu: expected beside menu the list from_rows alone: of columns whose options come from rows"
+        )
+    found: list[str] = []
+    for name in names:
+        if not isinstance(name, str) or name not in columns:
+            raise Refused(f"menu: from_rows: expected names of columns of the menu, got {_got(name)}")
+        if name in found:
+            raise Refused(f"menu: from_rows: expected distinct names, got {_got(name)} twice")
+        found.append(name)
+    return columns, found
+
+
 def resolved(document: object, read: Callable[[str], str]) -> Resolved:
     """A menu with every option in its plain form: values, edges, groups, or out.
 
@@ -810,6 +843,7 @@ def resolved(document: object, read: Callable[[str], str]) -> Resolved:
     >>> resolved({"age": [{"width": 50, "from": 0, "to": 100, "open": True}, {"out": True}]}, open)
     {'age': [{'edges': [None, 50, None]}, {'out': True}]}
     """
+    document, _ = offered(document)
     if not isinstance(document, dict) or not document:
         raise Refused(f"menu: expected an object with the options of columns, got {_got(document)}")
     texts: dict[str, str] = {}
@@ -1785,6 +1819,25 @@ def _limits(entry: object, where: str) -> dict[str, Limit]:
     return limits
 
 
+# nbcfast/_wire/policy_form.py
+# What a release says of the policy that it was published under: which one, by its sha256, and the claim.
+
+
+def policy_of(entry: object) -> str:
+    """The sha256 of a policy, as a certificate has it; Refused where it is none."""
+    if type(entry) is not dict or set(entry) != {"sha256"}:
+        raise Refused(f"field 'policy': expected sha256, got {shown(entry)}")
+    found = entry["sha256"]
+    if type(found) is not str or not re.fullmatch(r"[0-9a-f]{64}", found):
+        raise Refused(f"field 'policy': expected 64 hexadecimal digits, got {shown(found, 80)}")
+    return found
+
+
+def policy_text(sha256: str) -> str:
+    """What is said with it: whoever has the policy can look at what of it the file itself shows."""
+    return f"This release was published under the policy with the sha256 {sha256}."
+
+
 # nbcfast/_wire/smoothing_form.py
 # What a release says of smoothing: the form of the number, and its words.
 #
@@ -2278,6 +2331,7 @@ class ReleaseDocument(Form):
     may_have: ClassVar[set[str]] = {
         "accepted",
         "advice",
+        "policy",
         "privacy",
         "smoothing",
     }  # each only where there is something to say
@@ -2316,7 +2370,7 @@ class ReleaseDocument(Form):
         self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
         if self.smoothing is not None and fields["method"] != "canonical":
             raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
-        self.privacy = self._privacy(fields["privacy"]) if "privacy" in fields else None
+        self.privacy, self.policy = self._privacy_and_policy()
         self.altered = self.smoothing if self.privacy is None else self.privacy
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
@@ -2358,6 +2412,14 @@ class ReleaseDocument(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _privacy_and_policy(self) -> tuple[NoiseEntry | None, str | None]:
+        """The noise, and the sha256 of the policy that it was published under, where there are any."""
+        fields = self.fields
+        return (
+            self._privacy(fields["privacy"]) if "privacy" in fields else None,
+            policy_of(fields["policy"]) if "policy" in fields else None,
+        )
 
     def _privacy(self, entry: object) -> NoiseEntry:
         """The noise in the counts, and none of what goes with the answers of private ones."""
@@ -2439,6 +2501,8 @@ class ReleaseDocument(Form):
             found.append(made_text(False, fields["gauge"], self.privacy))
         if self.advice is not None:
             found += self._of_the_choice(self.advice, decided)
+        if self.policy is not None:
+            found.append(policy_text(self.policy))
         if made is not None:
             found.append(self._chosen())
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])
@@ -4994,7 +5058,10 @@ def _parsed(data: bytes) -> Form:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
     try:
         document = _form_of(fields)(fields)
-    except TooLong:
+    except TooLong:  # what was changed is so, however long its numbers are
+        if digest(fields) != fields["sha256"]:
+            raise Refused("sha256 does not match, the file was changed") from None
+        _expect_canonical(fields, text)
         raise
     except Refused as error:
         if type(fields.get("sha256")) is str and fields.get("kind") in list(KINDS):
@@ -5007,6 +5074,12 @@ def _parsed(data: bytes) -> Form:
         if isinstance(document, ReleaseDocument):
             change = what_changed(document, stated, len(data))
         raise Refused(f"sha256 does not match, the file was changed: {change}")
+    _expect_canonical(fields, text)
+    return document
+
+
+def _expect_canonical(fields: Fields, text: str) -> None:
+    """Refuse a text of these fields that is not the one they have."""
     if canonical_json(fields) == text:
         raise Refused("the file is truncated: the line break at its end is missing")
     if canonical_json(fields) + "\n" != text:
@@ -5014,7 +5087,6 @@ def _parsed(data: bytes) -> Form:
             "the file is not in canonical form (sorted keys, no spaces, one line break at the end): "
             "it was changed after it was written"
         )
-    return document
 
 
 def _form_of(fields: Fields) -> type[Form]:
@@ -5098,7 +5170,7 @@ def judge_menu(document: Form, menu: Resolved) -> Judged:
     of_all = document.releases[0] if isinstance(document, StrataDocument) else document
     advice = of_all.advice if isinstance(of_all, ReleaseDocument) else None
     if not isinstance(of_all, ReleaseDocument) or advice is None:
-        return [("menu", False, "the certificate names no menu")]
+        return [("menu", None, "the certificate names no menu: nothing can be held against this one")]
     fault = _other_menu(of_all, advice, menu, selecting)
     text = f"the domain is the named one of the {choices_text(advice.options)} choices of this menu"
     return [("menu", fault is None, fault or text)]
@@ -5271,14 +5343,14 @@ def _main(arguments: list[str]) -> int:
         document = parse_any(content(path))
     except Refused as error:
         holds = None if isinstance(error, TooLong) else False
-        _say(f"{'NO ' if holds is False else '?  '}  file           {error}")
+        _say(_check_line("file", holds, str(error)))
         _say(verdict([holds], 0))
         return VERDICTS[holds][1]
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
         where = location(paths[0]) if paths[0] else "DIR"
         complain(f"{where}: {getattr(error, 'strerror', None) or error}")
         return 2
-    _say("yes  file           complete, canonical, and its sha256 matches")
+    whole: Judged = [("file", True, "complete, canonical, and its sha256 matches")]
     folder = os.path.dirname(path)
     results, ignored = judge_folder(document, path, ignore_extra)
     results += judge_version(document)
@@ -5287,20 +5359,28 @@ def _main(arguments: list[str]) -> int:
     if menu is not None:
         results += judge_menu(document, menu)
     said_of_it = told(document, results)
-    for name, holds, text in said_of_it.results:
-        said = "yes" if holds else "?  " if holds is None else "NO "
-        _say(f"{said}  {name:<13}  {text}")
+    # What comes of it stands first, and once more above the warnings, as claims may fill a screen.
+    found = [holds for _, holds, _ in results]
+    comes_of_it = verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored))
+    _say(comes_of_it)
+    for name, holds, text in whole + said_of_it.results:
+        _say(_check_line(name, holds, text))
     if ignored:
         _say(f"--   {'folder':<13}  {ignored_text(ignored)}")
     for text in said_of_it.claims:
         _say(f"{CLAIMED} {text}")
     for text in said_of_it.notes:
         _say(f"{NOTE} {text}")
-    found = [holds for _, holds, _ in results]
-    _say(verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored)))
+    _say(comes_of_it)
     for text in said_of_it.warnings:
         _say(f"{WARNING} {text}")
     return VERDICTS[outcome(found)][1]
+
+
+def _check_line(name: str, holds: bool | None, text: str) -> str:
+    """What came of a check."""
+    said = "yes" if holds else "?  " if holds is None else "NO "
+    return f"{said}  {name:<13}  {text}"
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ WIDE = 1 << 126  # and denominators of a chance below this
 
 def fits_laplace(num, den):
     """Whether `laplace` takes the scale num / den."""
-    return 1 <= num < LONG and 1 <= den < LONG
+    # Part of a number that is no integer would be lost on the way, and the law be another.
+    return isinstance(num, int) and isinstance(den, int) and 1 <= num < LONG and 1 <= den < LONG
 
 
 def fits_gaussian(num, den):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from made_once import made_once
 
 import nbcfast
 from nbcfast import _build
@@ -66,6 +67,13 @@ def data():
     return path
 
 
+@pytest.fixture(scope="module")
+def once():
+    """For modules that publish or verify the same releases often: counts are searched once."""
+    with made_once():
+        yield
+
+
 @pytest.fixture
 def run(capsys):
     """Run the command line here: exit code, stdout, stderr."""
@@ -77,6 +85,16 @@ def run(capsys):
         return left.value.code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def in_full(run):
+    """The same with the details that a verb has."""
+
+    def in_full(*arguments):
+        return run(*arguments, "--verbose")
+
+    return in_full
 
 
 @pytest.fixture

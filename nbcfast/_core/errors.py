@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from nbcfast._core.spelling import in_place, listed, nearest
+
 
 class Infeasible(Exception):  # noqa: N818  # a house name: it says what is the matter with the demand
     """A privacy demand that nothing can meet, with the best that can be had.
@@ -57,7 +59,9 @@ class NoColumnError(ValueError):
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
-        return f"{where}expected a column of {', '.join(map(repr, self.present))}; got {self.name!r}"
+        if nearest(self.name, self.present):
+            return f"{where}expected a column, got {self.name!r}{in_place(self.name, self.present)}"
+        return f"{where}expected a column of {listed(self.present)}; got {self.name!r}"
 
 
 def expect(argument: object, kind: type, name: str) -> None:

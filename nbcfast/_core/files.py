@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, cast
 
+from nbcfast._core.stopping import touch
 from nbcfast._wire.regular_files import CUTS, NAME, PARQUET, SCHEME, TABLE, read_whole
 
 ASK = "overwrite=True"  # how Python is asked to replace what is there
@@ -35,6 +36,8 @@ OURS = {
 
 # Of a file system on which a file has one name.
 _NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV, errno.EMLINK}
+# Of a place that takes nothing more.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _EXCHANGE = 2  # renameat2: RENAME_EXCHANGE
 _HERE = -100  # AT_FDCWD
 
@@ -161,6 +164,7 @@ class Writing:
     def _finish(self) -> None:
         for draft in self._drafts:
             draft.finish()
+        touch()
         # Files can be taken back and a folder cannot: it comes last.
         self._places.sort(key=lambda place: isinstance(place, _Folder))
         for place in self._places:
@@ -168,6 +172,11 @@ class Writing:
 
     def _rename(self, error: OSError) -> None:
         """Let an error about a name that is made up here be one about the target that was given."""
+        # An error of a write names no file.
+        if error.filename is None and error.errno in NO_ROOM and self._drafts:
+            targets = dict.fromkeys(os.fsdecode(draft.given) for draft in self._drafts)
+            error.filename = ", ".join(targets)
+            return
         if not isinstance(error.filename, str):
             return
         hidden = [(draft.part, draft.given) for draft in self._drafts]

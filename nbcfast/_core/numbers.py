@@ -36,6 +36,8 @@ def exact(number: object, where: str) -> Number:
         number = str(number)  # the shortest text that its own type reads again
     elif isinstance(number, np.generic) and not isinstance(number, np.timedelta64):
         number = number.item()
+    if isinstance(number, str) and number.endswith("%"):
+        raise ValueError(f"{where} must be a number without %, got {_short(repr(number))}")
     if isinstance(number, str) and not plainly(number):
         raise ValueError(
             f"{where} must be a number in digits 0 to 9 without blanks, got {_short(ascii(number))}"
@@ -58,6 +60,19 @@ def exact(number: object, where: str) -> Number:
     return result.numerator if result.denominator == 1 else result
 
 
+def decimal_above(number: Fraction | float, digits: int = 3) -> Fraction:
+    """The next number above a positive one with so many digits: what is typed where that is not quite had.
+
+    Examples
+    --------
+    >>> decimal_above(3.25001), decimal_above(Fraction(1, 3)), decimal_above(1234567)
+    (Fraction(163, 50), Fraction(167, 500), Fraction(1240000, 1))
+    """
+    found = Fraction(number)
+    step = Fraction(10) ** (math.floor(math.log10(found)) - digits + 1)
+    return (found // step + 1) * step
+
+
 def as_limit(number: Number, where: str, factors: int = 1) -> Fraction:
     """The number, which a certificate will hold; in longer ones whole texts could be hidden.
 
@@ -73,9 +88,12 @@ def as_limit(number: Number, where: str, factors: int = 1) -> Fraction:
 
 
 def exact_share(number: object, where: str) -> Number:
-    """`exact`, of what may be written as a percentage too: "60%" is 3/5."""
+    """`exact`, of what may be written as a percentage too: "60%" and "60 %" are 3/5."""
     if isinstance(number, str) and number.endswith("%"):
-        share = Fraction(exact(number.removesuffix("%"), where)) / 100
+        percent = number[:-1].removesuffix(" ")
+        if not percent or percent.endswith("%"):
+            raise ValueError(f"{where} must be a finite number, got {_short(repr(number))}")
+        share = Fraction(exact(percent, where)) / 100
         return share.numerator if share.denominator == 1 else share
     return exact(number, where)
 
@@ -122,8 +140,8 @@ def number_text(number: Number) -> str:
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4096:
         power = number.numerator.bit_length() - number.denominator.bit_length()
         return f"about {'-' if number < 0 else ''}2^{power}"
-    if isinstance(number, int):
-        return str(number)
+    if number.denominator == 1:
+        return str(number.numerator)
     rest, twos, fives = number.denominator, 0, 0
     while rest % 2 == 0:
         rest, twos = rest // 2, twos + 1
@@ -155,9 +173,9 @@ def plain_ratio(number: Fraction) -> str:
 def ratio_text(number: Fraction | None, log: float) -> str:
     """Exact decimal text where it is short, else six digits, also beyond the range of doubles."""
     if number is not None and number <= 0:
-        return number_text(number.numerator if number.denominator == 1 else number)
+        return number_text(number)
     if number is not None and number.numerator.bit_length() + number.denominator.bit_length() <= 60:
-        text = number_text(number.numerator if number.denominator == 1 else number)
+        text = number_text(number)
         return text if len(text) <= 12 else f"{float(number):.6g}"
     if number is not None:
         log = log_of(number)

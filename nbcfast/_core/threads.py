@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from nbcfast._core.validation import type_name, whole
@@ -21,6 +23,10 @@ ONE_THREAD_BYTES = 2_000_000  # less work than this is done before a second thre
 NO_THREAD = "no thread can be started: a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
 MOST_ROWS = 1 << 20  # a chunk takes milliseconds, so Ctrl-C is answered and no core waits long
 
+VARIABLE = "NBCFAST_THREADS"
+MOST_THREADS = 4096  # that a variable or an option may ask for
+
+_asked: ContextVar[int | None] = ContextVar("threads", default=None)
 _pool: tuple[int, ThreadPoolExecutor] | None = None
 _lock = threading.Lock()
 
@@ -32,10 +38,34 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+@contextmanager
+def at_most(threads: int | None) -> Iterator[None]:
+    """Let `threads=None` mean so many inside; None changes nothing."""
+    before = _asked.set(_asked.get() if threads is None else threads)
+    try:
+        yield
+    finally:
+        _asked.reset(before)
+
+
+def usual() -> int:
+    """What `threads=None` means: what `at_most` says, else the variable NBCFAST_THREADS, else all cores."""
+    asked = _asked.get()
+    if asked is not None:
+        return asked
+    text = os.environ.get(VARIABLE)
+    if not text:
+        return cores()
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST_THREADS):
+        raise ValueError(f"{VARIABLE} must be a whole number from 1 to {MOST_THREADS:,}, got {text[:60]!r}")
+    return int(text)
+
+
 def n_threads(threads: int | None, n_bytes: int) -> int:
     """The number of threads for `n_bytes` of work; `threads` is what the caller asked for."""
     if threads is None:
-        return 1 if n_bytes < ONE_THREAD_BYTES else cores()
+        most = usual()  # looked at whatever the work is: a wrong one is no matter of sizes
+        return 1 if n_bytes < ONE_THREAD_BYTES else most
     return whole(threads, "threads", 1, expected="an int or None", got=type_name)
 
 

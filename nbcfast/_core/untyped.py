@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 Exact = Any  # an mpz or mpq of gmpy2
 PyArrow = Any  # an array, a type, a schema of pyarrow, or the module itself
+Pandas = Any  # a frame of pandas, or the module itself
 Document = dict[str, Any]  # a JSON object: what a certificate and --json hold
 
 

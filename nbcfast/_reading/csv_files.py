@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
-import codecs
 import math
 import os
 import re
-import threading
-import time
-import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from io import FileIO
 from typing import TypeVar
 
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.threads import Progress
+from nbcfast._core.threads import Progress, usual
 from nbcfast._core.untyped import PyArrow
-from nbcfast._reading.endings import COMPRESSED, delimiter_of
+from nbcfast._reading.endings import delimiter_of
+from nbcfast._reading.hints import Look, UnreadableError, expect_encoding, look_at, misread, refuse_folder
+from nbcfast._reading.opened import compression_of, open_file
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.row_weights import split_weights
@@ -30,6 +26,9 @@ BLOCK_BYTES = 1 << 20
 LARGEST_BLOCK = 1 << 30
 
 Result = TypeVar("Result")
+
+# Of pyarrow, which goes on with the row itself: that is private, and what is printed is kept.
+_FIELDS = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns?, got (\d+)")
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
@@ -72,7 +71,7 @@ def read_csv(
     delimiter : str, optional
         One character; by default a tab for a file of .tsv (also compressed), else a comma.
     encoding : str
-        As Python names it.
+        As Python names it, as "utf-16" or "cp1252"; the file is decoded as it is read.
     progress : callable, optional
         Called with the bytes read and the bytes in all after each batch.
 
@@ -86,6 +85,7 @@ def read_csv(
         If the file cannot be read.
     ValueError
         If it is not a CSV file of this encoding, rows differ in length, or names are unknown or given twice.
+        It says what the file looks like, where that is something else.
 
     Examples
     --------
@@ -104,6 +104,7 @@ def read_csv(
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
     form = CsvForm.of(where, delimiter, null_values, encoding)
     arrow.load_readers()
+    refuse_folder(where)
     # It may be an iterator, and reading may start again.
     columns = columns if columns is None or isinstance(columns, str) else list(columns)
     declared = declared_domains(domains)
@@ -185,6 +186,7 @@ class CsvForm:
             raise ValueError(f"delimiter must be an ASCII character that ends no line, got {delimiter!r}")
         if not isinstance(encoding, str):
             raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
+        expect_encoding(encoding)
         return cls(delimiter, tuple(null_values), encoding)
 
 
@@ -211,7 +213,7 @@ class CsvFile:
             # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
             with self._errors(), open_file(self.path, self.form.encoding) as (_, stream):
                 any_types = csv.ConvertOptions(check_utf8=False)
-                with csv.open_csv(stream, *self._options(), any_types) as batches:
+                with csv.open_csv(stream, *self._options(False), any_types) as batches:
                     self._names = list(batches.schema.names)
         return list(self._names)
 
@@ -221,7 +223,7 @@ class CsvFile:
 
         present = self.names
         pa = arrow.load_pyarrow()
-        read, parse = self._options()
+        read, parse = self._options(self.threads)
         # With one column an empty line is a row, and no row is dropped.
         parse.ignore_empty_lines = len(present) > 1
         convert = csv.ConvertOptions(
@@ -239,10 +241,10 @@ class CsvFile:
                 self.done = source.done
                 yield batch
 
-    def _options(self) -> tuple[PyArrow, PyArrow]:
+    def _options(self, threads: bool) -> tuple[PyArrow, PyArrow]:
         from pyarrow import csv
 
-        read = csv.ReadOptions(block_size=self.block, use_threads=self.threads)
+        read = csv.ReadOptions(block_size=self.block, use_threads=threads)
         return read, csv.ParseOptions(delimiter=self.form.delimiter, newlines_in_values=True)
 
     @contextmanager
@@ -252,33 +254,66 @@ class CsvFile:
         try:
             yield
         except UnicodeError as error:
-            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+            raise self._undecodable(arrow.one_line(error)) from None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
             message = arrow.one_line(error)
-            cls: type[ValueError] = ValueError
+            if "invalid UTF8" in message:
+                raise self._undecodable(message) from None
+            if message == "Empty CSV file":
+                message = "the file is empty, and a line with the names of columns is wanted"
+            cls = UnreadableError
             if "straddling" in message or "or block" in message:
                 cls = LongRowError
-            elif self.threads and "Expected" in message and "Row #" not in message:
-                cls = LostRowError
-            raise cls(f"{self.path}: {message}") from None
+                message = (
+                    f"a row is longer than {self.block:,} bytes, and no longer ones are read; a quote that "
+                    "is opened and never closed makes one row of all that follows"
+                )
+            elif (found := _FIELDS.search(message)) is not None:
+                row, expected, got = found.groups()
+                if self.threads and row is None:
+                    cls = LostRowError
+                where = "a row" if row is None else f"row {int(row):,}, where the names are row 1"
+                message = f"{where}: expected {int(expected):,} fields as there are names, got {int(got):,}"
+            raise cls(f"{self.path}: {message}", self._look) from None
         except pa.ArrowException as error:
             raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
-        except LookupError as error:
-            if isinstance(error, (KeyError, IndexError)):
-                raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
-            raise ValueError(f"encoding: {error}") from None
+        except (KeyError, IndexError) as error:
+            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
         except OSError as error:
             if error.filename is not None:
                 raise
-            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
+            hint = "" if (look := self._look) is None or look.reading else f"; {look.text()}"
+            raise OSError(f"{self.path}: {arrow.one_line(error)}{hint}") from None
+
+    @property
+    def _look(self) -> Look | None:
+        return look_at(self.path, self.form.delimiter, self.form.encoding)
+
+    def _undecodable(self, message: str) -> ValueError:
+        """Where the file is not of its encoding, or else what was said of that."""
+        found = misread(self.path, self.form.encoding)
+        return UnreadableError(f"{self.path}: {message}", self._look) if found is None else found
 
 
-class LongRowError(ValueError):
+class LongRowError(UnreadableError):
     """A row is longer than a block."""
 
 
-class LostRowError(ValueError):
+class LostRowError(UnreadableError):
     """A row has too many or too few fields, and only one thread would know its number."""
+
+
+def located(file: CsvFile, error: UnreadableError) -> UnreadableError:
+    """The error for whoever cannot read again, with the number of the row, for which it is counted anew."""
+    if isinstance(error, LostRowError) and os.path.isfile(file.path):
+        again = CsvFile(file.path, file.form, block=file.block, threads=False)
+        try:
+            with closing(again.batches(again.names[:1])) as batches:
+                for _ in batches:
+                    pass
+        except UnreadableError as found:
+            error = found
+    return UnreadableError(error.told, error.look)
 
 
 def read_whole(
@@ -291,111 +326,18 @@ def read_whole(
     largest = LARGEST_BLOCK
     if compression_of(path) is None:  # else there is more in it than its size
         largest = min(os.stat(path).st_size, LARGEST_BLOCK)
-    block, threads = BLOCK_BYTES, True
+    block, threads = BLOCK_BYTES, usual() > 1
     while True:
         try:
             return read(CsvFile(path, form, block=block, threads=threads))
         except LongRowError as error:
             if block >= largest:
-                raise ValueError(str(error)) from None
+                raise UnreadableError(error.told, error.look) from None
             block = min(block * 8, LARGEST_BLOCK)
         except LostRowError:
             threads = False
         if again is not None:
             again()
-
-
-def compression_of(path: str) -> str | None:
-    """How a file is compressed by its name, whatever comes before: "people.data.gz" is as well."""
-    return COMPRESSED.get(os.path.splitext(path)[1].lower())
-
-
-@contextmanager
-def open_file(path: str, encoding: str) -> Iterator[tuple[_Source, PyArrow]]:
-    """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
-    pa = arrow.load_pyarrow()
-    compression = compression_of(path)
-    with open(path, "rb", buffering=0) as file:
-        inner = pa.PythonFile(file, mode="r")
-        if compression:
-            inner = pa.CompressedInputStream(inner, compression)
-        if codecs.lookup(encoding).name != "utf-8":
-            inner = pa.transcoding_input_stream(inner, encoding, "utf8")
-        with closing(_Source(file, inner)) as source:
-            yield source, pa.PythonFile(source, mode="r")
-
-
-_live: weakref.WeakSet[_Source] = weakref.WeakSet()
-
-
-@atexit.register
-def _settle(seconds: float = 1.0, closed_seconds: float = 30.0) -> None:
-    """Wait, no longer than so many seconds, for pyarrow's threads to let go of what they read from.
-
-    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process. A stream
-    that is closed and still there is held by such a thread alone, which on a busy machine comes late; one
-    that is open may be held by somebody who left a reader half-way, and that may be for ever.
-    """
-    start = time.monotonic()
-    while len(_live):
-        most = closed_seconds if any(source.closed for source in _live) else seconds
-        if time.monotonic() - start >= most:
-            break
-        time.sleep(0.001)
-
-
-class _Source:
-    """The bytes of a stream, in blocks that suit pyarrow's CSV reader, until it is closed.
-
-    The reader goes on reading ahead in threads of its own for a while after it is closed. A file that is
-    opened next gets the same descriptor, and such a late read would take a block out of it. And the reader
-    drops a line feed at the start of a block if the one before ended in a carriage return, also inside
-    quotes; so no block ends in one.
-    """
-
-    def __init__(self, file: FileIO, stream: PyArrow) -> None:
-        self._lock = threading.Lock()
-        self._file = file
-        self._stream = stream
-        self._kept = b""
-        self.closed = False
-        _live.add(self)
-
-    @property
-    def done(self) -> int:
-        """Bytes of the file that were read."""
-        with self._lock:
-            return 0 if self.closed else int(self._file.tell())
-
-    def read(self, n: int = -1) -> bytes:
-        with self._lock:
-            if self.closed:
-                return b""
-            block: bytes = self._kept + self._stream.read(n if n < 0 else max(n - len(self._kept), 1))
-            self._kept = b""
-            while block.endswith(b"\r") and (more := self._stream.read(1)):
-                before = block.rstrip(b"\r")
-                if before:
-                    block, self._kept = before, block[len(before) :] + more
-                else:
-                    block += more
-            return block
-
-    def close(self) -> None:
-        with self._lock:
-            self.closed = True
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def flush(self) -> None:
-        """Nothing is written."""
 
 
 def typed(texts: list[Value], rule: str | None, name: str) -> list[Value] | None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -37,7 +40,20 @@ ENDINGS = {
     )
 } | {".parquet": Ending("parquet"), ".pq": Ending("parquet")}
 READ = ".csv, .tsv, .txt (or these with .gz, .bz2, .zst, .lz4 or .br), .parquet or .pq"  # in words
+STANDARD_INPUT = "/dev/stdin"  # a name without an ending
 WRITTEN = (".parquet", ".pq", ".csv", ".csv.gz")  # by those who write tables without a certificate
+
+_of_standard_input: ContextVar[Ending | None] = ContextVar("of_standard_input", default=None)
+
+
+@contextmanager
+def standard_input_like(ending: str) -> Iterator[None]:
+    """Let standard input be read as a file of this ending inside."""
+    before = _of_standard_input.set(ENDINGS[ending])
+    try:
+        yield
+    finally:
+        _of_standard_input.reset(before)
 
 
 def ending_of(path: AnyPath) -> Ending | None:
@@ -49,15 +65,9 @@ def ending_of(path: AnyPath) -> Ending | None:
     Ending(kind='csv', delimiter='\t', compression='gzip')
     """
     name = os.fsdecode(path).lower()
+    if name == STANDARD_INPUT:
+        return _of_standard_input.get()
     return next((ending for text, ending in ENDINGS.items() if name.endswith(text)), None)
-
-
-def table_ending(path: AnyPath, where: str) -> Ending:
-    """The ending of a table's file; ValueError, about the argument `where`, where it is another."""
-    ending = ending_of(path)
-    if ending is None:
-        raise ValueError(f"{where}: expected a file of {READ}, got {os.fsdecode(path)!r}")
-    return ending
 
 
 def is_parquet(path: AnyPath) -> bool:

@@ -4,8 +4,9 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
-from nbcfast._core.threads import Progress
+from nbcfast._core.threads import Progress, usual
 from nbcfast._core.untyped import PyArrow
+from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.row_weights import split_weights
@@ -85,39 +86,45 @@ class ParquetFile:
     path : str
     eager : bool
         Whether pyarrow may read ahead, on several threads and in more memory.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    n_rows : int
     """
 
     def __init__(self, path: str, *, eager: bool = True) -> None:
         self.path, self.eager = path, eager
+        refuse_folder(path)
         with open(path, "rb"):  # the usual OSError, with its path
             pass
         with self._errors():
             import pyarrow.parquet as parquet
 
             with parquet.ParquetFile(path) as file:
-                self._schema = file.schema_arrow
+                self.schema = file.schema_arrow
                 self.n_rows = int(file.metadata.num_rows)
 
     @property
     def names(self) -> list[str]:
-        return list(self._schema.names)
+        return list(self.schema.names)
 
     @property
     def index_names(self) -> set[str]:
         """The columns that are a pandas index."""
-        return arrow.index_columns(self._schema)
+        return arrow.index_columns(self.schema)
 
     def expect_readable(self, names: Iterable[str]) -> None:
         """TypeError for a column of a type that cannot be read, before anything is."""
         for name in names:
-            arrow.ColumnReader(name, self._schema.field(name).type)
+            arrow.ColumnReader(name, self.schema.field(name).type)
 
     def batches(self, names: Sequence[str]) -> Generator[PyArrow, None, None]:
         """Record batches of these columns; at least one, so that they have types."""
         import pyarrow.parquet as parquet
 
         pa = arrow.load_pyarrow()
-        types, fields = pa.types, [self._schema.field(name) for name in names]
+        types, fields = pa.types, [self.schema.field(name) for name in names]
         texts = [
             field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
         ]
@@ -126,7 +133,8 @@ class ParquetFile:
             parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager) as file,
         ):
             empty = True
-            for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=self.eager):
+            several = self.eager and usual() > 1
+            for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=several):
                 empty = False
                 yield batch
             if empty:
@@ -139,6 +147,6 @@ class ParquetFile:
         try:
             yield
         except pa.ArrowInvalid as error:
-            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+            raise UnreadableError(f"{self.path}: {arrow.one_line(error)}", look_at(self.path)) from None
         except (pa.ArrowException, OSError) as error:
             raise OSError(f"{self.path}: {arrow.one_line(error)}") from None

@@ -17,8 +17,9 @@ from nbcfast._codes import check_weights
 from nbcfast._core.dtypes import Array, Codes, Longs
 from nbcfast._core.untyped import Arrow, PyArrow
 from nbcfast._core.validation import whole
-from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, read_csv, typed
-from nbcfast._reading.endings import AnyPath, table_ending
+from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, located, read_csv, typed
+from nbcfast._reading.endings import AnyPath
+from nbcfast._reading.hints import UnreadableError, look_at, table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
 from nbcfast.table import Table
 from nbcfast.table.arrays import is_arrow
@@ -106,7 +107,7 @@ def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = Non
     # Before iterables: frames can be iterated over, and give the names of their columns.
     if isinstance(obj, Mapping) or is_arrow(obj):
         return Table(obj, weights=weights)
-    schema, batches = open_batches(_record_batches(obj, where, also))
+    schema, batches = open_batches(record_batches(obj, where, also))
     return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
 
 
@@ -120,7 +121,7 @@ def batches_from(obj: AnyTable, where: str = "table", *, weights: str | None = N
         return table_from(obj, where, weights=weights)
     if is_path(obj):
         return File(obj, where)
-    return Stream(obj if is_arrow(obj) else _record_batches(obj, where))
+    return Stream(obj if is_arrow(obj) else record_batches(obj, where))
 
 
 def _expect_own_weights(weights: str | None) -> None:
@@ -128,7 +129,7 @@ def _expect_own_weights(weights: str | None) -> None:
         raise ValueError("weights: a Table has its own weights; name a column when making it")
 
 
-def _record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArrow]:
+def record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArrow]:
     """The batches of an iterable, of which there is at least one."""
     expected = f"{where}: expected {f'{also}, ' if also else ''}{A_TABLE}"
     if not isinstance(obj, Iterable):
@@ -286,9 +287,9 @@ class InMemory(Source):
 
 
 class File(Source):
-    """A file, which can be read as often as need be."""
+    """A file, which can be read as often as need be; a CSV file as its ending says, or in another form."""
 
-    def __init__(self, path: AnyPath, where: str = "table") -> None:
+    def __init__(self, path: AnyPath, where: str = "table", form: CsvForm | None = None) -> None:
         self.path = os.fsdecode(path)
         self.texts = table_ending(self.path, where).kind == "csv"
         with open(self.path, "rb"):  # the usual OSError, with its path
@@ -296,10 +297,18 @@ class File(Source):
         load_readers()
         self._file: CsvFile | ParquetFile
         if self.texts:
-            self._file = CsvFile(self.path, CsvForm.of(self.path), block=CSV_BLOCK)
+            self._file = CsvFile(self.path, form or CsvForm.of(self.path), block=CSV_BLOCK)
         else:
             self._file = ParquetFile(self.path)
             self.n_rows = self._file.n_rows
+
+    @property
+    def share(self) -> tuple[int, int]:
+        """How many bytes of a CSV file were read, and how many there are; nothing of another."""
+        if isinstance(self._file, ParquetFile):
+            return 0, 0
+        size = os.stat(self.path).st_size
+        return min(self._file.done, size), size
 
     def expect(self, names: Iterable[str]) -> None:
         """Refuse columns that are not there."""
@@ -314,7 +323,8 @@ class File(Source):
             with closing(self._file.batches(wanted)) as batches:
                 first = next(batches, None)
                 if first is None:
-                    raise ValueError(f"{self.path}: no rows")
+                    raise UnreadableError(f"{self.path}: no rows", look_at(self.path))
                 yield from encoded_batches(chain([first], batches), wanted, check=check)
         except (LongRowError, LostRowError) as error:
-            raise ValueError(str(error)) from None
+            assert isinstance(self._file, CsvFile)
+            raise located(self._file, error) from None

@@ -6,7 +6,6 @@ it ends, nobody else may read them, and they never lie in the folder of what is 
 
 from __future__ import annotations
 
-import errno
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,16 +15,16 @@ from typing import IO, Any
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Codes
+from nbcfast._core.files import NO_ROOM
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.csv_files import CsvFile, CsvForm, read_whole, typed
-from nbcfast._reading.endings import table_ending
+from nbcfast._reading.hints import table_ending
 from nbcfast._reading.parquet import ParquetFile
 from nbcfast.table.arrow import add_batches, chosen_names, load_readers
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import ColumnBuilder, DomainBuilder
 
 SHORTER = "a spill file is shorter than what was written to it"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class SpilledColumn(ColumnBuilder):

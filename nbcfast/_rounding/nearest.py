@@ -21,6 +21,7 @@ MOST_ROWS = 1 << 44  # beyond, floats no longer see a row
 MOST_CLOSE = 300_000  # comparisons that are watched
 CLOSE = 1e-11  # logarithms of ratios nearer to 0 than this are decided by integers
 MOST_EXACT = 5_000
+AT_ONCE = 1 << 16  # comparisons times attributes that a move is tried on, for the memory
 MOVES = 60
 WORTH = 48  # wrong comparisons up to which moves are tried
 STEPS = (1, 2, 4, 8)
@@ -195,7 +196,7 @@ class Candidate:
         best, best_move = -1e-13, None  # what gains less may be a rounding error, and go to and fro for ever
         if not len(self.counts):
             return None
-        first = np.arange(2 * len(STEPS))[:, np.newaxis]
+        starts = self.shares.starts
         for c in range(self.shares.n_classes):
             column = self.counts[:, c].astype(np.float64)
             up = np.log1p(_STEPS[:, np.newaxis] / column)
@@ -203,33 +204,14 @@ class Candidate:
             down = np.log1p(-np.minimum(_STEPS[:, np.newaxis] / column, 0.999))
             moves = np.concatenate([up, down])  # (up and down by each step, rows)
             impossible = column <= _STEPS[:, np.newaxis]
-            farthest = 2 * float(np.abs(moves).max())
-            near = [
-                self._near(pair, ratios, c, farthest)
-                for pair, ratios in zip(self.pairs, self.ratios, strict=True)
-                if c in (pair.c, pair.d)
-            ]
-            for i, (start, stop) in enumerate(zip(self.shares.starts, self.shares.starts[1:], strict=False)):
-                size = stop - start
-                if size < 2:
+            gained = self._gained(moves, c)
+            gained[len(STEPS) :][impossible] = np.inf
+            lows = np.minimum.reduceat(gained, starts[:-1], axis=1)
+            totals = (lows[: len(STEPS)] + lows[len(STEPS) :]).min(axis=0).tolist()
+            for start, stop, least in zip(starts, starts[1:], totals, strict=False):
+                if stop - start < 2 or least >= best:  # two values of the attribute cannot do better
                     continue
-                gain = np.zeros(len(moves) * size)
-                firsts = first * size - start
-                for signs, ratios, bad, rows in near:
-                    at = rows[:, i]
-                    cost = moves.take(at, axis=1)  # and in place from here on, in the innermost loop of all
-                    cost *= signs
-                    cost += ratios
-                    turned = cost > -CLOSE
-                    np.abs(cost, out=cost)
-                    cost *= PULL
-                    cost += 1
-                    cost *= turned
-                    cost -= bad
-                    places = firsts + at
-                    gain += np.bincount(places.ravel(), cost.ravel(), len(gain))
-                table = gain.reshape(len(moves), size)
-                table[len(STEPS) :][impossible[:, start:stop]] = np.inf
+                table = gained[:, start:stop]
                 order = table.argsort(axis=1, kind="stable")[:, :2].tolist()
                 gains = table.tolist()
                 for s, step in enumerate(STEPS):
@@ -239,6 +221,30 @@ class Candidate:
                             if t != u and total < best:
                                 best, best_move = total, (c, start + t, start + u, step)
         return best_move
+
+    def _gained(self, moves: Floats, c: int) -> Floats:
+        """What each move of class `c` alone costs, less what is wrong now; as `moves`."""
+        farthest = 2 * float(np.abs(moves).max())
+        firsts = (np.arange(len(moves)) * moves.shape[1])[:, np.newaxis, np.newaxis]
+        gained = np.zeros(moves.size)
+        for pair, all_ratios in zip(self.pairs, self.ratios, strict=True):
+            if c not in (pair.c, pair.d):
+                continue
+            signs, ratios, bad, rows = self._near(pair, all_ratios, c, farthest)
+            at_once = max(AT_ONCE // max(len(rows), 1), 1)
+            for i in range(0, rows.shape[1], at_once):
+                at = rows[:, i : i + at_once].T
+                cost = moves.take(at, axis=1)  # and in place from here on, in the innermost loop of all
+                cost *= signs
+                cost += ratios
+                turned = cost > -CLOSE
+                np.abs(cost, out=cost)
+                cost *= PULL
+                cost += 1
+                cost *= turned
+                cost -= bad
+                gained += np.bincount((firsts + at).ravel(), cost.ravel(), moves.size)
+        return gained.reshape(moves.shape)
 
     def _near(
         self, pair: ClosePair, ratios: Floats, c: int, farthest: float

@@ -9,7 +9,7 @@ judge:
 
 - reading: `regular_files`, `folder`, `table_csv`; `json_entries` and `typed_values` in them
 - certificates: `form` is what all have in common, `release_form` with `release_words`, `smoothing_form`,
-  `privacy_form` (noise in counts) and `advice_form`, which says how a domain was chosen
+  `privacy_form` (noise in counts), `policy_form` and `advice_form`, which says how a domain was chosen
   from one of the `menus`, and `strata_form` with a list of releases; `table_form` what those of tables have,
   `partition_form`, `disclosure` and `disguised` (`scheme` in words)
 - judging: `release_checks` with `excess`, `count_faults` and `points_and_counts`, which `strata_checks` asks

@@ -67,6 +67,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from nbcfast._wire.folder import ignored_text, judge_folder
 from nbcfast._wire.form import judge_version, told
@@ -78,6 +79,9 @@ from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, ve
 from nbcfast._wire.regular_files import content, location
 from nbcfast._wire.standard_streams import complain, let_go, silence
 from nbcfast._wire.table_csv import judge_parquet
+
+if TYPE_CHECKING:
+    from nbcfast._wire.outcomes import Judged
 
 
 def _say(text: str) -> None:
@@ -155,14 +159,14 @@ def _main(arguments: list[str]) -> int:
         document = parse_any(content(path))
     except Refused as error:
         holds = None if isinstance(error, TooLong) else False
-        _say(f"{'NO ' if holds is False else '?  '}  file           {error}")
+        _say(_check_line("file", holds, str(error)))
         _say(verdict([holds], 0))
         return VERDICTS[holds][1]
     except (OSError, ValueError) as error:  # a ValueError of a name with a zero byte
         where = location(paths[0]) if paths[0] else "DIR"
         complain(f"{where}: {getattr(error, 'strerror', None) or error}")
         return 2
-    _say("yes  file           complete, canonical, and its sha256 matches")
+    whole: Judged = [("file", True, "complete, canonical, and its sha256 matches")]
     folder = os.path.dirname(path)
     results, ignored = judge_folder(document, path, ignore_extra)
     results += judge_version(document)
@@ -171,20 +175,28 @@ def _main(arguments: list[str]) -> int:
     if menu is not None:
         results += judge_menu(document, menu)
     said_of_it = told(document, results)
-    for name, holds, text in said_of_it.results:
-        said = "yes" if holds else "?  " if holds is None else "NO "
-        _say(f"{said}  {name:<13}  {text}")
+    # What comes of it stands first, and once more above the warnings, as claims may fill a screen.
+    found = [holds for _, holds, _ in results]
+    comes_of_it = verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored))
+    _say(comes_of_it)
+    for name, holds, text in whole + said_of_it.results:
+        _say(_check_line(name, holds, text))
     if ignored:
         _say(f"--   {'folder':<13}  {ignored_text(ignored)}")
     for text in said_of_it.claims:
         _say(f"{CLAIMED} {text}")
     for text in said_of_it.notes:
         _say(f"{NOTE} {text}")
-    found = [holds for _, holds, _ in results]
-    _say(verdict(found, len(said_of_it.claims), len(said_of_it.warnings), len(ignored)))
+    _say(comes_of_it)
     for text in said_of_it.warnings:
         _say(f"{WARNING} {text}")
     return VERDICTS[outcome(found)][1]
+
+
+def _check_line(name: str, holds: bool | None, text: str) -> str:
+    """What came of a check."""
+    said = "yes" if holds else "?  " if holds is None else "NO "
+    return f"{said}  {name:<13}  {text}"
 
 
 if __name__ == "__main__":

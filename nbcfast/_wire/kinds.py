@@ -76,7 +76,10 @@ def _parsed(data: bytes) -> Form:
         raise Refused(f"expected a JSON object, got {shown(fields)}")
     try:
         document = _form_of(fields)(fields)
-    except TooLong:
+    except TooLong:  # what was changed is so, however long its numbers are
+        if digest(fields) != fields["sha256"]:
+            raise Refused("sha256 does not match, the file was changed") from None
+        _expect_canonical(fields, text)
         raise
     except Refused as error:
         if type(fields.get("sha256")) is str and fields.get("kind") in list(KINDS):
@@ -89,6 +92,12 @@ def _parsed(data: bytes) -> Form:
         if isinstance(document, ReleaseDocument):
             change = what_changed(document, stated, len(data))
         raise Refused(f"sha256 does not match, the file was changed: {change}")
+    _expect_canonical(fields, text)
+    return document
+
+
+def _expect_canonical(fields: Fields, text: str) -> None:
+    """Refuse a text of these fields that is not the one they have."""
     if canonical_json(fields) == text:
         raise Refused("the file is truncated: the line break at its end is missing")
     if canonical_json(fields) + "\n" != text:
@@ -96,7 +105,6 @@ def _parsed(data: bytes) -> Form:
             "the file is not in canonical form (sorted keys, no spaces, one line break at the end): "
             "it was changed after it was written"
         )
-    return document
 
 
 def _form_of(fields: Fields) -> type[Form]:

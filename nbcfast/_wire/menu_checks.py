@@ -54,7 +54,7 @@ def judge_menu(document: Form, menu: Resolved) -> Judged:
     of_all = document.releases[0] if isinstance(document, StrataDocument) else document
     advice = of_all.advice if isinstance(of_all, ReleaseDocument) else None
     if not isinstance(of_all, ReleaseDocument) or advice is None:
-        return [("menu", False, "the certificate names no menu")]
+        return [("menu", None, "the certificate names no menu: nothing can be held against this one")]
     fault = _other_menu(of_all, advice, menu, selecting)
     text = f"the domain is the named one of the {choices_text(advice.options)} choices of this menu"
     return [("menu", fault is None, fault or text)]

@@ -14,6 +14,9 @@ Bins may have "labels", a name for each, and "null": true where null is a value 
 dates such as "2020-01-31". Sets may have "other", the name of the set of all values but null that stand in
 none. In a file of a hierarchy values are texts, and an empty one is null; a text there stands for the value
 of the column that is written so.
+
+A menu that was made from rows stands in {"menu": {..}, "from_rows": [names]}: the columns of that list have
+options that nobody has checked. Their names are no part of the menu, nor of its digest.
 """
 
 from __future__ import annotations
@@ -74,6 +77,36 @@ def menu_of_text(text: str) -> object:
     return document
 
 
+def offered(document: object) -> tuple[object, list[str]]:
+    """The options of a menu, and the columns of which nobody has checked them; as menu_of_text gives it.
+
+    A column has a list of options, so one named menu is never taken for the object that has all columns.
+
+    Examples
+    --------
+    >>> offered({"menu": {"sex": [["f", "m"]]}, "from_rows": ["sex"]})
+    ({'sex': [['f', 'm']]}, ['sex'])
+    >>> offered({"menu": [["soup", "salad"]]})
+    ({'menu': [['soup', 'salad']]}, [])
+    """
+    columns = document.get("menu") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(columns, dict):
+        return document, []
+    names = document.get("from_rows")
+    if set(document) != {"menu", "from_rows"} or not isinstance(names, (list, tuple)):
+        raise Refused(
+            "menu: expected beside menu the list from_rows alone: of columns whose options come from rows"
+        )
+    found: list[str] = []
+    for name in names:
+        if not isinstance(name, str) or name not in columns:
+            raise Refused(f"menu: from_rows: expected names of columns of the menu, got {_got(name)}")
+        if name in found:
+            raise Refused(f"menu: from_rows: expected distinct names, got {_got(name)} twice")
+        found.append(name)
+    return columns, found
+
+
 def resolved(document: object, read: Callable[[str], str]) -> Resolved:
     """A menu with every option in its plain form: values, edges, groups, or out.
 
@@ -90,6 +123,7 @@ def resolved(document: object, read: Callable[[str], str]) -> Resolved:
     >>> resolved({"age": [{"width": 50, "from": 0, "to": 100, "open": True}, {"out": True}]}, open)
     {'age': [{'edges': [None, 50, None]}, {'out': True}]}
     """
+    document, _ = offered(document)
     if not isinstance(document, dict) or not document:
         raise Refused(f"menu: expected an object with the options of columns, got {_got(document)}")
     texts: dict[str, str] = {}

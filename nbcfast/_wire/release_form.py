@@ -12,6 +12,7 @@ from nbcfast._wire.form import Form
 from nbcfast._wire.json_entries import WHOLE_IN_JSON, Refused, TooLong, shown, signed_list, whole
 from nbcfast._wire.messages import listing, named, short
 from nbcfast._wire.outcomes import outcome
+from nbcfast._wire.policy_form import policy_of, policy_text
 from nbcfast._wire.privacy_form import NOISE_UNSEEN, NoiseEntry, privacy_note
 from nbcfast._wire.release_words import (
     GUARANTEE,
@@ -75,6 +76,7 @@ class ReleaseDocument(Form):
     may_have: ClassVar[set[str]] = {
         "accepted",
         "advice",
+        "policy",
         "privacy",
         "smoothing",
     }  # each only where there is something to say
@@ -113,7 +115,7 @@ class ReleaseDocument(Form):
         self.smoothing = smoothing_of(fields["smoothing"]) if "smoothing" in fields else None
         if self.smoothing is not None and fields["method"] != "canonical":
             raise Refused(f"field 'smoothing' goes with method 'canonical', got {shown(fields['method'])}")
-        self.privacy = self._privacy(fields["privacy"]) if "privacy" in fields else None
+        self.privacy, self.policy = self._privacy_and_policy()
         self.altered = self.smoothing if self.privacy is None else self.privacy
         self.tuples = whole(fields["tuples"], "field 'tuples'")
         self.differing_tuples = self._optional("differing_tuples")
@@ -155,6 +157,14 @@ class ReleaseDocument(Form):
         if fault:
             raise Refused(fault)
         self._words()
+
+    def _privacy_and_policy(self) -> tuple[NoiseEntry | None, str | None]:
+        """The noise, and the sha256 of the policy that it was published under, where there are any."""
+        fields = self.fields
+        return (
+            self._privacy(fields["privacy"]) if "privacy" in fields else None,
+            policy_of(fields["policy"]) if "policy" in fields else None,
+        )
 
     def _privacy(self, entry: object) -> NoiseEntry:
         """The noise in the counts, and none of what goes with the answers of private ones."""
@@ -236,6 +246,8 @@ class ReleaseDocument(Form):
             found.append(made_text(False, fields["gauge"], self.privacy))
         if self.advice is not None:
             found += self._of_the_choice(self.advice, decided)
+        if self.policy is not None:
+            found.append(policy_text(self.policy))
         if made is not None:
             found.append(self._chosen())
             names, others = [*(name for name, _, _ in self.attributes), None], set(made["undeclared"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import comb, prod
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -98,6 +99,7 @@ class Chain:
         )
         self.spend: Callable[[int], None] = _anything  # is told of entries of tables that are multiplied
         self._counts: dict[tuple[ChainKey, KeyTuples, KeyTuples, str], Exact] = {}
+        self._untouched: dict[tuple[ChainKey, ChainKey], Array] = {}  # of pairs with nothing at stake
         self._outcomes: dict[Exact, Outcome] = {}
 
     def outcomes(self, model: WorldModel, code: int) -> dict[int, Outcome]:
@@ -152,7 +154,7 @@ class Chain:
         if name not in self._counts:
             states, tables = self._states(part, dict([*identity_tuples, *value_tuples]))
             pairs = [(b, c) for b in self.members[part] if b[0] == 0 for c in self.next[b]]
-            tables += [((b, c), self._pair(states[b], states[c], self.pairs[b, c], cut)) for b, c in pairs]
+            tables += [((b, c), self._choices((b, c), states, cut)) for b, c in pairs]
             bits = sum(
                 int(states[b].kept.max()) * int(states[c].kept.max()) * self.pairs[b, c] for b, c in pairs
             )
@@ -169,7 +171,8 @@ class Chain:
         for key in sorted(self.members[part], key=lambda key: -key[0]):
             links = self.links.get(key)
             if links is None:
-                states[key] = _ends_kept(self.sizes[key], at_stake.get(key, 0))
+                size, staked = self.sizes[key], at_stake.get(key, 0)
+                states[key] = _ends_kept(size, staked) if staked else _ends_untouched(size)
                 tables.append(((key,), states[key].weights))
             else:
                 states[key], table = _paths_kept(
@@ -185,15 +188,31 @@ class Chain:
             keys = {onward for key in keys for onward in self.next.get(key, [key])}
         return keys
 
-    def _pair(self, b: States, c: States, tuples: int, cut: str) -> Array:
-        """Choices of so many tuples that join two keys, by what is kept at each; every one has some cell."""
-        if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
-            raise TooWideError
-        fewer = c.at_stake if cut == "shared" else c.kept - c.at_stake
-        cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.at_stake, fewer)
-        choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in np.unique(cells).tolist()}
-        table: Array = np.vectorize(choices.__getitem__, otypes=[object])(cells)
-        return table
+    def _choices(
+        self,
+        pair: tuple[ChainKey, ChainKey],
+        states: dict[ChainKey, States],
+        cut: Literal["shared", "others"],
+    ) -> Array:
+        """The table of a pair of keys; most of all pairs have nothing at stake, whoever is looked at."""
+        b, c = (states[key] for key in pair)
+        if b.at_stake.any() or c.at_stake.any():
+            return _pair(b, c, self.pairs[pair], cut)
+        if pair not in self._untouched:
+            self._untouched[pair] = _pair(b, c, self.pairs[pair], cut)
+        return self._untouched[pair]
+
+
+def _pair(b: States, c: States, tuples: int, cut: Literal["shared", "others"]) -> Array:
+    """Choices of so many tuples that join two keys, by what is kept at each; every one has some cell."""
+    if len(b.kept) * len(c.kept) * int(b.kept.max()) * int(c.kept.max()) * tuples > MOST_WORK:
+        raise TooWideError
+    fewer = c.at_stake if cut == "shared" else c.kept - c.at_stake
+    cells = np.multiply.outer(b.kept, c.kept) - np.multiply.outer(b.at_stake, fewer)
+    listed = cells.ravel().tolist()
+    choices = {cell: ((gmpy2.mpz(1) << cell) - 1) ** tuples for cell in set(listed)}
+    table: Array = np.array([choices[cell] for cell in listed], object).reshape(cells.shape)
+    return table
 
 
 def _anything(entries: int) -> None:
@@ -278,6 +297,11 @@ def _paths_kept(links: list[tuple[States, int]]) -> tuple[States, Array]:
         table[(number_of[kept, at_stake], *places)] = gmpy2.mpz(number)
     numbers = np.array(distinct, np.int64)
     return States(numbers[:, 0], numbers[:, 1], np.full(len(distinct), gmpy2.mpz(1), object)), table
+
+
+@lru_cache(maxsize=128)
+def _ends_untouched(size: int) -> States:
+    return _ends_kept(size, 0)
 
 
 def _ends_kept(size: int, at_stake: int) -> States:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import gmpy2
@@ -64,6 +63,8 @@ class Outcome:
         raise ValueError(NEAR.format(100))
 
 
+MOST_ALIKE = 1 << 12  # answers of finders that are kept, as others may be the same
+
 NOWHERE = Outcome(None, None)
 NEVER = Outcome(gmpy2.mpq(0), gmpy2.mpq(0))
 
@@ -94,30 +95,42 @@ class Explicit:
         by_join_value: Callable[[], ByJoinValue] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        listed = []
+        # Finders give one object for all associations that are alike: its float, and whether it is above a
+        # threshold, are worked out once. It is known by its id, as its fractions may be long. So it is with
+        # all values of an identity, which are kept while they are known.
+        places: dict[int, int] = {}
+        alike: dict[int, tuple[Mapping[int, Outcome], list[int], list[int]]] = {}
+        self.outcomes: list[Outcome] = []
+        values: list[int] = []
+        kinds_of: list[int] = []
+        lengths: list[int] = []
         for done, code in enumerate(identities):
-            listed += [(code, *entry) for entry in sorted(outcomes(code).items(), key=itemgetter(0))]
+            found = outcomes(code)
+            if id(found) not in alike:
+                if len(alike) == MOST_ALIKE:
+                    alike.clear()
+                own = sorted(found)
+                for outcome in map(found.__getitem__, own):
+                    if id(outcome) not in places:
+                        places[id(outcome)] = len(self.outcomes)
+                        self.outcomes.append(outcome)
+                alike[id(found)] = found, own, [places[id(found[value])] for value in own]
+            _, own, own_kinds = alike[id(found)]
+            values += own
+            kinds_of += own_kinds
+            lengths.append(len(own))
             if progress is not None:
                 progress(done + 1, len(identities))
-        # Finders give one object for all associations that are alike: its float, and whether it is above a
-        # threshold, are worked out once. It is known by its id, as its fractions may be long.
-        places: dict[int, int] = {}
-        self.outcomes: list[Outcome] = []
-        kinds = np.zeros(len(listed), np.int64)
-        for number, (_, _, outcome) in enumerate(listed):
-            if id(outcome) not in places:
-                places[id(outcome)] = len(self.outcomes)
-                self.outcomes.append(outcome)
-            kinds[number] = places[id(outcome)]
-        self.kinds: Longs = kinds
-        self.identities: Codes = np.array([entry[0] for entry in listed], np.uint32)
-        self.values: Codes = np.array([entry[1] for entry in listed], np.uint32)
+        kinds: Longs = np.array(kinds_of, np.int64)
+        self.kinds = kinds
+        self.identities: Codes = np.repeat(np.array(identities, np.uint32), lengths)
+        self.values: Codes = np.array(values, np.uint32)
         self.probabilities: Floats = np.array([outcome.probability for outcome in self.outcomes])
         self.asked = wanted_ids[self.identities] & wanted_values[self.values]
         self.n_identities = len(identities)
         stuck = np.array([outcome.low is None for outcome in self.outcomes], np.bool_)
         # As many as are asked for, whichever of their values are.
-        self.n_without_world = len(np.unique(self.identities[stuck[kinds]])) if len(listed) else 0
+        self.n_without_world = len(np.unique(self.identities[stuck[kinds]])) if len(kinds) else 0
         self._find = outcomes
         self.case = case
         self._by_join_value = by_join_value

@@ -16,6 +16,8 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document, PyArrow
 from nbcfast._core.validation import callable_or_none, whole
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, paragraph, table
 from nbcfast._wire.messages import printable
 from nbcfast.table import Domain, arrow
 from nbcfast.table.values import SUPPRESSED, Value
@@ -386,6 +388,27 @@ class Risk:
         if listing.bounds is not None:
             numbers += zip(("low", "high"), listing.bounds, strict=True)
         return Rows([*columns, *_renamed(numbers, [self.identity, self.attribute])], len(listing))
+
+    def _repr_html_(self) -> str:
+        worst = list(self.worst(SHOWN))
+        rows = [
+            [_text(value) for value in list(row.values())[:2]]
+            + [probability_text(number) for number in list(row.values())[2:]]
+            for row in worst
+        ]
+        known = any(list(row.values())[2] == 1 for row in worst)
+        people = "1 identity" if self.n_identities == 1 else f"{self.n_identities:,} identities"
+        state: State = "warned"
+        verdict = f"measured, of {people}: the likeliest first"
+        if self.n_without_world:
+            state = "shows"
+            verdict = f"TOO LIKELY: {self.n_without_world:,} of {people} are known to have several values"
+        elif known:
+            state, verdict = "shows", f"SOMEBODY IS GIVEN AWAY: some of {people} are known for sure"
+        names = list(worst[0]) if worst else []
+        shown = table(names, rows, texts=2) if worst else None
+        about = f"{self.n_associations:,} associations, {self.model}, by {self.method}"
+        return result(state, verdict, paragraph(about, kind="nbc-quiet"), shown, private=True)
 
     def __repr__(self) -> str:
         views = ", ".join(f"({', '.join(view)})" for view in self.views)

@@ -89,7 +89,7 @@ def risk(
     rng : numpy.random.Generator, optional
         For sampling; by default seeded by the operating system.
     threads : int, optional
-        By default all cores the process may use. The result does not depend on it.
+        By default NBCFAST_THREADS, or all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress(done, all): rows of each view, then identities.
 

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbcfast._core.dtypes import Bools, Floats
+from nbcfast._core.dtypes import Bools, Counts, Floats
 from nbcfast._core.errors import expect
 from nbcfast._core.numbers import Numeral
 from nbcfast.attack.scale_equation import Equation
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset
+from nbcfast.views.integers import logarithms
 from nbcfast.views.smoothing import constant
 
 NOTHING = 1e-9  # what a published count of 0 is taken for
@@ -119,11 +120,8 @@ def totals(release: Release | Viewset, views: Viewset, *, alpha: Numeral | None 
         # wins over it the middle is a half.
         base = np.array([*canonical.constants, 0.5], np.float64)
         return totals_of_scores(points, base, views, added)
-    logs = [
-        np.log(np.maximum(np.asarray(published.counts[name], np.float64), NOTHING))
-        for name in views.attributes
-    ]
-    base = (1 - len(logs)) * np.log(np.maximum(np.asarray(published.class_counts, np.float64), NOTHING))
+    logs = [_logs(published.counts[name]) for name in views.attributes]
+    base = (1 - len(logs)) * _logs(published.class_counts)
     return totals_of_scores(logs, base, views, added)
 
 
@@ -160,6 +158,13 @@ def totals_of_scores(
         zeros_found=int((best.right & zeros).sum()),
         zeros=int(zeros.sum()),
     )
+
+
+def _logs(counts: Counts) -> Floats:
+    """Logarithms of published counts, which may have more digits than a float has room for."""
+    if counts.dtype.kind == "O":
+        return np.maximum(logarithms(counts), np.log(NOTHING))
+    return np.asarray(np.log(np.maximum(np.asarray(counts, np.float64), NOTHING)), np.float64)
 
 
 class _Compared(NamedTuple):

@@ -293,11 +293,13 @@ def _chosen(ways: Ways, places: Longs) -> Ways:
 
 def _product(ways: Ways, other: Ways, some: slice) -> Ways:
     """Each of some ways with each of the others."""
-    first = np.arange(len(ways.uneven))[some]
-    left, right = np.repeat(first, len(other.uneven)), np.tile(np.arange(len(other.uneven)), len(first))
-    ratios = ways.ratios[:, left, :, np.newaxis] + other.ratios[:, right, np.newaxis, :]
+    n_other = len(other.uneven)
+    first = ways.ratios[:, some, np.newaxis, :, np.newaxis]
+    ratios = first + other.ratios[:, np.newaxis, :, np.newaxis, :]
+    uneven = ways.uneven[some, np.newaxis] + other.uneven
     return Ways(
-        [array[left] for array in ways.counts] + [other.counts[0][right]],
-        ratios.reshape(*ratios.shape[:2], ratios.shape[2] * ratios.shape[3]),
-        ways.uneven[left] + other.uneven[right],
+        [array[some].repeat(n_other, axis=0) for array in ways.counts]
+        + [np.tile(other.counts[0], (ratios.shape[1], 1, 1))],
+        ratios.reshape(len(ratios), uneven.size, ratios.shape[3] * ratios.shape[4]),
+        uneven.reshape(-1),
     )

@@ -6,8 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from nbcfast._core.chances import bound_text
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
+from nbcfast._markup.elements import Element
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, findings, more, table
 from nbcfast.canonical.limits_of_answers import MUCH
 
 REMEDY = "What helps is a coarser domain (`nbcfast advise`), or noise."
@@ -219,6 +223,22 @@ class Leak(HasReadOnlyMappings):
             "verdict": self.verdict,
         }
 
+    def _repr_html_(self) -> str:
+        if not self.measured:
+            return result("unmeasured", self.verdict, private=True)
+        levels = [[name, f"{told_apart:,}", f"{size:,}"] for name, (told_apart, size) in self.levels.items()]
+        found: list[tuple[State, str, str]] = [("shows", "answers", text) for text in self.findings]
+        if not found:
+            return result("kept", self.verdict, self._table_of(levels), private=True)
+        return result(
+            "shows", "The answers give people away", findings(found), self._table_of(levels), private=True
+        )
+
+    def _table_of(self, levels: list[list[str]]) -> Element:
+        bits = "no" if math.isinf(self.bits) else f"{self.bits:.1f}"
+        heading = f"{bits} bits a weight, {self.total_bits:,.0f} in all"
+        return more(heading, table(["attribute", "values told apart", "of"], levels))
+
     def __repr__(self) -> str:
         if not self.measured:
             return "Leak(not measured: one class)"
@@ -238,7 +258,7 @@ def percent(share: float) -> str:
     >>> percent(0.0457), percent(0.00012)
     ('4.6 %', '0.1 %')
     """
-    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f} %"
+    return bound_text(share).replace("%", " %")
 
 
 def _missing(share: float, people: int) -> int:

@@ -35,6 +35,7 @@ from nbcfast.views.smoothing import constant
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
+NO_CANONICAL = "no canonical release"  # how it begins to say that sizes do not allow one
 SHARPEST = 1 << 64  # Lambda is never made larger than this: posteriors are then certain for all purposes
 
 
@@ -100,7 +101,7 @@ def release(
         Where the domain was chosen from a menu: which choice it is, for the certificate. Values of all
         attributes have to be declared.
     threads : int, optional
-        By default all cores the process may use; the release does not depend on it.
+        By default NBCFAST_THREADS, or all cores; the release does not depend on it.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 
@@ -144,7 +145,7 @@ def release(
         bits = _bits(bits)
     reason = not_here(views, preserve=preserve, listed=tuples is not None)
     if reason is not None:
-        raise Infeasible(f"no canonical release: {reason}", {})
+        raise Infeasible(f"{NO_CANONICAL}: {reason}", {})
     codes = None if tuples is None else listed_codes(views, tuples)
     names = nameless_counts(views)
     _expect_choice(advice, names)

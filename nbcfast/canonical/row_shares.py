@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import add, mul, sub
 
 import gmpy2
 import numpy as np
@@ -34,7 +35,8 @@ SPARE = 64  # bits beyond those of the rows: 160 are enough up to rows of 96 bit
 OFF = 0.25  # rows, by which a value may miss its part of them before they are rounded
 SWEEPS = 100
 STEPS = 4  # of rho between two of the classes
-LONGEST = 2  # step, in logarithms
+LONGEST = gmpy2.mpfr(2)  # step, in logarithms
+SHORTEST = -LONGEST
 ENOUGH = 2.0**-48  # a sweep that changes no logarithm by more is the last: flatter is not better
 
 
@@ -187,19 +189,22 @@ class _EqualRows(GaugedLevels):
         super().__init__(times, [[unit * (number - max(row)) for number in row] for row in distinct])
         self.factors = [[gmpy2.exp(number) for number in row] for row in self.scaled]
         self.rho = [gmpy2.mpfr(1) for _ in rows[0]]
+        self.weights = [gmpy2.mpq(each, self.size) for each in times]
+        self._sums: tuple[Vector, Vector] | None = None
 
     def sums(self) -> tuple[Vector, Vector]:
         """What each class has of the attribute, each value having 1 / size; and how far rho moves that."""
-        total = [gmpy2.mpfr(0) for _ in self.rho]
-        slope = list(total)
-        for times, factors in zip(self.times, self.factors, strict=True):
-            parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
-            whole = sum(parts)
-            parts = [part / whole for part in parts]
-            weight = gmpy2.mpq(times, self.size)
-            total = [x + weight * part for x, part in zip(total, parts, strict=True)]
-            slope = [x + weight * part * (1 - part) for x, part in zip(slope, parts, strict=True)]
-        return total, slope
+        if self._sums is None:
+            total = slope = [gmpy2.mpfr(0)] * len(self.rho)
+            for weight, factors in zip(self.weights, self.factors, strict=True):
+                parts = list(map(mul, self.rho, factors))
+                whole = sum(parts)
+                parts = [part / whole for part in parts]
+                weighted = [weight * part for part in parts]
+                total = list(map(add, total, weighted))
+                slope = [x + w * (1 - part) for x, w, part in zip(slope, weighted, parts, strict=True)]
+            self._sums = total, slope
+        return self._sums
 
     def fit(self, classes: Vector) -> float:
         """A few steps of rho towards columns that add up to `classes`; the largest, in logarithms."""
@@ -211,8 +216,9 @@ class _EqualRows(GaugedLevels):
             steps = [
                 (share - column) / (2 * by) for share, column, by in zip(classes, total, slope, strict=True)
             ]
-            steps = [min(max(step, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for step in steps]
+            steps = [min(max(step, SHORTEST), LONGEST) for step in steps]
             self.rho = [rho * gmpy2.exp(step) for rho, step in zip(self.rho, steps, strict=True)]
+            self._sums = None
             size = max(abs(float(step)) for step in steps)
             if size < ENOUGH:
                 break
@@ -228,7 +234,7 @@ class _EqualRows(GaugedLevels):
         sums, _ = self.sums()
         shares = []
         for factors in self.factors:
-            parts = [rho * factor for rho, factor in zip(self.rho, factors, strict=True)]
+            parts = list(map(mul, self.rho, factors))
             whole = self.size * sum(parts)
             shares.append([part / (whole * column) for part, column in zip(parts, sums, strict=True)])
         return sums, shares
@@ -252,13 +258,14 @@ def _balance(levels: list[_EqualRows], base: Vector) -> None:
     if not levels or n_classes == 1:
         return
     damping, before, distinct = 1.0, math.inf, list(dict.fromkeys(levels))
+    base_logs = [gmpy2.log(weight) for weight in base]
     for _ in range(SWEEPS):
         moved = max(level.fit(classes) for level in distinct)
         logs = {level: [gmpy2.log(rho) for rho in level.rho] for level in distinct}
         gradient = [(1 - len(levels)) * gmpy2.log(share) for share in classes]
         for level in levels:
-            gradient = [x + log for x, log in zip(gradient, logs[level], strict=True)]
-        gradient = [x - gmpy2.log(weight) for x, weight in zip(gradient, base, strict=True)]
+            gradient = list(map(add, gradient, logs[level]))
+        gradient = list(map(sub, gradient, base_logs))
         mean = sum(gradient) / n_classes
         gradient = [x - mean for x in gradient]
         size = max(abs(float(x)) for x in gradient)
@@ -269,7 +276,7 @@ def _balance(levels: list[_EqualRows], base: Vector) -> None:
         before = size
         stiffness = {level: level.stiffness(classes) for level in distinct}
         steep = sum(stiffness[level] for level in levels) + 1 - len(levels)
-        steps = [min(max(-damping * x / steep, gmpy2.mpfr(-LONGEST)), gmpy2.mpfr(LONGEST)) for x in gradient]
+        steps = [min(max(-damping * x / steep, SHORTEST), LONGEST) for x in gradient]
         classes = [share * gmpy2.exp(step) for share, step in zip(classes, steps, strict=True)]
         whole = sum(classes)
         classes = [share / whole for share in classes]

@@ -1,12 +1,17 @@
 """The command line: `nbcfast VERB ...`. The verbs are in `*_verb` and `*_verbs`, which parse, call and print.
 
-`options` has their group, and its `run` imports each that its tuple names. `naming` puts errors in the words
+`options` has their group, and its `load` imports each that its tuple names. `grammar` has what groups, verbs
+and options are, and what a verb leaves with; `version` what --version says; `standard_input` has tables for
+which a dash is typed, and `completing` the words that a shell completes. `naming` puts errors in the words
 of options (for the argument that a message begins with), and has `Options` for `nbcfast.publishing`.
 `reading`, `declaring` and `parsing` take in, `printing` and `bars` give out; `targets` says what may be
 written, `writings` what was. Parts of what verbs print are in `adversaries`, `against`, `leak_tables`,
-`publish_screens`, `noise_screens`, `strata_screens`, `advice_screens` and `schemes_asked`; `limits_asked` has
-the options of limits, and `asked_again` the commands that are printed to be typed next. `publish_noisy` is
-`publish` with noise, and `publish_outputs` what both have.
+`publish_screens`, `noise_screens`, `strata_screens`, `advice_screens`, `seen_screens` and `schemes_asked`;
+`limits_asked` has the options of limits, `reports_asked` that of private pages, `policy_asked` what a policy
+says of them, and `asked_again` the commands that are printed to be typed next. `publish_noisy` is `publish`
+with noise, `publish_outputs` what both have, and `released_again` what is proposed beside what was written;
+`unmet` is what they and others say where nothing meets a demand. `published_in` has the release that is
+used, and `predict_screens` what `predict` prints.
 
 This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.
 """
@@ -19,6 +24,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NoReturn
 
+from nbcfast._core.stopping import at_once, begin_anew, stopped_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.standard_streams import complain, let_go, silence
 from nbcfast.cli.writings import forget, noted
@@ -26,6 +32,7 @@ from nbcfast.cli.writings import forget, noted
 __all__ = ["main", "printable"]
 
 EXTRA = ("click", "rich", "pyarrow")
+LETTERS = 30  # around one that cannot be written
 ENDING = ("SIGTERM", "SIGHUP")
 Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal, as Python takes it
 
@@ -39,7 +46,7 @@ class Ended(BaseException):
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and leave: 0 for yes, 1 for no, 2 for bad input, 130 after Ctrl-C.
+    """Run one command and leave: 0 for yes, 1 for no, 2 for bad input, 3 where it is open, 130 after Ctrl-C.
 
     SIGTERM and SIGHUP end a command as Ctrl-C does, with what it has begun removed, by 143 and 129. Without
     `arguments` (those of the process are taken) the process is the command: further signals change nothing,
@@ -67,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = 128 + ended
         if noted():
             complain(f"nbcfast: {printable(noted())}: written")
+        elif ended == signal.SIGINT:
+            complain(stopped_text())
         if ended != signal.SIGINT:
             complain(f"nbcfast: ended by {signal.Signals(ended).name}")
         let_go(sys.stdout)
@@ -78,6 +87,7 @@ def _code_of(arguments: list[str], signals: "_Signals") -> int:
     """Run one command; its exit code."""
     signals.look()
     forget()
+    begin_anew()
     of_stdout = False
     try:
         from nbcfast.cli.options import run
@@ -123,7 +133,7 @@ class _Signals:
         usual: dict[int, Handler] = {signal.SIGINT: signal.default_int_handler}
         usual |= {getattr(signal, name): signal.SIG_DFL for name in ENDING if hasattr(signal, name)}
         for number, handler in usual.items():
-            if signal.getsignal(number) == handler:
+            if signal.getsignal(number) in (handler, at_once):
                 self._before[number] = handler
                 signal.signal(number, self._take)
 
@@ -173,6 +183,20 @@ def _open_streams() -> bool:
     return open_
 
 
+def _near(error: OSError) -> str:
+    """The files beside it that may be meant by a name that none has."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str | bytes):
+        return ""
+    from nbcfast._core.spelling import nearest
+
+    place, name = os.path.split(os.fsdecode(error.filename))
+    try:
+        found = nearest(name, os.listdir(place or "."))
+    except OSError:
+        return ""
+    return f"; did you mean {' or '.join(os.path.join(place, one) for one in found)}?" if found else ""
+
+
 def _one_line(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name and error.name.split(".")[0] in EXTRA:
         missing = error.name.split(".")[0]
@@ -181,9 +205,12 @@ def _one_line(error: Exception) -> str:
         name = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         # What came into being while we worked is refused in the words of Python.
         text = error.strerror.replace("overwrite=True", "--overwrite")
-        return printable(f"{name}{text}")
+        return printable(f"{name}{text}{_near(error)}")
     if isinstance(error, MemoryError):
         return "not enough memory"
+    if isinstance(error, UnicodeEncodeError):
+        around = error.object[max(0, error.start - LETTERS) : error.end + LETTERS]
+        return printable(f"a text has a character that cannot be written in {error.encoding}: {around!r}")
     text = " ".join(str(error).split())
     if isinstance(error, RuntimeError) and text.startswith("can't start new thread"):
         from nbcfast._core.threads import NO_THREAD

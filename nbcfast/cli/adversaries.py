@@ -1,16 +1,14 @@
 """What adversaries find in what is, or may be, published."""
 
-import math
-
 from rich.table import Table as Grid
 
 import nbcfast
-from nbcfast import attack
 from nbcfast._core.dtypes import UInt32s
 from nbcfast.attack.definetti import DeFinetti, TooManyGuessesError, definetti
 from nbcfast.cli.bars import progress
 from nbcfast.cli.printing import listing
 from nbcfast.publishing.findings import CONVENTIONS, Adversaries
+from nbcfast.reports.attack_summary import worst_text
 from nbcfast.templates import Disclosure
 
 
@@ -23,13 +21,6 @@ def adversaries_grid(found: Adversaries, membership: bool = True) -> Grid:
     if membership:
         grid.add_row("membership in the private table, AUC", found.membership_text)
     return grid
-
-
-def worst_text(worst: attack.Worst) -> str:
-    if worst.certified:
-        return worst.text
-    bound = math.exp(worst.log_bound) if worst.log_bound < 700 else math.inf
-    return f"{worst.text}, and nowhere above {bound:.6g}"
 
 
 def guessed(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,22 +11,31 @@ import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nbcfast._core.errors import Infeasible
-from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice
 from nbcfast.canonical.advice.results import DomainChoice
 from nbcfast.canonical.limits_of_answers import BROKEN
-from nbcfast.cli.asked_again import COARSER, asked, free, looked_through
+from nbcfast.cli.asked_again import BY_COLUMN, DOMAIN, MENU, asked, free, looked_through
 from nbcfast.cli.limits_asked import OPTIONS as LIMITS
 from nbcfast.cli.limits_asked import name_of
-from nbcfast.cli.printing import listing, remarked, show
+from nbcfast.cli.options import READING
+from nbcfast.cli.printing import Parts, listing
+from nbcfast.domains import Menu
 from nbcfast.publishing.words import label
+from nbcfast.reports.advice_summary import at_least, at_most, counts_text, number, own_choice, share
+from nbcfast.reports.summary import Decision
 
 # What is written, and how: a command that is asked in steps says it anew.
 TARGETS = frozenset({"out", "plot", "write_menu", "overwrite"})
+# What a search is asked for that `publish --menu` knows nothing of.
+NOT_OF_PUBLISH = ("other", "strata", "votes")
 
-# What says how a file is read, in the same words for every verb.
-READING = ("file", "class_name", "weights", "nulls", "delimiter", "texts", "max_values")
+WORTH_MORE = (
+    "Offer more columns or finer values in the menu, or allow more with wider limits: as it is, one answer "
+    "for everybody is as good."
+)
+REFUSED_AS_IT_IS = (
+    "Offer coarser options, or ask for stricter limits above: as it is, to publish on it is refused."
+)
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,6 @@ class AdviceScreen:
     Parameters
     ----------
     advice : Advice
-    file : Path
-        The table that it is about,
-    class_name : str
-        and its class.
     out : Path or None
         Where the domain file is,
     menu : Path or None
@@ -48,63 +52,12 @@ class AdviceScreen:
     """
 
     advice: Advice
-    file: Path
-    class_name: str
     out: Path | None
     menu: Path | None = None
 
-    def show(self) -> None:
-        """Print everything."""
-        steps = [f"  {number}  {printable(step)}" for number, step in enumerate(self.steps(), 1)]
-        show(
-            Text(self.verdict, style="bold"),
-            self.columns(),
-            self.given_away(),
-            self.beside(),
-            *remarked(self.remarks()),
-            Text("\n".join(["What to do", *steps])),
-        )
-
-    @property
-    def verdict(self) -> str:
-        """The outcome in one line."""
-        advice, best = self.advice, self.advice.best
-        how = "the best" if advice.exhaustive else "the best found"
-        if advice.by == "votes":
-            how = f"the one drawn by the votes of {advice.blocks:,} blocks of rows"
-        of_menu = f"of {advice.n_choices:,} domains {how}"
-        of_others = "" if advice.rows == "private" else " of the other rows"
-        if advice.strata:
-            columns = " or ".join(map(label, advice.strata))
-            of_menu = (
-                f"of {advice.menu.n_choices:,} domains, for one classifier or one for each value of "
-                f"{columns}, {how} has {self.classifiers(best)} and"
-            )
-        return (
-            f"{printable(str(self.file))}, {label(self.class_name)}: {of_menu} "
-            f"tells {best.tuples:,} kinds of people apart; it answers {best.accuracy:.2%}{of_others} right, "
-            f"{self.judged}"
-        )
-
-    def classifiers(self, choice: DomainChoice) -> str:
-        """How many there are on a domain."""
-        if choice.by_column is None:
-            return "one classifier"
-        return f"one for each value of {label(choice.by_column)}"
-
-    @property
-    def own(self) -> DomainChoice:
-        """What is chosen, as it is on the rows that would be published from."""
-        return self.advice.best if self.advice.here is None else self.advice.here
-
-    @property
-    def judged(self) -> str:
-        """By which classifier rows were judged."""
-        if self.advice.folds:
-            return (
-                f"each row by a classifier of the other {self.advice.folds - 1} of {self.advice.folds} parts"
-            )
-        return "by a classifier that has seen them"
+    def details(self) -> Parts:
+        """What stands below the summary."""
+        return [self.columns(), self.given_away(), self.beside()]
 
     def columns(self) -> Grid:
         """What becomes of each column."""
@@ -122,7 +75,7 @@ class AdviceScreen:
 
     def given_away(self) -> Grid:
         """What the answers on the domain give away, beside the limits."""
-        limits, best = self.advice.limits, self.own
+        limits, best = self.advice.limits, own_choice(self.advice)
         of_all = "" if best.by_column is None else ", all classifiers together"
         where = "" if self.advice.here is None else " on your rows"
         grid = listing(f"what its answers give away{where}{of_all} (for you alone)", "", "limit")
@@ -187,150 +140,74 @@ class AdviceScreen:
             return "more accurate"
         return "breaks a limit" if choice.broken else "fewer bits"
 
-    def remarks(self) -> list[str]:
-        """What the owner should know of the choice."""
-        advice = self.advice
-        said = [*self._of_the_menu(), *self._of_the_rule()]
-        own = self.own
-        if not own.keeps:
-            broken = ", ".join(BROKEN[name] for name in own.broken) or "not all was measured"
-            said.insert(0, f"On your rows it does not keep the limits ({broken}): publish will refuse it.")
-        if any(math.isinf(choice.log_loss) for choice in advice.front):
-            said.append(
-                "A log-loss is infinite where a classifier gives somebody's class no probability at all, as "
-                "no row that it was made of has his class and one of his values. No count that is published "
-                "is 0."
-            )
-        said.append(
-            "These are the attacks that were tried, and this is not differential privacy: whoever knows "
-            "other rows, or a second release, may learn more."
-        )
-        return said
+    def decisions(self) -> list[Decision]:
+        """What to do now, with the commands."""
+        worthless = [Decision(WORTH_MORE)] if self.advice.is_worthless else []
+        return [*worthless, *self._decisions()]
 
-    def _of_the_menu(self) -> list[str]:
-        """What there was to choose from."""
-        advice = self.advice
-        said = []
-        if advice.fixed_in_advance and advice.menu.class_values is None:
-            said.append(
-                f"The menu does not declare the class: a line {json.dumps(self.class_name)}: [[..]] with its "
-                "values does; without it publish warns that they come from the rows."
-            )
-        if not advice.fixed_in_advance:
-            names = ", ".join(map(label, advice.menu.undeclared))
-            said.append(
-                f"The options of {names} were made from the rows, and no menu was fixed in advance. So the "
-                "domain file names the columns whose values come from the rows (from_rows), and the "
-                "certificate says that these were not declared, and has no bound on what the choice tells. "
-                "That is mended by a menu: write this one, check it against the code book, and advise once "
-                "more with it."
-            )
-        if advice.by_column is not None:
-            said.append(
-                "Counts are those of all classifiers together, bits the most and shares the least of any: "
-                "each of them keeps the limits. Scores of different ones are not comparable."
-            )
-        if advice.lacking:
-            said.append(
-                "Not tried is a classifier for each value of "
-                f"{'; '.join(map(printable, advice.lacking))}. Every value needs rows of every class: "
-                "offer coarser groups that are fixed in advance."
-            )
-        if not advice.exhaustive:
-            said.append(
-                "Not every domain of the menu was tried and measured, as there are too many: this is the "
-                "best found, and there may be a better one."
-            )
-        return said
-
-    def _of_the_rule(self) -> list[str]:
-        """By what it was chosen, and what that tells."""
-        advice, said = self.advice, list[str]()
-        if advice.by == "votes":
-            said.append(
-                f"Votes choose with epsilon {advice.epsilon}: to add or remove a person changes the "
-                "probability of no choice by more than a factor of e^epsilon, and to replace one by "
-                "e^(2 epsilon). Limits had no part in it. That is said of the choice alone, and of nothing "
-                "else that is published."
-            )
-            if self.out is None and advice.epsilon is not None:
-                said.append(
-                    "Without --out this draw is not kept: the command below draws once more, which tells as "
-                    f"much again, so that both have epsilon {2 * advice.epsilon}."
-                )
-        elif advice.rows == "other":
-            so = ", and so the choice tells nothing of yours" if advice.fixed_in_advance else ""
-            said.append(
-                f"The domain was chosen on other rows{so}. On yours it is measured in the last line of the "
-                "table, and by publish once more."
-            )
-        elif advice.fixed_in_advance:
-            said.append(
-                f"Which domain is best depends on your rows: the choice tells at most {advice.bits_at_most} "
-                "bits beside the answers, and the certificate says so. --on OTHER chooses on other rows, and "
-                "tells nothing."
-            )
-        return said
+    def _decisions(self) -> list[Decision]:
+        if not self.advice.fixed_in_advance:
+            return [self.menu_first()]
+        *before, publish = self.steps()
+        if not own_choice(self.advice).keeps:  # as votes and other rows may choose
+            return [
+                *([Decision("Keep the choice.", tuple(before))] if before else []),
+                Decision(REFUSED_AS_IT_IS, (publish,)),
+            ]
+        what = "Publish on it." if not before else "Keep the domain, and publish on it."
+        return [Decision(what, (*before, publish))]
 
     def steps(self) -> list[str]:
-        """What to do now, each with its command."""
-        context, domain = click.get_current_context(), "domain.json" if self.out is None else str(self.out)
-        by = [] if self.advice.by_column is None else ["--by", self.advice.by_column]
-        publish = asked(
-            context,
-            "publish",
-            only=(*READING, "alpha", *map(name_of, LIMITS)),
-            more=["--amplification", "4", "--domain", domain, *by, "--out", "release"],
-        )
-        if not self.own.keeps:  # as votes and other rows may choose
-            publish += "    is refused as it is: offer coarser options, or ask for stricter limits above"
-        if not self.advice.fixed_in_advance:
-            return [*self._menu_steps(context, domain), publish]
+        """What keeps the domain and publishes on it, each with its command."""
+        context = click.get_current_context()
+        domain = free(DOMAIN) if self.out is None else str(self.out)
+        by = [] if self.advice.by_column is None else ["--strata", self.advice.by_column]
+        publish = published(context, ["--domain", domain, *by])
         if self.out is not None:
             return [publish]
         return [asked(context, more=["--out", domain]), publish]
 
-    def _menu_steps(self, context: click.Context, domain: str) -> list[str]:
-        """What makes a menu of the ready-made one, and a domain file of that."""
-        menu = free("menu.json") if self.menu is None else str(self.menu)
-        written = [asked(context, without=TARGETS, more=["--write-menu", menu])] if self.menu is None else []
-        again = ["--menu", menu, "--out", domain, *(["--overwrite"] if self.out is not None else [])]
-        return [
-            *written,
-            looked_through(menu),
-            asked(context, without=TARGETS | COARSER | {"columns"}, more=again),
-        ]
+    def menu_first(self) -> Decision:
+        """What makes a menu of the ready-made one, and publishes on the best that it offers."""
+        context = click.get_current_context()
+        there = context.params["menu"] or self.menu
+        if there is not None:
+            return of_menu(context, str(there), self.advice.menu.undeclared)
+        menu = free(MENU)
+        written = asked(context, without=TARGETS, more=["--write-menu", menu])
+        return of_menu(context, menu, self.advice.menu.undeclared, [written])
 
 
-def no_domain(error: Infeasible) -> int:
-    """Say that no domain of a menu keeps the limits, or that this was not decided; the exit code."""
-    decided = bool(error.best.get("decided", True))
-    print(f"nbcfast: {'infeasible: ' if decided else ''}{printable(error.why)}", file=sys.stderr)
-    return 1 if decided else 3
+def published(context: click.Context, more: Sequence[str]) -> str:
+    """The command that publishes what `advise` was asked for."""
+    return asked(
+        context,
+        "publish",
+        only=(*READING, "class_name", "max_values", "alpha", *map(name_of, LIMITS)),
+        more=["--amplification", "4", *more, "--out", free("release")],
+    )
 
 
-def counts_text(choice: DomainChoice) -> str:
-    """How many counts come back, of how many."""
-    return "not measured" if choice.found is None else f"{choice.found} of {choice.cells}"
+def of_menu(
+    context: click.Context, menu: str, from_rows: Sequence[str], before: Sequence[str] = ()
+) -> Decision:
+    """What to do with a menu that was made here: one search, once somebody has checked what is from rows."""
+    check = [looked_through(menu)] if from_rows else []
+    if any(context.params.get(name) for name in NOT_OF_PUBLISH):
+        # `publish --menu` searches by no other rows, nor with strata.
+        domain = free(DOMAIN)
+        again = asked(context, without=TARGETS | BY_COLUMN, more=["--menu", menu, "--out", domain])
+        what, then = "Fix the menu, and advise with it: that says how to publish on what it finds.", again
+    else:
+        what = "Fix the menu, and publish on the best that it offers."
+        then = published(context, ["--menu", menu])
+    return Decision(what, (*before, *check, then))
 
 
-def share(part: float | None) -> str:
-    """A share of people, rounded down: nobody is all of them."""
-    if part is None:
-        return "not measured"
-    return f"{math.floor(part * 10_000) / 100:.2f}%"
-
-
-def number(bits: float | None) -> str:
-    """Bits, rounded up."""
-    return "not measured" if bits is None else f"{math.ceil(bits * 100) / 100:.2f}"
-
-
-def at_most(limit: float | None) -> str:
-    """A limit from above."""
-    return "none" if limit is None else f"at most {limit:g}"
-
-
-def at_least(limit: float | None) -> str:
-    """A limit from below, of a share."""
-    return "none" if limit is None else f"at least {limit:.2%}"
+def menu_parts(menu: Menu) -> Parts:
+    """What a menu offers of each column."""
+    grid = listing("column", "values", "option")
+    for name, options in menu.options.items():
+        most = "left out" if options[0].out else f"at most {options[0].n_values:,}"
+        grid.add_row(Text(label(name)), most, f"{len(options):,} in the menu")
+    return [grid]

@@ -1,30 +1,45 @@
 """The verb `advise`."""
 
-import json
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 import click
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.files import together, written
+from nbcfast._wire.messages import printable
 from nbcfast.canonical import Advice, Limits
-from nbcfast.cli.advice_screens import AdviceScreen, no_domain
+from nbcfast.cli.advice_screens import AdviceScreen, menu_parts, of_menu
+from nbcfast.cli.asked_again import empty_too
 from nbcfast.cli.declaring import Declaring, declares
+from nbcfast.cli.grammar import Renamed
 from nbcfast.cli.limits_asked import with_limits
 from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.options import Whole, reads_table, verbs
+from nbcfast.cli.options import Whole, reads_table, verbose, verbs
 from nbcfast.cli.parsing import names_in
+from nbcfast.cli.printing import tell
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.reports_asked import report_asked, with_report
 from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.unmet import other_domains, tell_unmet
 from nbcfast.cli.writings import note
-from nbcfast.domains import Menu
-from nbcfast.publishing.domain_search import By, DomainSearch, advised
+from nbcfast.domains import Declared, Menu
+from nbcfast.publishing.domain_search import By, DomainSearch, advised, begun_menu
+from nbcfast.publishing.report import Written
+from nbcfast.publishing.words import label
+from nbcfast.reports.advice_page import advice_page
+from nbcfast.reports.advice_summary import of_advice
+from nbcfast.reports.domain_summary import of_begun_menu
+from nbcfast.reports.summary import Decision
 from nbcfast.views.smoothing import constant
 
 
 # Long by its options, each of which is an argument.
-@verbs.command(name="advise")
+@verbs.command(
+    name="advise",
+    short_help="Find the values to tell apart, so that answers tell little.",
+    example="nbcfast advise patients.csv --class diagnosis --menu patients-menu.json --out domain.json",
+)
 @reads_table
 @declares
 @click.option(
@@ -36,11 +51,14 @@ from nbcfast.views.smoothing import constant
 )
 @with_limits
 @click.option(
-    "--by",
+    "--score",
+    "by",
+    cls=Renamed,
+    former=("--by",),
     type=click.Choice(["accuracy", "log-loss"]),
     default="accuracy",
     show_default=True,
-    help="What is best.",
+    help="What the best domain has most of.",
 )
 @click.option(
     "--folds",
@@ -59,8 +77,8 @@ from nbcfast.views.smoothing import constant
 @click.option(
     "--strata",
     metavar="NAMES",
-    help="Also try a classifier for each value of a column of these, of its rows alone: `publish --by`. They "
-    "are public and fixed in advance, as the menu is.",
+    help="Also try a classifier for each value of a column of these, of its rows alone: `publish "
+    "--strata`. They are public and fixed in advance, as the menu is.",
 )
 @click.option(
     "--smooth",
@@ -95,6 +113,8 @@ from nbcfast.views.smoothing import constant
     "--plot", metavar="FRONT.svg", type=click.Path(path_type=Path), help="Also draw accuracy against bits."
 )
 @REPLACES
+@with_report
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def advise_verb(
     file: Path,
@@ -130,6 +150,9 @@ def advise_verb(
     --menu the columns whose options come from the rows stand in its list from_rows, and the certificate says
     that their values were not declared.
 
+    With --write-menu alone nothing is searched: the menu is written, to be checked, and `publish --menu` then
+    finds the best that it offers.
+
     Leaves with 1 if no domain of the menu keeps the limits, and with 3 if that took more work than is done;
     nothing is written then.
     """
@@ -155,35 +178,89 @@ def advise_verb(
             "--menu says what each column may be: --columns, --domain, --bin, --group and --leave-out do not "
             "go with it"
         )
+    rows: RowsAsked = {
+        "declared": declaring.declared,
+        "columns": None if columns is None else names_in(columns),
+        "weights": reading.weights,
+        "delimiter": reading.delimiter,
+    }
+    if write_menu is not None and (offered, out, plot, report_asked()) == (None,) * 4:
+        _, begun = begun_menu(file, class_name, reading.caller, **rows)
+        return tell_menu(begun, file, write_menu, overwrite, as_json)
     try:
-        advice = advised(
-            file,
-            class_name,
-            offered,
-            search,
-            reading.caller,
-            declared=declaring.declared,
-            on=other,
-            columns=None if columns is None else names_in(columns),
-            weights=reading.weights,
-            delimiter=reading.delimiter,
-        )
+        advice = advised(file, class_name, offered, search, reading.caller, on=other, **rows)
     except Infeasible as error:
-        return no_domain(error)
+        about = f"{printable(str(file))}, {label(class_name)}"
+        document = {"file": str(file), "class": class_name}
+        return tell_unmet(error, about, other_domains(error), document, as_json=as_json)
     write(advice, out, plot, write_menu, overwrite)
-    if as_json:
-        print(json.dumps({"file": str(file), "class": class_name, **advice.to_dict()}, indent=2))
-    else:
-        AdviceScreen(advice, file, class_name, out, write_menu).show()
+    screen = AdviceScreen(advice, out, write_menu)
+    empty = [] if menu is not None else with_empty(advice.menu)
+    place = "" if out is None else f" -> {printable(str(out))}"
+    tell(
+        of_advice(
+            advice,
+            f"{printable(str(file))}, {label(class_name)}{place}",
+            [*empty, *screen.decisions()],
+            out is not None,
+        ),
+        lambda: {"file": str(file), "class": class_name, **advice.to_dict()},
+        screen.details,
+        as_json=as_json,
+        written=[Written.of(path) for path in (out, write_menu, plot) if path is not None],
+        page=lambda summary: advice_page(advice, summary),
+    )
     return 0
+
+
+class RowsAsked(TypedDict):
+    """Which columns of the rows a ready-made menu is of, in the words of `begun_menu`."""
+
+    declared: Declared | None
+    columns: list[str] | None
+    weights: str | None
+    delimiter: str | None
+
+
+def tell_menu(menu: Menu, file: Path, target: Path, overwrite: bool, as_json: bool) -> int:
+    """Write a menu that is to be checked, and say so; the exit code."""
+    with written(target, overwrite=overwrite) as stream:
+        stream.write(menu.text.encode("utf-8"))
+    note([target])
+    about = f"{printable(str(file))}, {label(str(menu.class_name))} -> {printable(str(target))}"
+    then = [*with_empty(menu), of_menu(click.get_current_context(), str(target), menu.undeclared)]
+    tell(
+        of_begun_menu(menu, about, then),
+        lambda: {
+            "file": str(file),
+            "class": menu.class_name,
+            "choices": menu.n_choices,
+            "menu": menu.entries,
+            "from_rows": list(menu.undeclared),
+        },
+        lambda: menu_parts(menu),
+        as_json=as_json,
+        written=[Written.of(target)],
+    )
+    return 0
+
+
+def with_empty(menu: Menu) -> list[Decision]:
+    """That an empty text is a value of columns of a menu that was made from the rows."""
+    names = [
+        name for name in menu.undeclared if any("" in one.domain_values for one in menu.options.get(name, ()))
+    ]
+    context = click.get_current_context()
+    asked_for = context.params
+    there = any(asked_for[name] is not None for name in ("out", "plot", "write_menu"))
+    return empty_too(context, names, *(["--overwrite"] if there and not asked_for["overwrite"] else []))
 
 
 def write(
     advice: Advice, out: Path | None, plot: Path | None, write_menu: Path | None, overwrite: bool
 ) -> None:
     """The files that were asked for, all of them or none."""
-    menu_text = json.dumps(advice.menu.document, ensure_ascii=False, indent=1) + "\n"
-    texts = {out: advice.text(), plot: str(advice.svg()), write_menu: menu_text}
+    texts = {out: advice.text(), plot: str(advice.svg()), write_menu: advice.menu.text}
     with together():
         for path, text in texts.items():
             if path is not None:

@@ -6,14 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+
 import nbcfast
+from nbcfast._wire.messages import printable
+from nbcfast.cli.asked_again import asked
 from nbcfast.cli.bars import progress
+from nbcfast.cli.naming import OPTIONS
 from nbcfast.cli.printing import readable
 from nbcfast.cli.reading import Reading, expect_rows
-from nbcfast.domains import Declared
+from nbcfast.domains import Declared, Menu
+from nbcfast.domains.missing import like_nulls
+from nbcfast.policies.menu_choices import chosen_in
+from nbcfast.published.placing import in_domains
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing.inputs import texts_in
+from nbcfast.reports.summary import Decision
 from nbcfast.verification.checks import verify as verified
 from nbcfast.verification.results import Verification
 
@@ -34,28 +43,12 @@ def private_table(
     for option, column in (("--class", class_name), ("--weights", reading.weights)):
         if column in names:
             raise ValueError(f"{option} must be none of the attributes of the release, got {column!r}")
-    domains = {name: views.domain(name) for name in names}
     texts = {name: [""] for name in texts_in(views, class_name, declared)}
     table = expect_rows(against, reading.like(against, texts).with_class(against, class_name, names))
-    options = {} if declared is None else declared.options
-    used = {name: options[name] for name in [*names, class_name] if name in options}
-    if declared is not None:
-        for name, chosen in used.items():
-            if name not in domains:
-                continue
-            others = set(domains[name]) ^ set(chosen.domain_values)
-            if name in declared.from_rows:  # values that no row had were not published
-                others &= set(domains[name])
-            if others:
-                raise ValueError(
-                    f"{declared.place(name)}: column {name!r}: the release has other values: give what it "
-                    "was published with"
-                )
-        table = replace(declared, options=used, widths={}).applied(table)
-    for name, values in domains.items():
-        if name not in used and any(isinstance(value, nbcfast.Interval) for value in values):
-            table = table.bin(name, edges=values)
-    return table
+    if declared is not None and class_name in declared.options:
+        of_class = replace(declared, options={class_name: declared.options[class_name]}, widths={})
+        table = of_class.applied(table)
+    return in_domains(table, views.domains, declared)
 
 
 def read_otherwise(
@@ -89,6 +82,24 @@ def read_otherwise(
     return f"{counted}. If it was published with {several}, give the same here: without, the answer stays no."
 
 
+def read_with_nulls(
+    release: Release | StratifiedRelease, against: Path, table: nbcfast.Table, reading: Reading
+) -> list[Decision]:
+    """The command that reads as null what the table has where the release has null; none where nothing is."""
+    views = release.views if isinstance(release, Release) else release.columns
+    texts: dict[str, None] = {}
+    for name in views.attributes:
+        domain = views.domain(name)
+        if None in domain and name in table.names:
+            texts |= dict.fromkeys(text for text in like_nulls(table.domain(name)) if text not in domain)
+    if not texts:
+        return []
+    said = " and ".join(map(repr, texts))
+    question = f"If {said} of {printable(str(against))} says that a value is missing, compare again."
+    more = [word for text in (*(reading.nulls or ("",)), *texts) for word in ("--null", text)]
+    return [Decision(question, (asked(click.get_current_context(), without={"nulls"}, more=more),))]
+
+
 def has_sets(release: Release, table: nbcfast.Table) -> bool:
     """Whether values of a release are texts that may be names of sets: declared, or those of no row."""
     canonical = release.certificate.canonical
@@ -101,12 +112,42 @@ def has_sets(release: Release, table: nbcfast.Table) -> bool:
     )
 
 
+def lacks_sets(release: Release, table: nbcfast.Table) -> bool:
+    """Whether rows have no place in columns whose values seem to be sets, which only a file explains."""
+    certificate = release.certificate
+    canonical = certificate.canonical
+    from_rows = release.views.attributes if canonical is None else canonical.undeclared
+    for name in release.views.attributes:
+        if name in from_rows and certificate.advice is None:
+            continue
+        published, raw = {*release.views.domain(name)}, {*table.domain(name)}
+        if raw - published and any(isinstance(value, str) for value in published - raw):
+            return True
+    return False
+
+
+def chosen_of(menu: Path, release: Release, class_name: str | None) -> Declared | None:
+    """The domain of a menu that a release was published on: how rows are put into its sets.
+
+    Its certificate says which, or, where it names no menu, its values show it.
+    """
+    offered = Menu.read(menu, class_name, OPTIONS)
+    try:
+        return replace(chosen_in(offered, release), words=OPTIONS)
+    except ValueError:  # it is another menu, which the checks will say
+        return None
+
+
 class Provenance(NamedTuple):
-    """Whether a release can have been made of a table; None where that was not checked."""
+    """Whether a release can have been made of a table; None where that was not checked.
+
+    Rows whose values have no place in the release for want of the file that has its sets are not `in_sets`.
+    """
 
     file: str
     answers_are_its: bool | None
     text: str
+    in_sets: bool = True
 
 
 def compared_with(
@@ -123,6 +164,7 @@ def compared_with(
         return Provenance(str(against), None, text)
     hint = None
     passed: bool | None = False
+    in_sets = True
     try:
         table = private_table(release, against, class_name, reading, declared)
     except ValueError as error:
@@ -137,13 +179,20 @@ def compared_with(
         passed = checks[0].passed if checks else None
         why = checks[0].text if checks else verification.conclusion
         hint = read_otherwise(verification, release, against, table, reading, declared)
+        in_sets = passed is not False or declared is not None or not lacks_sets(release, table)
     if passed:
         text = f"its answers are those of the release: {why}"
     elif passed is None:
         text = f"whether the release was made of {against} was not checked: {why}"
-    else:
+    elif in_sets:
         text = (
-            f"The release was not made of {against} as it was read, so what is said below of counts "
+            f"The release was not made of {against} as it was read, so what it says of counts "
             f"recovered and of members means nothing: {why}.{'' if hint is None else f' {hint}'}"
         )
-    return Provenance(str(against), passed, text)
+    else:
+        text = (
+            f"Which values are in the sets of the release only a file says, so the rows of {against} could "
+            f"not be put into them, and neither counts nor members were compared: {why}."
+            f"{'' if hint is None else f' {hint}'}"
+        )
+    return Provenance(str(against), passed, text, in_sets)

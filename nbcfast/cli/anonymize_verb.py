@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,28 +17,57 @@ from nbcfast import skyline
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import plainly
 from nbcfast._core.untyped import Document
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
+from nbcfast.cli.asked_again import asked, checked
 from nbcfast.cli.bars import progress
-from nbcfast.cli.options import Whole, as_json, reads_file
+from nbcfast.cli.grammar import Renamed
+from nbcfast.cli.options import Whole, as_json, reads_file, verbose
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, show
+from nbcfast.cli.printing import Parts, listing, pairs, tell
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.reports_asked import with_report
 from nbcfast.cli.skyline_verbs import POINT, group, point_in
-from nbcfast.cli.targets import PUBLISHED, REPLACES, Output, check_targets, counts_remarks, output
+from nbcfast.cli.targets import (
+    NO_CERTIFICATE,
+    PUBLISHED,
+    REPLACES,
+    Output,
+    check_targets,
+    counts_remarks,
+    output,
+)
+from nbcfast.cli.unmet import tell_unmet
 from nbcfast.cli.writings import note
+from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.utility import Utility
 from nbcfast.published.table_lines import write_csv, write_parquet
+from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import partition_page
+from nbcfast.reports.skyline_summary import of_partition
+from nbcfast.reports.summary import Decision, Summary
 from nbcfast.table.arrow import load_pyarrow
 
 USUAL = Fraction(19, 20)  # the confidence of the skyline that is shown where no point has one
 
 
-@group.command()
+# Long by its options, each of which is an argument.
+@group.command(
+    short_help="Generalise a table until it keeps demands, and write it.",
+    example="nbcfast skyline anonymize patients.csv --by age,sex,smoking --sensitive bmi --k 5 --out people",
+)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--quasi", metavar="A,B,C", required=True, help="The columns that may be known: generalised.")
+@click.option(
+    "--by",
+    "quasi",
+    cls=Renamed,
+    former=("--quasi",),
+    metavar="A,B,C",
+    required=True,
+    help="The columns that make the groups: what may be known, and is generalised.",
+)
 @click.option(
     "--sensitive", metavar="NAME", required=True, help="The column whose values must not be inferred."
 )
@@ -81,6 +109,8 @@ USUAL = Fraction(19, 20)  # the confidence of the skyline that is shown where no
 )
 @click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
 @REPLACES
+@with_report
+@verbose
 @as_json
 def anonymize(
     file: Path,
@@ -111,9 +141,9 @@ def anonymize(
 
     Leaves with 0 if the table is written, and with 1 if the demands cannot be met.
     """
-    names = names_in(quasi, "--quasi")
+    names = names_in(quasi, "--by")
     if sensitive in names:
-        raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --quasi")
+        raise ValueError(f"--sensitive: {sensitive!r} is among the columns of --by")
     demanded = demands_in(points, k, diversity, closeness, ordered, hierarchies, target)
     written = WrittenPartition(
         out, output(out), shuffle, counts, overwrite, with_parquet=memory_limit is not None
@@ -127,6 +157,9 @@ def anonymize(
     held = table = None
     if holdout is not None and not no_attack:  # before anything is written: it may not fit
         held = reading.people(holdout, file, [*names, sensitive])
+    wanted = Demands.of(
+        points=demanded["points"], k=k, diversity=demanded["diversity"], closeness=demanded["closeness"]
+    )
     try:
         if disk is None:
             table = reading.rows(file, list(dict.fromkeys([*names, sensitive, *named(target)])))
@@ -134,20 +167,64 @@ def anonymize(
                 partition = skyline.anonymize(table, names, sensitive, progress=report, **demanded)
         else:
             partition = on_disk(file, names, sensitive, reading, disk, demanded)
-        files = written.save(partition)
+        with progress("writing"):
+            files = written.save(partition)
     except Infeasible as error:
-        print(f"nbcfast: infeasible: {printable(' '.join(error.why.split()))}", file=sys.stderr)
-        return 1
+        about = f"{printable(str(file))} -> {printable(str(out))}"
+        return tell_unmet(
+            error, about, whole_keeps(error, wanted, sensitive), {"file": str(file)}, as_json=json_only
+        )
     if disk is not None:
         partition = replace(partition, path=str(files[-1]))
     guess = None if no_attack else guess_of(partition, table, held)
     remarks = reading.uncounted(file, {*names, sensitive, *named(target)})
     published = PartitionReport(partition, guess, files, remarks, written.remarks)
-    if json_only:
-        print(json.dumps({"file": str(file), **published.to_dict()}, indent=2))
-    else:
-        published.show(file)
+    steps = [] if written.kind != "folder" else [checked(out)]
+    tell(
+        published.summary(f"{printable(str(file))} -> {printable(str(out))}", steps),
+        lambda: {"file": str(file), **published.to_dict()},
+        published.details,
+        as_json=json_only,
+        written=published.written,
+        page=lambda summary: partition_page(partition, summary),
+    )
     return 0
+
+
+def whole_keeps(error: Infeasible, demanded: Demands, sensitive: str) -> list[Decision]:
+    """The command with demands that the whole table keeps: stricter ones cannot be had."""
+    kept = error.best.get("demands")
+    if not isinstance(kept, Demands):
+        text = (
+            f"No table with {label(sensitive)} keeps what was demanded of it: publish it without that column."
+        )
+        return [Decision(text)] if demanded.needs_values else []
+    words = []
+    for point in kept.points:
+        words += ["--point", f"{','.join(map(str, point[:3]))},{decimal_text(point.confidence)}"]
+    if kept.k is not None:
+        words += ["--k", str(kept.k)]
+    if kept.diversity is not None:
+        words += ["--diversity", decimal_text(kept.diversity[0]), str(kept.diversity[1])]
+    if kept.closeness is not None:
+        words += ["--closeness", decimal_text(kept.closeness[0])]
+    without = {"points", "k", "diversity", "closeness"}
+    command = asked(click.get_current_context(), without=without, more=words)
+    return [
+        Decision(
+            f"Demand no more than the whole table keeps{_given_up(demanded, kept, sensitive)}.", (command,)
+        )
+    ]
+
+
+def _given_up(demanded: Demands, kept: Demands, sensitive: str) -> str:
+    """What of the demands is not kept then, and what may show for it."""
+    points = tuple(point for point in demanded.points if point not in kept.points)
+    diversity = None if demanded.diversity == kept.diversity else demanded.diversity
+    lost = replace(demanded, k=None, closeness=None, points=points, diversity=diversity)
+    if not points and diversity is None:
+        return ""
+    return f": then not {lost}, and {label(sensitive)} may show to whoever that was to stop"
 
 
 def named(column: str | None) -> list[str]:
@@ -362,13 +439,33 @@ class PartitionReport:
                 "points": [list(point) for point in self.skyline],
             },
             "definetti": guesses(self.guess),
-            "files": [{"path": str(path), "bytes": path.stat().st_size} for path in self.files],
+            "files": [file._asdict() for file in self.written],
         }
 
-    def show(self, file: Path) -> None:
-        """Print it for people."""
+    @property
+    def written(self) -> list[Written]:
+        """The files, with their sizes."""
+        return list(map(Written.of, self.files))
+
+    def summary(self, about: str, decisions: Sequence[Decision]) -> Summary:
+        """What it comes to."""
+        notes = list(self.notes)
+        if not any(path.name == PUBLISHED[0] for path in self.files):
+            notes.append(NO_CERTIFICATE)
+        return of_partition(
+            self.partition,
+            about,
+            decisions,
+            skyline=(self.confidence, self.skyline),
+            guess=self.guess,
+            remarks=notes,
+            written=True,
+        )
+
+    def details(self) -> Parts:
+        """The measures of it, for people."""
         utility = self.partition.utility()
-        parts: list[Text | Grid] = [Text(printable(str(file)), style="bold"), pairs(self._measures(utility))]
+        parts: list[Text | Grid] = [pairs(self._measures(utility))]
         if utility.ncp_of is not None and utility.kl is not None:
             lost = listing("column", "certainty penalty", "divergence of the marginal")
             for name in self.partition.quasi:
@@ -376,16 +473,7 @@ class PartitionReport:
             parts.append(lost)
         if self.guess is not None:
             parts.append(pairs(guess_rows(self.guess)))
-        grid = listing("files written", "bytes")
-        for path in self.files:
-            grid.add_row(Text(printable(str(path))), f"{path.stat().st_size:,}")
-        parts.append(grid)
-        notes = list(self.notes)
-        if not any(path.name == PUBLISHED[0] for path in self.files):
-            notes.append("No certificate: only a folder gets one.")
-        if notes:
-            parts.append(Text("\n".join(f"- {printable(note)}" for note in notes)))
-        show(*parts)
+        return parts
 
     def _measures(self, utility: Utility) -> list[tuple[str, str]]:
         """What the partition is worth, in pairs."""

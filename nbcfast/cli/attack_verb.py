@@ -1,8 +1,8 @@
 """The verb `attack`."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -15,14 +15,16 @@ from nbcfast import attack
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.cli.adversaries import adversaries_grid
-from nbcfast.cli.against import Provenance, compared_with
-from nbcfast.cli.asked_again import mended_by_leaving_out
+from nbcfast.cli.against import Provenance, chosen_of, compared_with
+from nbcfast.cli.asked_again import COARSER, asked, free, mended_by_leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
-from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.grammar import Renamed
+from nbcfast.cli.options import READING, reads_file, verbose, verbs
 from nbcfast.cli.parsing import known_in, prior_in
-from nbcfast.cli.printing import listing, pairs, readable, show
+from nbcfast.cli.printing import listing, pairs, readable, tell
 from nbcfast.cli.reading import Reading, counted, expect_file, expect_rows
+from nbcfast.cli.reports_asked import with_report_alone
 from nbcfast.domains import Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
@@ -30,6 +32,9 @@ from nbcfast.publishing.findings import CONVENTIONS, Adversaries
 from nbcfast.publishing.inputs import others_of, read_like
 from nbcfast.publishing.words import json_integer as exact
 from nbcfast.publishing.words import label
+from nbcfast.reports.attack_summary import of_adversaries, undone_text
+from nbcfast.reports.judged_pages import attack_page
+from nbcfast.reports.summary import Decision
 from nbcfast.table.values import Value, plain
 from nbcfast.verification.load import load
 
@@ -37,7 +42,12 @@ MOST_VALUES = 1 << 16  # of an attribute
 Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
 
 
-@verbs.command(name="attack")
+# Long by its options, each of which is an argument.
+@verbs.command(
+    name="attack",
+    short_help="Attack a release or a table, as adversaries would.",
+    example="nbcfast attack release --given age=18-29",
+)
 @click.argument("source", metavar="FILE_OR_RELEASE", type=click.Path(path_type=Path))
 @click.option("--class", "class_name", metavar="NAME", help="The class column of FILE.")
 @click.option(
@@ -61,7 +71,10 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
 )
 @click.option("--prior", metavar="A=P,B=Q", help="With --breach: what is believed before.  [default: equal]")
 @click.option(
-    "--convention",
+    "--attacker",
+    "convention",
+    cls=Renamed,
+    former=("--convention",),
     type=click.Choice(CONVENTIONS),
     help="With --breach: see `publish --attacker`.  [default: that of the release, or row]",
 )
@@ -72,11 +85,19 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
     help="The private table: count how much of it the inversion recovers.",
 )
 @click.option(
+    "--menu",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --against: the menu that the domain of a release was chosen from, whose sets hold the rows.",
+)
+@click.option(
     "--holdout",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="With --against: rows of the same population, to see whether members can be told from them.",
 )
+@with_report_alone
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def attack_verb(
     source: Path,
@@ -89,6 +110,7 @@ def attack_verb(
     prior: str | None,
     convention: Literal["row", "worlds"] | None,
     against: Path | None,
+    menu: Path | None,
     holdout: Path | None,
     as_json: bool,
 ) -> int:
@@ -99,20 +121,22 @@ def attack_verb(
     the worst case over all values and sets of attributes, and what inversion makes of the counts. Where the
     answers of --against are not those of the release, that is said, as counts recovered mean nothing then.
 
-    Leaves with 1 if --breach finds a breach, and with 0 otherwise.
+    Leaves with 1 if --breach finds a breach or does not decide, or if columns name people and nothing was
+    counted; with 0 otherwise.
     """
     if prior is not None and breach is None:
         raise ValueError("--prior goes with --breach L1 L2")
     if convention is not None and breach is None:
-        raise ValueError("--convention goes with --breach L1 L2")
+        raise ValueError("--attacker goes with --breach L1 L2")
     if holdout is not None and against is None:
         raise ValueError("--holdout goes with --against FILE, the table whose rows are looked for")
+    if menu is not None and against is None:
+        raise ValueError("--menu goes with --against FILE, whose rows are put into the sets of the menu")
     attacked = attacked_in(source, class_name, columns, reading, declaring.declared)
     views = attacked.views
+    declared = declaring.declared if menu is None else attacked.declared_by(menu, declaring.declared)
     known = known_in(given, views) if given else None
-    private = (
-        Private() if against is None else private_in(against, holdout, attacked, reading, declaring.declared)
-    )
+    private = Private() if against is None else private_in(against, holdout, attacked, reading, declared)
     posteriors = {name: attack.posterior(views, known, name) for name in CONVENTIONS if known is not None}
     adversaries = Adversaries.of(
         attacked.published,
@@ -130,23 +154,37 @@ def attack_verb(
                 views, *breach, convention or attacked.convention, prior=believed, progress=report
             )
 
-    if as_json:
-        document = {
+    provenance = private.provenance
+    other = provenance is not None and provenance.answers_are_its is False
+    tell(
+        of_adversaries(
+            adversaries,
+            f"{printable(str(source))}, {attacked.rows_text}",
+            [] if isinstance(attacked.published, Release) else publishing(),
+            limits=attacked.limits,
+            breach=crossing,
+            another=provenance.text if provenance is not None and other else None,
+            in_sets=provenance is None or provenance.in_sets,
+            same=None if provenance is None or other else f"against {provenance.file}: {provenance.text}",
+            same_was_checked=provenance is None or provenance.answers_are_its is not None,
+        ),
+        lambda: {
             **attacked.to_dict(),
-            **({} if private.provenance is None else {"against": private.provenance._asdict()}),
+            **({} if provenance is None else {"against": provenance._asdict()}),
             "posterior": None if known is None else posteriors_document(known, posteriors),
             **adversaries.to_dict(),
             "breach": None if crossing is None else breach_document(crossing),
-        }
-        print(json.dumps(document, indent=2))
-    else:
-        show(
-            Text(f"{printable(str(source))}, {readable(views.n_rows)} rows", style="bold"),
-            *warned_of(private.provenance),
-            *([] if known is None else [posteriors_grid(known, views.classes, posteriors)]),
+        },
+        lambda: [
             adversaries_grid(adversaries, membership=private.others is not None),
-            pairs(details(private.provenance, adversaries, crossing)),
-        )
+            pairs(details(adversaries)),
+        ],
+        as_json=as_json,
+        body=lambda: [] if known is None else [posteriors_grid(known, views.classes, posteriors)],
+        page=lambda summary: attack_page(
+            adversaries, summary, compared=not other, beside=provenance is not None
+        ),
+    )
     return int(crossing is not None and crossing.breached is not False)
 
 
@@ -163,6 +201,28 @@ class Attacked:
     def views(self) -> nbcfast.Viewset:
         return self.published.views if isinstance(self.published, Release) else self.published
 
+    @property
+    def limits(self) -> dict[str, Fraction]:
+        """What the certificate says of odds, by how a reader averages."""
+        if not isinstance(self.published, Release):
+            return {}
+        made = self.published.certificate
+        averaged = {"worlds": made.amplification} if made.attacker == "worlds" else {}
+        return {"row": made.limit, **averaged}
+
+    @property
+    def rows_text(self) -> str:
+        """What is attacked, in numbers: the rows of a release are nobody's."""
+        rows = readable(self.views.n_rows)
+        of_release = isinstance(self.published, Release) and not self.published.certificate.identity
+        return f"counts of {rows} artificial rows" if of_release else f"{rows} rows"
+
+    def declared_by(self, menu: Path, declared: Declared | None) -> Declared | None:
+        """What the menu of a release says of its sets; what was `declared` besides goes before."""
+        if not isinstance(self.published, Release):
+            raise ValueError("--menu is for a release, the domain of which was chosen from a menu")
+        return declared or chosen_of(menu, self.published, self.class_name)
+
     def to_dict(self) -> Document:
         return {
             "published": str(self.source),
@@ -178,7 +238,8 @@ def attacked_in(
     if source.is_dir() or source.name == "certificate.json":
         if columns is not None:
             raise ValueError("--columns is for a FILE: a release has its attributes")
-        release = load(source)
+        with progress("loading"):
+            release = load(source)
         if not isinstance(release, Release):
             one_by_one = ""
             if isinstance(release, StratifiedRelease):
@@ -224,16 +285,23 @@ def private_in(
         provenance = compared_with(
             attacked.published, attacked.source, against, class_name, reading, declared
         )
+        if not provenance.in_sets:
+            return Private(provenance=provenance)
     if holdout is not None:
         others = others_of(holdout, against, table, views, class_name, reading.caller, declared)
     return Private(table, truth, others, provenance)
 
 
-def warned_of(provenance: Provenance | None) -> list[Text]:
-    """That what is said of a private table means nothing, where it is another than that of the release."""
-    if provenance is None or provenance.answers_are_its is not False:
-        return []
-    return [Text(printable(provenance.text), style="bold")]
+def publishing() -> list[Decision]:
+    """What makes of a table something that may leave."""
+    more = ["--amplification", "4", "--out", free("release")]
+    only = {"source", "class_name", "columns", *READING, *COARSER}
+    command = asked(click.get_current_context(), "publish", only=only, more=more)
+    return [
+        Decision(
+            "Do not hand out the table: publish a classifier of it, or look at another domain.", (command,)
+        )
+    ]
 
 
 def posteriors_grid(known: dict[str, Value], classes: Sequence[Value], posteriors: Posteriors) -> Grid:
@@ -245,13 +313,9 @@ def posteriors_grid(known: dict[str, Value], classes: Sequence[Value], posterior
     return grid
 
 
-def details(
-    provenance: Provenance | None, adversaries: Adversaries, crossing: attack.Breach | None
-) -> list[tuple[str, str]]:
-    """Where the worst cases are, what the inversion did, and whether there is a breach."""
+def details(adversaries: Adversaries) -> list[tuple[str, str]]:
+    """Where the worst cases are, and what the inversion did."""
     rows = []
-    if provenance is not None and provenance.answers_are_its is not False:
-        rows.append((f"against {printable(provenance.file)}", printable(provenance.text)))
     for convention, name in zip(CONVENTIONS, ("worst for one row", "worst over worlds"), strict=True):
         worst = adversaries.worst[convention]
         first, second = worst.classes
@@ -260,20 +324,7 @@ def details(
     inversion = adversaries.inversion
     if inversion.attack is not None and inversion.k is not None:
         rows.append(("inversion", undone_text(inversion)))
-    rows.extend(("not tried", text) for text in inversion.untried)
-    if crossing is not None:
-        rows.append(("breach", printable(crossing.text)))
     return rows
-
-
-def undone_text(inversion: attack.Inversion) -> str:
-    """What the inversion took the published counts for, and how sure it is of that."""
-    if inversion.attack == "identity":
-        return "nothing had to be undone: the certificate says that these are the private counts"
-    return (
-        f"takes what was published for roots of private counts, with k = {inversion.k:.6g}; its confidence "
-        f"in that k is {inversion.confidence:.4g}, which does not say how many counts are right"
-    )
 
 
 def posteriors_document(known: dict[str, Value], posteriors: Posteriors) -> Document:

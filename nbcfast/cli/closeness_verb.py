@@ -1,9 +1,10 @@
 """The verb `closeness`."""
 
-import json
 import math
-import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -14,37 +15,45 @@ import nbcfast
 from nbcfast import closeness
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import decimal_above
 from nbcfast._core.untyped import Document
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical.publish import undeclared
-from nbcfast.cli.asked_again import mended_by_leaving_out
+from nbcfast.cli.asked_again import asked, checked, mended_by_leaving_out
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.options import reads_table, verbs
+from nbcfast.cli.options import reads_table, verbose, verbs
 from nbcfast.cli.parsing import names_in, prior_in, rows_of
-from nbcfast.cli.printing import listing, pairs, readable, remarked, same_line, show
+from nbcfast.cli.printing import Parts, listing, pairs, readable, tell
 from nbcfast.cli.reading import Reading, counted
 from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.unmet import FEWEST
 from nbcfast.cli.writings import note
 from nbcfast.published.release import Release
 from nbcfast.publishing.findings import CONVENTIONS, finite
 from nbcfast.publishing.gate import named_people
-from nbcfast.publishing.remarks import all_once, more, too_long
+from nbcfast.publishing.remarks import all_once, more, numbers_as_text
+from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import json_integer as exact
 from nbcfast.publishing.words import label
+from nbcfast.reports.certificate_words import same_line
+from nbcfast.reports.closeness_summary import PRIVATE, of_closeness
+from nbcfast.reports.summary import Decision, Summary
 from nbcfast.table.values import Value, plain
 from nbcfast.verification.load import load
 from nbcfast.views.quality import evaluate
 
-PRIVATE = (
-    "Not for publication: every r but that of what was made comes from the private table, and so does what "
-    "these lines say of its rows and values."
+MARGINS = (1, Fraction(21, 20), Fraction(3, 2))  # above the least r, which rounded counts do not attain
+
+
+# Long by its options, each of which is an argument.
+@verbs.command(
+    name="closeness",
+    short_help="Say how far posteriors move from a prior, and make it less.",
+    example="nbcfast closeness patients.csv --class diagnosis --prior healthy=75%,diabetes=25%",
 )
-
-
-@verbs.command(name="closeness")
 @reads_table
 @declares
 @click.option("--prior", metavar="A=P,B=Q", required=True, help="What is believed of each class, 1 in all.")
@@ -72,6 +81,7 @@ PRIVATE = (
 )
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="With --r: the folder to write.")
 @REPLACES
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def closeness_verb(
     file: Path,
@@ -96,7 +106,7 @@ def closeness_verb(
 
     All of these come from the private table and are not meant for publication.
 
-    Leaves with 1 if --r cannot be had.
+    Leaves with 1 if --r cannot be had, or columns name people.
     """
     if demanded is None and (out is not None or rows != "smallest"):
         raise ValueError("--out and --rows go with --r R")
@@ -105,7 +115,7 @@ def closeness_verb(
     with mended_by_leaving_out(click.get_current_context()):
         table, views = counted(file, class_name, columns, reading, max_values, known, publishing=True)
     reach = Reach.of(views, prior_in(prior, views), attacker, preserve)
-    release = why = None
+    release = why = refused = None
     if demanded is not None:
         try:
             with progress("transforming") as report:
@@ -122,10 +132,10 @@ def closeness_verb(
                 )
             release = replace(release, class_name=class_name)
         except Infeasible as error:
-            why = " ".join(error.why.split())
+            refused, why = error, " ".join(error.why.split())
     after = None if release is None else closeness.achieved(release.views, reach.prior)
     names = None if columns is None else names_in(columns)
-    remarks = all_once(file, reading.weights, reading.delimiter, class_name, names, OPTIONS)
+    remarks = all_once(file, reading.weights, reading.delimiter, class_name, names, OPTIONS, reading.encoding)
     if release is not None:
         remarks = remarks_on(release, class_name, remarks, file, reading, table, views)
     written = []
@@ -133,19 +143,42 @@ def closeness_verb(
         remarks.append(PRIVATE)
         written = saved(release, out, overwrite)
     result = ClosenessOutcome(reach, release, after, why, written, remarks)
-    if as_json:
-        feasible = None if demanded is None else release is not None
-        print(json.dumps({"file": str(file), "class": class_name, **result.to_dict(feasible)}, indent=2))
-    else:
-        show(Text(f"{printable(str(file))}, {label(class_name)}", style="bold"), *result.parts())
-        if why is not None:
-            print(f"nbcfast: infeasible: {printable(why)}", file=sys.stderr)
+    feasible = None if demanded is None else release is not None
+    place = "" if out is None else f" -> {printable(str(out))}"
+    more = [checked(out)] if written and out is not None else []
+    if refused is not None:
+        more = r_had(refused, reach, views, preserve)
+    tell(
+        result.summary(f"{printable(str(file))}, {label(class_name)}{place}", more),
+        lambda: {"file": str(file), "class": class_name, **result.to_dict(feasible)},
+        result.parts,
+        as_json=as_json,
+        written=list(map(Written.of, written)),
+    )
     return int(why is not None)
+
+
+def r_had(refused: Infeasible, reach: "Reach", views: nbcfast.Viewset, preserve: Preserve) -> list[Decision]:
+    """The command with what can be had in place of the r, or of the rows, that cannot: it was made to see."""
+    context = click.get_current_context()
+    if "release" in refused.best:
+        return [Decision(FEWEST, (asked(context, without={"rows"}),))]
+    if not isinstance(reach.best.r, Fraction | float) or not math.isfinite(reach.best.log_r):
+        return []
+    times = 2 if reach.attacker == "worlds" else 1
+    for margin in MARGINS:
+        r = decimal_text(decimal_above(times * margin * Fraction(reach.best.r)))
+        with suppress(Infeasible, ValueError), progress("looking for what can be had") as report:
+            closeness.est(views, reach.prior, r, preserve=preserve, attacker=reach.attacker, progress=report)
+            command = asked(context, without={"rows"}, instead={"demanded": [r]})
+            return [Decision("Ask for what can be had.", (command,))]
+    return []
 
 
 def saved(release: Release, out: Path, overwrite: bool) -> list[Path]:
     """The files of a release, written and read back."""
-    release.save(out, overwrite=overwrite)
+    with progress("writing"):
+        release.save(out, overwrite=overwrite)
     written = [out / "certificate.json"]
     note(written)
     load(out)  # checks what was written
@@ -169,7 +202,7 @@ def remarks_on(
         *release.remarks,
         *on_file,
         *([undeclared_text(from_rows)] if from_rows else []),
-        *too_long(table, file, reading.texts, OPTIONS),
+        *numbers_as_text(table, file, reading.texts, OPTIONS),
         *(finding.text for finding in named_people(views)),
         *more(views, release, log_loss, OPTIONS),
     ]
@@ -246,22 +279,36 @@ class ClosenessOutcome:
             "files": list(map(str, self.files)),
         }
 
-    def parts(self) -> list[Text | Grid]:
+    def summary(self, about: str, decisions: Sequence[Decision]) -> Summary:
+        """What it comes to."""
+        return of_closeness(
+            self.reach.before,
+            self.reach.bound,
+            self.reach.best,
+            about,
+            decisions,
+            release=self.release,
+            after=self.after,
+            why=self.why,
+            written=bool(self.files),
+            remarks=self.remarks,
+        )
+
+    def parts(self) -> Parts:
         """For people."""
         parts: list[Text | Grid] = [self._numbers()]
         if self.release is not None:
             lines = [
                 ("classifier", same_line(self.release)),
                 ("rows", readable(self.release.views.n_rows)),
-                *(("written", printable(str(file))) for file in self.files),
             ]
             parts.append(pairs(lines))
-        return [*parts, *remarked(self.remarks)]
+        return parts
 
     def _numbers(self) -> Grid:
         """The r of everything, by both of its definitions."""
         before, bound, best = self.reach.before, self.reach.bound, self.reach.best
-        numbers = listing("r", "Definition 5", "Statement 11")
+        numbers = listing("how far from the prior", "r of probabilities", "r of odds")
         numbers.add_row("of the counts as they are", before.definition5.text, before.statement11.text)
         sign = "above" if bound.strict else "at least"
         least = [f"{float(each):.6g}" for each in (bound.definition5, bound.statement11)]

@@ -1,9 +1,7 @@
-"""The verb `disclose` about privacy templates."""
+"""The verb `templates disclose`."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,33 +11,47 @@ from typing import Literal
 import click
 import numpy as np
 from rich.table import Table as Grid
-from rich.text import Text
 
 import nbcfast
 from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import decimal_above
 from nbcfast._core.untyped import Document
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.attack.definetti import DeFinetti
 from nbcfast.cli.adversaries import guess_rows, guessed, guesses
+from nbcfast.cli.asked_again import asked, checked, free
 from nbcfast.cli.bars import progress
-from nbcfast.cli.options import verbs
+from nbcfast.cli.options import verbose
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, show
+from nbcfast.cli.printing import Parts, listing, pairs, tell
 from nbcfast.cli.reading import Reading
-from nbcfast.cli.targets import REPLACES, Output, check_targets, counts_remarks, output
-from nbcfast.cli.template_verbs import limit_text, named_by, takes_templates, templates_in, texts_grid
+from nbcfast.cli.reports_asked import with_report
+from nbcfast.cli.targets import NO_CERTIFICATE, REPLACES, Output, check_targets, counts_remarks, output
+from nbcfast.cli.template_verbs import group, named_by, takes_templates, templates_in, texts_grid
+from nbcfast.cli.unmet import tell_unmet
 from nbcfast.cli.writings import note
 from nbcfast.published.table_lines import write_csv, write_parquet
 from nbcfast.publishing.remarks import names_people
+from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import disclosure_page
+from nbcfast.reports.summary import Decision
+from nbcfast.reports.template_summary import inference, limit_text, of_disclosure, percent
 from nbcfast.table.values import plain
 from nbcfast.templates import Disclosure, Template, disclose
 from nbcfast.verification.load import load
 
 SHOWN = 8  # values of a column that are named
+NOTHING = "nothing was written: --out DIR writes the table and its certificate"
 
 
-@verbs.command(name="disclose")
+# Long by its options, each of which is an argument.
+@group.command(
+    name="disclose",
+    short_help="Suppress just so much of a table that all templates hold.",
+    example="nbcfast templates disclose people.csv"
+    ' --template "Job,Country -> Bankruptcy=Discharged <= 75%" --out disclosed',
+)
 @takes_templates
 @click.option("--target", metavar="NAME", help="The column that the table is published to predict.")
 @click.option(
@@ -71,6 +83,8 @@ SHOWN = 8  # values of a column that are named
 )
 @click.option("--no-attack", is_flag=True, help="Leave out the deFinetti attack.")
 @REPLACES
+@with_report
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disclose_verb(
     file: Path,
@@ -123,21 +137,46 @@ def disclose_verb(
                 progress=report,
             )
     except Infeasible as error:
-        if as_json:
-            print(json.dumps(infeasible_document(file, error), indent=2))
-        print(f"nbcfast: infeasible: {printable(error.why)}", file=sys.stderr)
-        return 1
-    files = written.save(disclosure, overwrite)
+        about = f"{printable(str(file))}{'' if out is None else f' -> {printable(str(out))}'}"
+        helps = weaker_limits(error, wanted, templates)
+        return tell_unmet(error, about, helps, infeasible_document(file, error), as_json=as_json)
+    with progress("writing"):
+        files = written.save(disclosure, overwrite)
     guess_on = {} if no_attack else judged.guesses(table, disclosure, held)
     remarks = [*remarks, *disclosure.remarks, *counts_remarks(counts)]
-    if as_json:
-        document = {"file": str(file), "feasible": True, **disclosure_document(disclosure), "files": files}
-        document["warnings"] = remarks
-        document["definetti"] = {name: guesses(guess) for name, guess in guess_on.items()}
-        print(json.dumps(document, indent=2))
-    else:
-        show_disclosure(file, disclosure, files, remarks, guess_on)
+    summary = of_disclosure(
+        disclosure,
+        f"{printable(str(file))} -> {NOTHING if out is None else printable(str(out))}",
+        next_steps(out, written.kind),
+        guesses=guess_on,
+        remarks=[*naming_notes(disclosure), *remarks, *([NO_CERTIFICATE] if len(files) == 1 else [])],
+        written=bool(files),
+    )
+    tell(
+        summary,
+        lambda: {
+            "file": str(file),
+            "feasible": True,
+            **disclosure_document(disclosure),
+            "files": files,
+            "warnings": remarks,
+            "definetti": {name: guesses(guess) for name, guess in guess_on.items()},
+        },
+        lambda: disclosure_details(disclosure, guess_on),
+        as_json=as_json,
+        written=list(map(Written.of, files)),
+        page=lambda summary: disclosure_page(disclosure, summary),
+    )
     return 0
+
+
+def next_steps(out: Path | None, kind: str) -> list[Decision]:
+    """What there is to do once values are suppressed."""
+    if out is None:
+        more = ["--out", free("disclosed")]
+        command = asked(click.get_current_context(), more=more)
+        return [Decision("Write the table and its certificate.", (command,))]
+    return [checked(out)] if kind == "folder" else []
 
 
 def kept_by(
@@ -226,7 +265,22 @@ def infeasible_document(file: Path, error: Infeasible) -> Document:
     confidences = error.best["confidences"]
     assert isinstance(confidences, Mapping)
     shares = {str(template): str(share) for template, share in confidences.items()}
-    return {"file": str(file), "feasible": False, "why": error.why, "confidences": shares}
+    return {"file": str(file), "confidences": shares}
+
+
+def weaker_limits(error: Infeasible, wanted: Sequence[str], templates: Sequence[Template]) -> list[Decision]:
+    """The command with limits that the most suppressed table keeps."""
+    confidences = error.best["confidences"]
+    assert isinstance(confidences, Mapping)
+    words = []
+    for text, template in zip(wanted, templates, strict=True):
+        typed = text
+        if template in confidences:
+            least = min(decimal_above(100 * confidences[template]), Fraction(100))
+            typed = f"{text.rpartition('<=')[0]}<= {decimal_text(least)}%"
+        words += ["--template", typed]
+    command = asked(click.get_current_context(), without={"wanted"}, more=words)
+    return [Decision("Allow what the most suppressed table has, or leave these templates out.", (command,))]
 
 
 def disclosure_document(disclosure: Disclosure) -> Document:
@@ -261,42 +315,21 @@ def disclosure_document(disclosure: Disclosure) -> Document:
     }
 
 
-def show_disclosure(
-    file: Path,
-    disclosure: Disclosure,
-    files: list[str],
-    remarks: Sequence[str],
-    guess_on: dict[str, DeFinetti | str],
-) -> None:
+def disclosure_details(disclosure: Disclosure, guess_on: dict[str, DeFinetti | str]) -> Parts:
     """What was suppressed and why, how confident inferences are now, and how well an attack guesses."""
     inferences = listing("inference", "limit", "highest confidence")
     for template in disclosure.templates:
         confidence = percent(disclosure.confidences[template])
         inferences.add_row(inference(template), limit_text(template), confidence)
-    as_is = [name for name in disclosure.table.names if name not in disclosure.masked]
     early = "" if disclosure.complete else ", stopped early, and the templates hold"
-    nothing = "nothing: --out DIR writes the table and its certificate"
     lines = [
         ("people", f"{disclosure.n_rows:,}"),
         ("steps", f"{len(disclosure.steps):,}{early}"),
-        ("published as it is", ", ".join(map(label, as_is))),
-        ("written", ", ".join(map(printable, files)) or nothing),
     ]
-    notes = [f"- {note}" for note in naming_notes(disclosure, as_is)]
-    notes += [f"- {printable(remark)}" for remark in remarks]
-    if len(files) == 1:
-        notes.append("- No certificate: only a folder gets one.")
     rows = [
         row for name, guess in guess_on.items() for row in guess_rows(guess, f"deFinetti on {label(name)}")
     ]
-    show(
-        Text(printable(str(file)), style="bold"),
-        suppressed_grid(disclosure),
-        inferences,
-        pairs(lines),
-        *([Text("\n".join(notes))] if notes else []),
-        *([pairs(rows)] if rows else []),
-    )
+    return [suppressed_grid(disclosure), inferences, pairs(lines), *([pairs(rows)] if rows else [])]
 
 
 def suppressed_grid(disclosure: Disclosure) -> Grid:
@@ -330,9 +363,10 @@ def reasons_of(disclosure: Disclosure, name: str) -> dict[str, list[str]]:
     return reasons
 
 
-def naming_notes(disclosure: Disclosure, as_is: Sequence[str]) -> list[str]:
+def naming_notes(disclosure: Disclosure) -> list[str]:
     """On columns that are published as they are and may tell who somebody is."""
     table = disclosure.table
+    as_is = [name for name in table.names if name not in disclosure.masked]
     judged = {disclosure.target, *(template.sensitive[0] for template in disclosure.templates)}
     return [
         f"{label(name)} has {len(table.domain(name)):,} values in {disclosure.n_rows:,} rows, and is "
@@ -347,13 +381,3 @@ def alone_in(table: nbcfast.Table, name: str) -> int:
     """How many values of a column stand in a single row, each row as often as it counts."""
     counted = np.bincount(table.codes(name), weights=table.weights, minlength=len(table.domain(name)))
     return int((counted == 1).sum())
-
-
-def percent(confidence: Fraction) -> str:
-    """A share for people: exact, and as a percentage."""
-    return f"{float(confidence):.2%} ({confidence.numerator}/{confidence.denominator})"
-
-
-def inference(template: Template) -> str:
-    column, value = template.sensitive
-    return f"{', '.join(map(label, template.quasi))} -> {label(column)}={label(value)}"

@@ -1,47 +1,57 @@
-"""The verb `disguise`."""
+"""The verb `response disguise`."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Literal
 
 import click
 import numpy as np
-from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast._core.errors import Infeasible
 from nbcfast._core.json_numbers import integer_of, long_integer
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text, printable
 from nbcfast._wire.regular_files import CUTS
+from nbcfast.cli.asked_again import checked
 from nbcfast.cli.bars import progress
-from nbcfast.cli.options import Whole, reads_file, verbs
+from nbcfast.cli.options import Whole, reads_file, verbose
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import pairs, readable, show
+from nbcfast.cli.plan_verb import response_verbs
+from nbcfast.cli.printing import Parts, pairs, readable, tell
 from nbcfast.cli.reading import Reading, expect_rows
+from nbcfast.cli.reports_asked import with_report
 from nbcfast.cli.schemes_asked import (
     AskedScheme,
-    exposed_text,
     like_scheme,
+    other_coins,
     privacy_document,
     privacy_grid,
     privacy_lines,
 )
 from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.unmet import tell_unmet
 from nbcfast.cli.writings import note
 from nbcfast.published.document import own_file, published_copy
+from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import answers_page
+from nbcfast.reports.response_summary import exposed_text, of_disguised
 from nbcfast.response import Cut, Disguised
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.response.wire import expect_savable
 from nbcfast.verification.load import load
 
 
-@verbs.command()
+@response_verbs.command(
+    short_help="Disguise answers by coins, and say what that hides.",
+    example="nbcfast response disguise survey.csv --theta 80% --groups smokes,drinks --each"
+    " --keep health --out told",
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--theta", metavar="P", help="The probability of the truth: 0.8 or 4/5; or one a group, with commas."
+    "--theta", metavar="P", help="The probability of the truth: 80%, 0.8, 4/5; or one a group, with commas."
 )
 @click.option(
     "--groups",
@@ -89,6 +99,8 @@ from nbcfast.verification.load import load
 @click.option("--seed", type=Whole(min=0), help="Simulate: coins from a seed hide nothing from who knows it.")
 @reads_file
 @REPLACES
+@with_report
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def disguise(
     file: Path,
@@ -111,8 +123,8 @@ def disguise(
 
     Each record throws a coin for each group: with the probability theta its columns stay as they are, else
     all of them are reversed. Writes DIR/table.csv with its rows sorted, DIR/certificate.json for `verify` and
-    DIR/scheme.json for `estimate` and for devices on which respondents disguise their own answers; with
-    --binarise or --cuts also DIR/cuts.json, by which a classifier of the answers is used on new records.
+    DIR/scheme.json for `response estimate` and for devices on which respondents disguise their own answers;
+    with --binarise or --cuts also DIR/cuts.json, by which a classifier of the answers is used on new records.
 
     Leaves with 1, and writes nothing, if the scheme hides nothing of a column: at theta = 1, or 0 with two
     values.
@@ -131,20 +143,29 @@ def disguise(
         scheme = asked.kary_of(table)
     if scheme.exposed:
         why = f"{exposed_text(scheme)}; --keep tells columns as they are"
-        print(f"nbcfast: infeasible: {why}", file=sys.stderr)
-        return 1
+        about = f"{printable(str(file))} -> {printable(str(out))}"
+        document = {"file": str(file), "scheme": scheme.to_dict(), "privacy": privacy_document(scheme)}
+        return tell_unmet(
+            Infeasible(why, {}), about, other_coins(theta), document, as_json=as_json, of_rows=False
+        )
 
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("disguising") as report:
         disguised = response.disguise(table, scheme, rng, progress=report)
-    disguised.save(out, cuts=cuts, overwrite=overwrite)
-    note([out])
-    load(out)  # reads and checks what was written
+    with progress("writing"):
+        disguised.save(out, cuts=cuts, overwrite=overwrite)
+        note([out])
+        load(out)  # reads and checks what was written
 
-    if as_json:
-        print(json.dumps(disguised_document(out, disguised, cuts), indent=2))
-    else:
-        show_disguised(out, disguised, cuts)
+    about = f"{printable(str(file))} -> {printable(str(out))}"
+    tell(
+        of_disguised(disguised, about, [checked(out)], written=True),
+        lambda: disguised_document(out, disguised, cuts),
+        lambda: disguised_details(disguised, cuts),
+        as_json=as_json,
+        written=list(map(Written.of, sorted(out.iterdir()))),
+        page=lambda summary: answers_page(disguised.scheme.privacy(), summary, disguised),
+    )
     return 0
 
 
@@ -211,7 +232,7 @@ def disguised_document(out: Path, disguised: Disguised, cuts: dict[str, Cut]) ->
     }
 
 
-def show_disguised(out: Path, disguised: Disguised, cuts: dict[str, Cut]) -> None:
+def disguised_details(disguised: Disguised, cuts: dict[str, Cut]) -> Parts:
     """What was written, for people."""
     lines = [("rows", readable(disguised.n_rows)), *privacy_lines(disguised.scheme)]
     if disguised.untouched:
@@ -220,11 +241,7 @@ def show_disguised(out: Path, disguised: Disguised, cuts: dict[str, Cut]) -> Non
         lines.append(
             ("1 is above", ", ".join(f"{label(name)} {cut_text(cut)}" for name, cut in cuts.items()))
         )
-    if disguised.seeded:
-        lines.append(("simulation", "the coins came from a seed, and hide nothing from who knows it"))
-    lines += [("warning", printable(text)) for text in disguised.remarks]
-    title = Text(f"{printable(str(out))}: disguised answers", style="bold")
-    show(title, privacy_grid(disguised.scheme), pairs(lines))
+    return [privacy_grid(disguised.scheme), pairs(lines)]
 
 
 def cut_text(cut: Cut) -> str:

@@ -4,22 +4,24 @@ import json
 from pathlib import Path
 
 import click
-from rich.table import Table as Grid
-from rich.text import Text
 
 from nbcfast._core.files import written
 from nbcfast._wire.messages import printable
+from nbcfast.cli.asked_again import asked, free
 from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.options import reads_file, verbs
-from nbcfast.cli.printing import listing, show
+from nbcfast.cli.options import READING, reads_file, verbs
+from nbcfast.cli.printing import tell
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.seen_screens import begun_of_one_column, coarser_class, proposals_parts
 from nbcfast.cli.targets import REPLACES, check_targets
 from nbcfast.cli.writings import note
 from nbcfast.domains.declarations import declared
-from nbcfast.domains.skeleton import Proposal, begun, skeleton, skeleton_text
-from nbcfast.publishing.words import label
+from nbcfast.domains.skeleton import begun, skeleton, skeleton_text
+from nbcfast.publishing.remarks import nulls_as_values
+from nbcfast.publishing.report import Written
+from nbcfast.reports.domain_summary import of_proposals
+from nbcfast.reports.summary import Decision
 
-MOST_LISTED = 1_000  # columns of which a line is printed
 TO_DECIDE = (
     "Values and ranges come from the rows of {file}: whoever publishes with them as they are says which "
     "values occur. So the columns that have any stand in the list from_rows of {out}: `publish` and the "
@@ -27,11 +29,16 @@ TO_DECIDE = (
     "Check each column of that list against the code book: add values that nobody has this time, take away "
     "those that name people, and set edges that mean something. Then remove its name from from_rows: from "
     "then on its values count as declared.",
-    "Fewer and coarser values are safer, and often no worse: leave out what the class does not depend on.",
+    "Fewer and coarser values mostly tell less, and are often no worse: leave out what the class does not "
+    "depend on.",
 )
 
 
-@verbs.command(name="domain")
+@verbs.command(
+    name="domain",
+    short_help="Write a file of declared values to begin with.",
+    example="nbcfast domain patients.csv --class diagnosis --out domain.json",
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--class", "class_name", metavar="NAME", help="The column to predict: it keeps its values.")
 @reads_file
@@ -58,15 +65,26 @@ def domain_verb(
     check_targets([file], overwrite, files={"--out": out})
     table = reading.rows(file, None)
     proposals = skeleton(table, class_name)
-    text = skeleton_text(proposals)
+    # A class of too many values to be listed is not left out: its values come from the rows.
+    listed = [one for one in proposals if one.name != class_name or not one.option.out]
+    text = skeleton_text(listed)
     # What is written is what --domain takes, for these rows.
     declared(json.loads(text), OPTIONS).applied(table)
     with written(out, overwrite=overwrite) as stream:
         stream.write(text.encode("utf-8"))
     note([out])
     remarks = [line.format(file=printable(str(file)), out=printable(str(out))) for line in TO_DECIDE]
-    if as_json:
-        document = {
+    remarks += nulls_as_values(table, words=OPTIONS, given=reading.nulls)
+    about = f"{printable(str(file))} -> {printable(str(out))}"
+    other = begun_of_one_column(file, reading, proposals)
+    many = coarser_class(
+        proposals, class_name, f'In {printable(str(out))} that is {{"groups": {{SET: [VALUE, ..], ..}}}}.'
+    )
+    decisions = [*other, *many, *map(Decision, remarks), *([] if many else publishing(class_name, out))]
+    summary = of_proposals(proposals, about, decisions)
+    tell(
+        summary,
+        lambda: {
             "file": str(file),
             "written": str(out),
             "columns": [
@@ -79,27 +97,20 @@ def domain_verb(
                 }
                 for proposal in proposals
             ],
-            "from_rows": list(begun(proposals).from_rows),
-            "warnings": remarks,
-        }
-        print(json.dumps(document, indent=2))
-    else:
-        show_proposals(file, out, proposals, remarks, class_name)
+            "from_rows": list(begun(listed).from_rows),
+            "warnings": [*(decision.question for decision in other), *remarks],
+        },
+        as_json=as_json,
+        body=lambda: proposals_parts(proposals, class_name, "--json lists them all"),
+        written=[Written.of(out)],
+    )
     return 0
 
 
-def show_proposals(
-    file: Path, out: Path, proposals: list[Proposal], remarks: list[str], class_name: str | None
-) -> None:
-    """What was written of each column, and what there is to decide."""
-    grid = listing("column", "kind", "values", "written")
-    grid.add_column("why", overflow="fold")
-    for proposal in proposals[:MOST_LISTED]:
-        reason = f"the class; {proposal.reason}" if proposal.name == class_name else proposal.reason
-        grid.add_row(
-            Text(label(proposal.name)), proposal.kind, f"{proposal.n_values:,}", proposal.text, Text(reason)
-        )
-    parts: list[Text | Grid] = [Text(f"{printable(str(file))} -> {printable(str(out))}", style="bold"), grid]
-    if len(proposals) > MOST_LISTED:
-        parts.append(Text(f"{len(proposals) - MOST_LISTED:,} more columns: --json lists them all"))
-    show(*parts, Text("\n".join(f"- {remark}" for remark in remarks)))
+def publishing(class_name: str | None, out: Path) -> list[Decision]:
+    """How the file is published with, once it was checked."""
+    if class_name is None:
+        return []
+    more = ["--amplification", "4", "--domain", str(out), "--out", free("release")]
+    command = asked(click.get_current_context(), "publish", only=(*READING, "class_name"), more=more)
+    return [Decision("Publish with it.", (command,))]

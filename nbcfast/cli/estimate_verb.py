@@ -1,6 +1,5 @@
-"""The verb `estimate`."""
+"""The verb `response estimate`."""
 
-import json
 import os
 from collections.abc import Iterable
 from fractions import Fraction
@@ -17,12 +16,17 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast._wire.regular_files import TABLE
 from nbcfast.cli.bars import progress
-from nbcfast.cli.options import reads_file, verbs
+from nbcfast.cli.grammar import Renamed
+from nbcfast.cli.options import reads_file, verbose
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, readable, show
+from nbcfast.cli.plan_verb import response_verbs
+from nbcfast.cli.printing import listing, tell
 from nbcfast.cli.reading import Reading, expect_file
-from nbcfast.cli.schemes_asked import exposed_text, like_scheme
+from nbcfast.cli.reports_asked import with_report_alone
+from nbcfast.cli.schemes_asked import like_scheme
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import answers_page
+from nbcfast.reports.response_summary import of_estimate
 from nbcfast.response import Accuracy, Estimate, Proportions
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.table.values import plain
@@ -31,7 +35,10 @@ from nbcfast.verification.load import load
 MOST_SHOWN = 12  # values of an attribute in the table of estimates
 
 
-@verbs.command()
+@response_verbs.command(
+    short_help="Estimate what naive Bayes needs from disguised answers.",
+    example="nbcfast response estimate told --class health",
+)
 @click.argument("disguised", type=click.Path(path_type=Path))
 @click.option(
     "--scheme",
@@ -49,15 +56,28 @@ MOST_SHOWN = 12  # values of an attribute in the table of estimates
     show_default=True,
     help="How shares below 0 are avoided: the nearest that are possible, or maximum likelihood.",
 )
-@click.option("--level", default="0.95", show_default=True, help="Of the confidence intervals.")
 @click.option(
-    "--test",
+    "--confidence",
+    "level",
+    cls=Renamed,
+    former=("--level",),
+    metavar="P",
+    default="0.95",
+    show_default=True,
+    help="That of the intervals: 0.95 or 95%.",
+)
+@click.option(
+    "--holdout",
     "test_file",
+    cls=Renamed,
+    former=("--test",),
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Other answers, disguised likewise: measure the accuracy of naive Bayes on the truth behind them.",
 )
 @reads_file
+@with_report_alone
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 def estimate(
     disguised: Path,
@@ -72,7 +92,7 @@ def estimate(
 ) -> int:
     """Estimate from disguised answers the shares that naive Bayes needs, with confidence intervals.
 
-    DISGUISED is a folder that `disguise` wrote, or a table (CSV or Parquet, with --scheme).
+    DISGUISED is a folder that `response disguise` wrote, or a table (CSV or Parquet, with --scheme).
     """
     if reading.weights is not None:
         raise ValueError("--weights: answers have none")
@@ -90,14 +110,23 @@ def estimate(
     if test_file is not None:
         keep_other(disguised, test_file)
         others = other_answers(test_file, scheme, class_name, columns, reading)
-        measured = response.accuracy(response.classifier(shares), others, scheme)
+        with progress("judging") as report:
+            measured = response.accuracy(response.classifier(shares), others, scheme, progress=report)
 
-    if as_json:
-        print(json.dumps(estimate_document(shares, level, interval, measured), indent=2))
-    else:
-        title = Text(f"{printable(str(disguised))}, {readable(shares.n_rows)} answers", style="bold")
-        notes = estimate_notes(shares, scheme, measured)
-        show(title, shares_grid(shares, interval), *([pairs(notes)] if notes else []))
+    tell(
+        of_estimate(
+            shares,
+            printable(str(disguised)),
+            scheme=scheme,
+            interval=interval,
+            level=level,
+            measured=measured,
+        ),
+        lambda: estimate_document(shares, level, interval, measured),
+        as_json=as_json,
+        body=lambda: [shares_grid(shares, interval)],
+        page=lambda summary: answers_page(scheme.privacy(), summary, shares),
+    )
     return 0
 
 
@@ -118,15 +147,16 @@ def answers_and_scheme(
 def other_answers(
     tested: Path, scheme: AnyScheme, class_name: str, columns: str | None, reading: Reading
 ) -> nbcfast.Table:
-    """The answers of --test, in a folder or a file."""
+    """The answers of --holdout, in a folder or a file."""
     if tested.is_dir():
-        return answers_in_folder(tested, f"--test {tested} holds no disguised answers")
+        return answers_in_folder(tested, f"--holdout {tested} holds no disguised answers")
     return answers_in_file(tested, scheme, class_name, columns, reading)
 
 
 def answers_in_folder(folder: Path, otherwise: str) -> response.Disguised:
-    """The answers that `disguise` wrote to a folder; refused, in these words, if it holds another thing."""
-    answers = load(folder)
+    """The answers in a folder that `response disguise` wrote; refused, in these words, if it is another."""
+    with progress("loading"):
+        answers = load(folder)
     if not isinstance(answers, response.Disguised):
         raise ValueError(otherwise)
     return answers
@@ -149,7 +179,7 @@ def keep_other(learned: Path, tested: Path) -> None:
         same = one.read_bytes() == other.read_bytes()
     if same:
         raise ValueError(
-            "--test must be other answers than those learned from, on which the estimate of the accuracy "
+            "--holdout must be other answers than those learned from, on which the estimate of the accuracy "
             f"does not hold; got {str(tested)!r}"
         )
 
@@ -190,21 +220,3 @@ def spans(shares: Iterable[Fraction], low: Iterable[Fraction], high: Iterable[Fr
         f"{float(share):.4f} [{float(least):.4f}, {float(most):.4f}]"
         for share, least, most in zip(shares, low, high, strict=True)
     ]
-
-
-def estimate_notes(shares: Estimate, scheme: AnyScheme, measured: Accuracy | None) -> list[tuple[str, str]]:
-    """What the shares do not say."""
-    notes = []
-    if scheme.exposed:
-        notes.append(("not hidden", exposed_text(scheme)))
-    if not shares.converged:
-        notes.append(("not settled", "EM stopped before its shares did; --method projection is exact"))
-    if measured is not None:
-        notes.append(
-            (
-                "accuracy on the truth",
-                f"{measured.shown:.4f} +- {measured.standard_error:.4f}, "
-                f"from {readable(measured.n_rows)} answers",
-            )
-        )
-    return notes

@@ -13,16 +13,20 @@ from rich.text import Text
 
 import nbcfast
 from nbcfast._core.untyped import Document
+from nbcfast._reading.hints import look_at
+from nbcfast._reading.seen import seen
+from nbcfast._reading.source import InMemory
 from nbcfast._wire.messages import printable
-from nbcfast.cli.asked_again import mended_by_leaving_out
+from nbcfast.cli.asked_again import empty_too, mended_by_leaving_out
 from nbcfast.cli.declaring import Declaring, declares
-from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.options import reads_table, verbs
+from nbcfast.cli.naming import OPTIONS, about
+from nbcfast.cli.options import reads_any_table, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, readable, remarked, show, warned
+from nbcfast.cli.printing import decided, listing, pairs, readable, remarked, show, warned
 from nbcfast.cli.reading import Reading, counted
+from nbcfast.cli.seen_screens import SeenScreen
 from nbcfast.publishing.beginnings import header_of
-from nbcfast.publishing.remarks import all_once, too_long
+from nbcfast.publishing.remarks import all_once, numbers_as_text
 from nbcfast.publishing.words import json_integer as exact
 from nbcfast.publishing.words import label
 from nbcfast.table.values import Value, plain
@@ -32,27 +36,34 @@ MOST_LISTED = 1_000  # attributes of which a line is printed
 TUPLES_COUNTED = 1_000_000  # ties are looked for in the whole domain up to here
 
 
-@verbs.command()
-@reads_table
+@verbs.command(
+    short_help="Say what a file holds, column by column.",
+    example="nbcfast inspect patients.csv --class diagnosis",
+)
+@reads_any_table
 @declares
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
+@click.pass_context
 def inspect(
+    context: click.Context,
     file: Path,
-    class_name: str,
+    class_name: str | None,
     columns: str | None,
     reading: Reading,
     max_values: int,
     declaring: Declaring,
     as_json: bool,
 ) -> int:
-    """Say what FILE (CSV or Parquet) holds for a classifier of the column NAME.
+    """Say what FILE (CSV or Parquet) holds, and what it takes to publish a classifier of it.
 
-    Prints rows, classes, attributes with the sizes of their domains, (value, class) pairs without any
-    row, and ties: rows, and tuples of the whole domain, whose best score is shared by several classes.
+    Prints of each column its kind, how many values it has, which of them are missing or may be, its range or
+    the most frequent values, what it looks like, and the commands to be typed next. With --class also the
+    classes, attributes with the sizes of their domains, (value, class) pairs without any row, and ties: rows,
+    and tuples of the whole domain, whose best score is shared by several classes.
 
     What is printed comes from the private table and is not meant for publication.
     """
-    header = None if columns is not None else header_of(file, reading.delimiter)
+    header = None if columns is not None else header_of(file, reading.delimiter, reading.encoding)
     if header is not None and len(header) > MOST_COLUMNS:
         print(
             f"{file}: {len(header):,} columns, and up to {MOST_COLUMNS:,} are looked at: name some with "
@@ -60,20 +71,47 @@ def inspect(
             file=sys.stderr,
         )
         return 3
-    with mended_by_leaving_out(click.get_current_context()):
-        table, views = counted(file, class_name, columns, reading, max_values, declaring.declared)
-    contents = Contents.of(table, views)
     names = None if columns is None else names_in(columns)
-    remarks = [
-        *all_once(file, reading.weights, reading.delimiter, class_name, names, OPTIONS),
-        *too_long(table, file, reading.texts, OPTIONS),
-    ]
-    if as_json:
-        document = {"file": str(file), "class": class_name, **contents.to_dict(), **warned(remarks)}
-        print(json.dumps(document, indent=2))
+    look = look_at(str(file), reading.csv_delimiter(file), reading.encoding or "utf8")
+    remarks = [] if look is None else [f"{printable(str(file))} was read, but {look.text(OPTIONS)}."]
+    contents = None
+    if class_name is None:
+        if declaring != Declaring():
+            raise ValueError(
+                "--domain, --bin, --group and --leave-out go with --class NAME, the column to predict"
+            )
+        columns_seen = reading.seen(file, names)
+        remarks += reading.uncounted(file, names or [], implied=columns is None)
     else:
-        head = Text(printable(str(file)), style="bold")
-        show(head, *contents.parts(class_name, reading.weights is not None), *remarked(remarks))
+        # Read once: what is counted is made of the rows that were looked at.
+        with about(file):
+            raw = reading.with_class(file, class_name, names)
+        columns_seen = seen(InMemory(raw))
+        with mended_by_leaving_out(context):
+            table, views = counted(
+                file, class_name, columns, reading, max_values, declaring.declared, raw=raw
+            )
+        contents = Contents.of(table, views)
+        remarks += all_once(
+            file, reading.weights, reading.delimiter, class_name, names, OPTIONS, reading.encoding
+        )
+        remarks += numbers_as_text(table, file, reading.texts, OPTIONS)
+    other = look.reading[1] if look is not None and look.reading and look.reading[0] == "delimiter" else None
+    screen = SeenScreen(columns_seen, class_name, reading, other if len(columns_seen) == 1 else None)
+    empty = [column.name for column in columns_seen if "" in column.values]
+    decisions = [*empty_too(context, empty), *screen.decisions(context)]
+    n_rows = columns_seen[0].rows
+    if as_json:
+        found = {} if contents is None else {"class": class_name, **contents.to_dict()}
+        document = {"file": str(file), "rows": n_rows, "columns": screen.to_list(), **found}
+        document["next"] = [command for decision in decisions for command in decision.commands]
+        print(json.dumps({**document, **warned([*remarks, *screen.notes()])}, indent=2))
+        return 0
+    head = Text(f"{printable(str(file))} (private: what stands here is not for publication)", style="bold")
+    sizes = pairs([("rows", f"{n_rows:,}"), ("columns", f"{len(columns_seen):,}")])
+    added = [] if contents is None else contents.parts(str(class_name), reading.weights is not None)
+    remarks = [*remarks, *screen.notes()]
+    show(head, sizes, screen.grid(), *added, *remarked(remarks), *decided(decisions))
     return 0
 
 
@@ -169,7 +207,6 @@ class Contents:
         if self.tied_tuples is not None:
             tied = f"{self.tied_tuples:,}"
         return [
-            ("rows", f"{self.n_rows:,}"),
             *([("total weight", f"{self.total:,}")] if weighted else []),
             ("attributes", f"{len(self.sizes):,}"),
             ("tuples in the domain", readable(self.tuples)),

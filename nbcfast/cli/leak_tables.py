@@ -1,15 +1,14 @@
 """How `publish` prints the leak meter."""
 
 import math
-from collections.abc import Iterator
 
 from rich.table import Table as Grid
 from rich.text import Text
 
 from nbcfast.canonical import Leak
-from nbcfast.canonical.leakage import percent
 from nbcfast.cli.printing import listing
 from nbcfast.publishing.words import label
+from nbcfast.reports.leak_sections import leak_lines
 
 SHOWN = 20  # attributes of which the meter is printed
 EXACT = 1e-7  # of an interval, below which the answers fix a log-ratio as well as solvers can tell
@@ -27,7 +26,7 @@ def leak_grids(found: Leak, rounded: bool) -> list[Grid]:
         return [whole]
     if rounded:
         whole.add_row("measured on", "the answers before --bits rounded them")
-    for line in _lines(found):
+    for line in leak_lines(found):
         whole.add_row(*line)
     if found.no_intervals is not None:
         whole.add_row("intervals of log-ratios", f"not measured: {found.no_intervals}")
@@ -41,32 +40,7 @@ def leak_grids(found: Leak, rounded: bool) -> list[Grid]:
         each.add_row(Text(label(name)), f"{kept:,} of {size:,}", *widths)
     if len(found.levels) > SHOWN:
         each.add_row(f"and {len(found.levels) - SHOWN:,} more")
-    return [whole, each]
-
-
-def _lines(found: Leak) -> Iterator[tuple[str, str]]:
-    """What a steward does something about: who is shown, by what, and how much there is in all."""
-    looked_at = " looked at" if found.of_table else " drawn as the classifier sees them"
-    for name, shown, most in (
-        ("class", found.shows_class, found.flip_shows_at_most),
-        ("presence", found.shows_presence, found.trace_shows_at_most),
-    ):
-        text = f"{shown:,} of {found.sampled:,}"
-        if most is not None:
-            text += f"{looked_at}; at most {percent(most)} can show, 95 % sure"
-        yield f"people whose {name} shows if all others are known", text
-    people = f"{found.one_class_people:,} {'person' if found.one_class_people == 1 else 'people'}"
-    if not found.of_table and found.one_class_people:
-        people = f"at most {people}"
-    yield "values of one class only", f"{found.one_class_values:,} of {found.values:,} ({people})"
-    yield (
-        "values whose counts public totals and answers give",
-        f"{found.found:,} of {found.cells:,}, {found.found_near:,} within 5 % "
-        f"(totals alone: {found.null_found:,}, {found.null_near:,})",
-    )
-    bits = "none" if math.isinf(found.bits) else f"{found.bits:.1f}"
-    yield "bits a weight (warning above 8; few are no safety)", bits
-    yield "bits that all answers together can carry, at most", f"{found.total_bits:,.0f}"
+    return [whole, each] if found.levels else [whole]
 
 
 def _width(interval: float | None) -> str:

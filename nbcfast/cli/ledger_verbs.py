@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sys
 from pathlib import Path
 
 import click
+from rich.table import Table as Grid
 from rich.text import Text
 
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
-from nbcfast.cli.naming import Verb
 from nbcfast.cli.options import as_json, verbs
-from nbcfast.cli.printing import listing, readable, remarked, show
+from nbcfast.cli.printing import listing, readable, tell
 from nbcfast.ledger import Ledger, LedgerError, LedgerLine
 from nbcfast.ledger.sign_theorem import moved
-from nbcfast.ledger.spent import Spent, spent, sums_text
+from nbcfast.reports.ledger_summary import WAITS, of_chain, of_lines, spent_by
 
 STATES = {
     "written": "written",
-    "intended": "was to be written, and nobody knows that it was",
+    "intended": WAITS,
     "not written": "not written",
 }
-END_UNSEEN = (
-    "note it elsewhere, and as private: nothing in the file shows that lines are gone from its end, or that "
-    "all of it was written anew"
-)
-AGAIN = "to publish it again mends that"
-SPENT = "its noise is spent, and to publish again spends as much once more"
-OPEN = "others may read it, and it has the counts of all tables: chmod 600"
 
 
-@verbs.group("ledger")
+@verbs.group("ledger", short_help="What several releases of one table say together.")
 def group() -> None:
     """The ledger of releases: what several releases of one table give away together; see publish --ledger."""
 
 
-group.command_class = Verb
-
-
-@group.command("show")
+@group.command(
+    "show",
+    short_help="List the releases of one table, and what their noise cost.",
+    example="nbcfast ledger show patients.ledger",
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @as_json
 def show_verb(file: Path, json_only: bool) -> int:
@@ -52,9 +45,17 @@ def show_verb(file: Path, json_only: bool) -> int:
     """
     ledger = of(file)
     lines = ledger.lines
-    if json_only:
-        print(json.dumps(document_of(file, lines), indent=2))
-        return 0
+    tell(
+        of_lines(lines, ledger.open_to_others, printable(str(file))),
+        lambda: document_of(file, lines),
+        as_json=json_only,
+        body=lambda: [lines_grid(lines)],
+    )
+    return 0
+
+
+def lines_grid(lines: tuple[LedgerLine, ...]) -> Grid:
+    """The releases, one a line."""
     grid = listing("release", "line", "rows", "came", "went", "window", "noise", "state")
     for line, change in zip(lines, differences(lines), strict=True):
         grid.add_row(
@@ -66,20 +67,22 @@ def show_verb(file: Path, json_only: bool) -> int:
             "" if line.noise is None else line.noise.text,
             STATES[line.state],
         )
-    totals = sums_text(spent_by(lines), sum(line.counts and line.noise is None for line in lines))
-    head = Text(printable(f"{file}: {len(lines):,} release{'' if len(lines) == 1 else 's'}"), style="bold")
-    show(head, grid, *remarked([*totals, *([OPEN] if ledger.open_to_others else [])]))
-    return 0
+    return grid
 
 
-@group.command("check")
+@group.command(
+    "check",
+    short_help="Say whether a ledger is whole.",
+    example="nbcfast ledger check patients.ledger",
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--mend",
     is_flag=True,
     help="Cut off a last line that was begun and not ended, and enter which releases stand after all.",
 )
-def check_verb(file: Path, mend: bool) -> int:
+@as_json
+def check_verb(file: Path, mend: bool, json_only: bool) -> int:
     """Say whether FILE is a ledger as it was written: every line whole, and the one that the next follows.
 
     Leaves with 0 if it is, and nothing waits; with 1 if a line was changed, or was not ended, or one before
@@ -93,25 +96,15 @@ def check_verb(file: Path, mend: bool) -> int:
     except LedgerError as error:
         print(printable(f"nbcfast: {error}"), file=sys.stderr)
         return 1
-    waiting = [line for line in lines if line.state == "intended"]
-    remarks = [
-        *done,
-        *(
-            f"line {line.n} {STATES['intended']}: it counts as released; "
-            f"{AGAIN if line.noise is None else SPENT}"
-            for line in waiting
-        ),
-        *([OPEN] if ledger.open_to_others else []),
-        *(
-            []
-            if ledger.last_sha256 is None
-            else [f"sha256 of its last line: {ledger.last_sha256}; {END_UNSEEN}"]
-        ),
-    ]
-    verdict = "every line is whole, and follows the one before it"
-    of_lines = f"{len(lines):,} release{'' if len(lines) == 1 else 's'}"
-    show(Text(printable(f"{file}: {of_lines}; {verdict}"), style="bold"), *remarked(remarks))
-    return 1 if waiting else 0
+    summary = of_chain(
+        lines, ledger.open_to_others, printable(str(file)), mended=done, last=ledger.last_sha256
+    )
+    tell(
+        summary,
+        lambda: {"file": str(file), "releases": len(lines), "last_sha256": ledger.last_sha256},
+        as_json=json_only,
+    )
+    return 1 if any(line.state == "intended" for line in lines) else 0
 
 
 def of(file: Path) -> Ledger:
@@ -134,11 +127,6 @@ def differences(lines: tuple[LedgerLine, ...]) -> list[tuple[str, str]]:
         if line.counts:
             before = line
     return found
-
-
-def spent_by(lines: tuple[LedgerLine, ...]) -> tuple[Spent, ...]:
-    """What all releases with noise cost that count."""
-    return spent((line.noise, line.terms.choice) for line in lines if line.counts and line.noise is not None)
 
 
 def document_of(file: Path, lines: tuple[LedgerLine, ...]) -> Document:

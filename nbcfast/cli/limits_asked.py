@@ -9,17 +9,17 @@ import click
 from nbcfast.canonical import Limits
 from nbcfast.cli.naming import as_options
 from nbcfast.cli.options import Command
+from nbcfast.policies.keys import LIMITS, NONE
 
-NONE = "none"  # no such limit
-
-# Option -> what it is called in Python, what it takes, and what it says.
+# Option -> what it takes; what it says is what the key of a policy says.
 OPTIONS = {
-    "--max-bits": ("B", "Bits a weight that the answers may carry."),
-    "--max-found": ("N", "Values whose counts public totals and the answers may give back."),
-    "--min-flip": ("SHARE", "People whose class does not show in the answers, at least: .99 or 99%."),
-    "--min-trace": ("SHARE", "People of whom the answers do not show that they are in the table, at least."),
-    "--max-one-class": ("N", "Values that people of one class alone may have."),
+    "--max-bits": "B",
+    "--max-found": "N",
+    "--min-flip": "SHARE",
+    "--min-trace": "SHARE",
+    "--max-one-class": "N",
 }
+TEXTS = {key.name: key.text for key in LIMITS.keys}
 
 
 def name_of(option: str) -> str:
@@ -36,8 +36,8 @@ def with_limits(command: Command) -> Command:
         return command(*arguments, limits=limits_of(texts), **others)
 
     complete: Command = with_them
-    for option, (letter, text) in reversed(OPTIONS.items()):
-        usual = getattr(Limits(), name_of(option))
+    for option, letter in reversed(OPTIONS.items()):
+        text, usual = TEXTS[name_of(option)], getattr(Limits(), name_of(option))
         shown = NONE if usual is None else f"{usual:g}"
         complete = click.option(option, metavar=f"{letter}|none", help=f"{text}  [default: {shown}]")(
             complete

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,16 +12,18 @@ from types import MappingProxyType
 
 import click
 
+from nbcfast._core import spelling
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.spelling import Arguments
+from nbcfast._core.spelling import Arguments, in_place
+from nbcfast._reading.hints import Look, UnreadableError, look_at, other_mark
+from nbcfast._wire.messages import printable
+from nbcfast.cli.parsing import listed
 from nbcfast.publishing.words import label
-
-NO_UTF8 = re.compile("invalid UTF8|'utf-8' codec can't decode")
-MOST_NAMED = 20  # columns that an error lists
 
 # Arguments of the library that no option has the name of, and what a verb may have for them.
 ALIASES = {
     "types": "--text",
+    "null_values": "--null",
     "r": "--r",
     "l1 and l2": "--breach: L1 and L2",
     "l1": "--breach: L1",
@@ -31,6 +34,8 @@ ALIASES = {
     "error": "--error",
     "on": "--on",
     "epsilon": "--votes",
+    "where": "--given",
+    "n": "--n",
 }
 PYTHON = {"binarise() it, or use a KaryScheme": "--binarise cuts it in two, and --k-ary takes it as it is"}
 
@@ -43,6 +48,7 @@ class Options(Arguments):
             "class_name": "--class",
             "domains": "--domain",
             "alpha": "--smooth",
+            "by": "--strata",
             "limits": "--max-bits, as every limit,",
         }
     )
@@ -53,22 +59,39 @@ class Options(Arguments):
     def given(self, argument: str, value: object) -> str:
         if isinstance(value, bool):
             return self.named(argument if value else f"no_{argument}")
-        return f"{self.named(argument)} {label(value)}"
+        return f"{self.named(argument)} {quoted(value) if isinstance(value, str) else label(value)}"
 
     def form(self, argument: str, *letters: str) -> str:
         return " ".join((self.named(argument), *letters))
 
+    def noise(self, name: str | None = None) -> str:
+        return "--dp-epsilon and --dp-rho" if name is None else self.named(f"dp_{name}")
+
+    def reading(self, argument: str, value: str) -> str:
+        return f"{self.named(argument)} {quoted(value)}"
+
+    def nulls(self, texts: Sequence[str]) -> str:
+        return " ".join(f"--null {quoted(text)}" for text in texts)
+
     def as_text(self, column: str) -> str:
-        return f"--text {label(column)}"
+        return f"--text {quoted(column)}"
+
+    def as_published(self) -> str:
+        return "--domain, --bin, --group or --menu as it was published"
 
     def left_out(self, column: str) -> str:
-        return f"--leave-out {label(column)}"
+        return f"--leave-out {quoted(listed([column]))}"
 
 
 OPTIONS = Options()
 
 
-class Verb(click.Command):
+def quoted(text: str) -> str:
+    """A text as it is typed into a shell."""
+    return "'\\t'" if text == "\t" else shlex.quote(printable(text))
+
+
+class ErrorNaming(click.Command):
     """A command whose errors name its options."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -76,6 +99,8 @@ class Verb(click.Command):
             return super().invoke(ctx)
         except NoColumnError as error:
             raise ValueError(self._missing(ctx, error)) from error
+        except UnreadableError as error:
+            raise ValueError(error.said(OPTIONS)) from error
         except (ValueError, TypeError) as error:
             # Subclasses say more than their text.
             text = self._named(ctx, str(error)) if type(error) in (ValueError, TypeError) else None
@@ -85,18 +110,23 @@ class Verb(click.Command):
 
     def _missing(self, ctx: click.Context, error: NoColumnError) -> str:
         """Which option asks for a column that is missing, and in which file."""
-        files = {p: ctx.params[str(p.name)] for p in self.params if isinstance(ctx.params[str(p.name)], Path)}
+        values = {p: ctx.params.get(str(p.name)) for p in self.params}
+        files = {p: value for p, value in values.items() if isinstance(value, Path)}
         argument = next((path for p, path in files.items() if isinstance(p, click.Argument)), None)
         read = getattr(error, "file", None)
         file = read or argument
-        missing = no_column(file, error.name, error.present)
+        look = None
+        if file is not None and file.is_file():
+            typed = (ctx.params.get("delimiter") or "").replace("\\t", "\t") or None
+            look = look_at(str(file), typed, ctx.params.get("encoding") or "utf8")
+        missing = no_column(file, error.name, error.present, look)
         weights = ctx.params.get("weights") == error.name
         for param, path in files.items():  # of a file that an option gives, it is the option that is wrong
             is_option = isinstance(param, click.Option)
             if read is not None and path == read != argument and is_option and not weights:
                 return f"{param.opts[0]}: {missing}"
         for param in self.params:
-            value = ctx.params[str(param.name)]
+            value = ctx.params.get(str(param.name))
             texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
             if isinstance(param, click.Option) and any(error.name in _names(text) for text in texts):
                 return f"{param.opts[0]}: {missing}"
@@ -144,32 +174,25 @@ def about(file: Path) -> Iterator[None]:
         raise
     except ValueError as error:
         text = str(error)
-        if NO_UTF8.search(text):
-            raise ValueError(
-                f"{file} is not UTF-8: save it as UTF-8 ({text.removeprefix(f'{file}: ')})"
-            ) from error
         if type(error) is ValueError and text.startswith("expected distinct column names"):
             raise ValueError(f"{file}: {text}") from error
         raise
 
 
+def no_column(file: Path | None, name: object, present: Sequence[str], look: Look | None = None) -> str:
+    """That a file has no such column, and which it has, or what it looks like."""
+    has = "" if file is None else f"{file} has "
+    if look is None:
+        return f"{has}no column {name!r}{in_place(name, present)}"
+    return f"{has}no column {name!r}; it has {spelling.listed(present)}; {look.text(OPTIONS)}"
+
+
 def split_otherwise(present: Sequence[str]) -> str:
     """That fields seem to be split by another character, where a whole header is one column."""
-    if len(present) != 1:
-        return ""
-    for mark, typed in ((";", "';'"), ("\t", r"'\t'"), ("|", "'|'"), (",", "','")):
-        if mark in present[0]:
-            return f": give --delimiter {typed} if that stands between fields"
-    return ""
-
-
-def no_column(file: Path | None, name: object, present: Sequence[str]) -> str:
-    """That a file has no such column, and which it has."""
-    more = split_otherwise(present) + (
-        f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
+    other = other_mark(present[0], "") if len(present) == 1 else None
+    return (
+        "" if other is None else f": give {OPTIONS.reading('delimiter', other)} if that stands between fields"
     )
-    has = "" if file is None else f"{file} has "
-    return f"{has}no column {name!r}; it has {', '.join(map(repr, present[:MOST_NAMED]))}{more}"
 
 
 @contextmanager

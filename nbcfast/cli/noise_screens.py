@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 
 import click
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nbcfast._wire.messages import printable
 from nbcfast.cli.naming import OPTIONS
-from nbcfast.cli.options import Whole
-from nbcfast.cli.printing import limit_line, listing, pairs, readable, same_line, show
-from nbcfast.dp import Agreement
+from nbcfast.cli.options import Command, Whole
+from nbcfast.cli.printing import Parts, listing, pairs, readable, remarked
+from nbcfast.dp.agreeing import NOT_FOR_PUBLICATION
 from nbcfast.publishing.noise_asked import NoiseAsked
-from nbcfast.publishing.noisy_report import NO_LIMITS, NOT_TO_PUBLISH, NoisyPublication, OwnersFigures
-from nbcfast.publishing.words import label
+from nbcfast.publishing.noisy_report import NO_LIMITS, NoisyPublication, OwnersFigures
+from nbcfast.reports.certificate_words import limit_line, same_line
 from nbcfast.views.noise import Neighbours
-
-Command = Callable[..., int]  # takes what its options say; the exit code
 
 
 def with_noise(command: Command) -> Command:
@@ -85,38 +80,12 @@ def with_noise(command: Command) -> Command:
     return complete
 
 
-def show_owners(rows: int, agreement: Agreement | None) -> None:
-    """What the owner of the rows should know before anything leaves."""
-    said = OwnersFigures(rows, agreement, None, None, None).warnings
-    text = "not measured, as there are no rows" if agreement is None else agreed_text(agreement)
-    show(
-        Text(f"Before it leaves ({NOT_TO_PUBLISH})", style="bold"),
-        pairs([("expected agreement", text)]),
-        *([Text("\n".join(f"- {one}" for one in said))] if said else []),
-    )
-    print(flush=True)
-
-
-def agreed_text(agreement: Agreement) -> str:
-    """How often noise of this kind leaves the class as it was."""
-    runs = len(agreement.shares)
-    spread = "" if agreement.deviation is None else f", standard deviation {agreement.deviation:.2%}"
-    of = f"{runs:,} runs" if runs > 1 else "1 run"
-    return f"{float(agreement.expected):.2%} of rows keep the class of the exact classifier ({of}{spread})"
-
-
-def show_noisy(publication: NoisyPublication, out: Path) -> None:
-    """The tables, for people: what may be published first, and apart from it what may not."""
+def noisy_details(publication: NoisyPublication) -> Parts:
+    """What stands below the summary: what may be published first, and apart from it what may not."""
     made = publication.release.certificate
-    what = f"{printable(str(publication.source))}, {label(publication.class_name)} -> {printable(str(out))}"
-    written = listing("files written", "bytes")
-    for file in publication.files:
-        written.add_row(Text(printable(file.path)), f"{file.bytes:,}")
-    show(
-        Text(f"published with noise of {publication.noise.level}: {what}", style="bold"),
+    return [
         pairs(
             [
-                ("noise", publication.noise.text),
                 ("method", publication.choice.text),
                 ("limit of Lambda", limit_line(made.limit, made.amplification, made.attacker)),
                 ("classifier", same_line(publication.release)),
@@ -124,21 +93,20 @@ def show_noisy(publication: NoisyPublication, out: Path) -> None:
                 ("limits on answers", NO_LIMITS),
             ]
         ),
-        written,
         *owners_parts(publication.owners),
-        Text("\n".join(f"- {printable(text)}" for text in publication.warnings)),
-    )
+        *remarked(made.notes),
+    ]
 
 
 def owners_parts(owners: OwnersFigures) -> list[Text | Grid]:
     """What the private table says of the release."""
     if owners.exact is None or owners.published is None:
         return []
-    grid = listing(NOT_TO_PUBLISH, "exact", "published")
+    grid = listing(NOT_FOR_PUBLICATION, "exact", "published")
     grid.add_row("log-loss on the input", f"{owners.exact.log_loss:.4f}", f"{owners.published.log_loss:.4f}")
     accuracies = f"{owners.exact.accuracy:.2%}", f"{owners.published.accuracy:.2%}"
     grid.add_row("accuracy on the input", *accuracies)
     parts: list[Text | Grid] = [grid]
     if owners.membership is not None:
-        parts.append(pairs([(f"members ({NOT_TO_PUBLISH})", owners.membership.text)]))
+        parts.append(pairs([(f"members ({NOT_FOR_PUBLICATION})", owners.membership.text)]))
     return parts

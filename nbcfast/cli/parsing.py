@@ -9,9 +9,11 @@ from typing import Literal
 
 import nbcfast
 from nbcfast._core.numbers import exact
+from nbcfast._core.spelling import meant
 from nbcfast.table.values import Value
 
 MOST_ROWS = 10**300
+FEW_VALUES = 6  # that an error lists
 
 
 def fields_in(text: str, option: str, delimiter: str = ",") -> list[str]:
@@ -34,6 +36,14 @@ def names_in(text: str, option: str = "--columns") -> list[str]:
         if names.count(name) > 1:
             raise ValueError(f"{option} names {name!r} twice")
     return names
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as --columns takes them: quoted where they hold what stands between them."""
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if set(name) & set(',"\n\r') or name != name.strip() else name
+        for name in names
+    )
 
 
 def groups_in(text: str, each: bool) -> list[list[str]]:
@@ -66,7 +76,13 @@ def value_in(text: str, domain: Sequence[Value], where: str) -> Value:
     for value in domain:
         if number is not None and type(value) in (int, float) and Fraction(str(value)) == number:
             return value
-    raise ValueError(f"{where}: {text!r} is none of its {len(domain):,} values")
+    values = ["(null)" if value is None else str(value) for value in domain]
+    near = meant(text, values)
+    if len(values) <= FEW_VALUES:
+        near = f": expected {' or '.join(map(repr, values))}"
+    elif not near:
+        near = f", such as {', '.join(map(repr, values[:FEW_VALUES]))}"
+    raise ValueError(f"{where}: {text!r} is none of its {len(domain):,} values{near}")
 
 
 def known_in(texts: tuple[str, ...], views: nbcfast.Viewset) -> dict[str, Value]:

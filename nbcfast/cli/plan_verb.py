@@ -1,6 +1,5 @@
-"""The verb `response plan`."""
+"""The group `response`, and its verb `plan`."""
 
-import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -8,23 +7,26 @@ import click
 
 from nbcfast import response
 from nbcfast._core.numbers import exact_share
-from nbcfast.cli.naming import Verb
-from nbcfast.cli.options import Whole, verbs
-from nbcfast.cli.printing import pairs, show
-from nbcfast.cli.schemes_asked import AskedScheme, privacy_document, privacy_grid, privacy_lines
+from nbcfast.cli.options import Whole, verbose, verbs
+from nbcfast.cli.printing import pairs, tell
+from nbcfast.cli.reports_asked import with_report_alone
+from nbcfast.cli.schemes_asked import AskedScheme, other_coins, privacy_document, privacy_grid, privacy_lines
+from nbcfast.reports.judged_pages import answers_page
+from nbcfast.reports.response_summary import of_plan
 
 
-@verbs.group(name="response")
+@verbs.group(name="response", short_help="Randomised response: plan, disguise, estimate.")
 def response_verbs() -> None:
-    """Plan a survey by randomised response."""
+    """Randomised response: plan a survey, disguise its answers, and estimate from them."""
 
 
-response_verbs.command_class = Verb
-
-
-@response_verbs.command(name="plan")
+@response_verbs.command(
+    name="plan",
+    short_help="Say how many respondents a scheme takes.",
+    example="nbcfast response plan --theta 80% --groups smokes,drinks --each --error 2%",
+)
 @click.option("--theta", metavar="P", help="The probability of the truth, or one a group with commas.")
-@click.option("--groups", metavar="A,B;C", help="Columns under one coin; see `disguise`.")
+@click.option("--groups", metavar="A,B;C", help="Columns under one coin; see `response disguise`.")
 @click.option("--each", is_flag=True, help="A coin for each column of --groups.")
 @click.option(
     "--scheme",
@@ -37,6 +39,8 @@ response_verbs.command_class = Verb
 @click.option("--n", "respondents", type=Whole(min=1), help="Respondents: say how good they are.")
 @click.option("--error", metavar="E", help="The largest standard error of a share: say how many it takes.")
 @click.option("--accuracy", metavar="E", help="The largest standard error of a measured accuracy.")
+@with_report_alone
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 def plan(
     theta: str | None,
@@ -65,23 +69,15 @@ def plan(
         standard_error=error_in(error, "--error"),
         accuracy=error_in(accuracy, "--accuracy"),
     )
-    if as_json:
-        print(json.dumps({**planned.to_dict(), "privacy": privacy_document(scheme)}, indent=2))
-        return int(bool(scheme.exposed))
-    rows = [
-        ("respondents", f"{planned.n:,}"),
-        ("standard error of a share", f"at most {error_text(planned.standard_error)}"),
-    ]
-    if planned.accuracy_error is not None:
-        rows.append(("of a measured accuracy", f"at most {error_text(planned.accuracy_error)}"))
-    rows.append(("in place of each truthful one", f"{planned.blow_up:.3g}"))
-    show(privacy_grid(scheme), pairs([*rows, *privacy_lines(scheme)]))
+    steps = other_coins(theta) if scheme.exposed else []
+    tell(
+        of_plan(planned, scheme, "a survey by randomised response", steps),
+        lambda: {**planned.to_dict(), "privacy": privacy_document(scheme)},
+        lambda: [privacy_grid(scheme), pairs(privacy_lines(scheme))],
+        as_json=as_json,
+        page=lambda summary: answers_page(scheme.privacy(), summary, planned),
+    )
     return int(bool(scheme.exposed))
-
-
-def error_text(error: float) -> str:
-    """A standard error; above 1 it is of no use, and its digits neither."""
-    return f"{error:.5f}" if error < 1 else f"{error:.2g} (useless)"
 
 
 def error_in(text: str | None, option: str) -> Fraction | None:

@@ -11,8 +11,11 @@ from typing import TypedDict
 
 import nbcfast
 from nbcfast._core.errors import NoColumnError
-from nbcfast._reading.endings import READ, Ending, ending_of, is_parquet
-from nbcfast._reading.source import AnyTable
+from nbcfast._reading.csv_files import CsvForm
+from nbcfast._reading.endings import READ, Ending, delimiter_of, ending_of, is_parquet
+from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
+from nbcfast._reading.seen import SeenColumn, seen
+from nbcfast._reading.source import AnyTable, File, InMemory
 from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import OPTIONS, about
 from nbcfast.cli.parsing import names_in
@@ -28,6 +31,7 @@ class CsvOptions(TypedDict):
     delimiter: str
     null_values: tuple[str, ...]
     types: dict[str, str]
+    encoding: str
 
 
 @dataclass(frozen=True)
@@ -44,17 +48,20 @@ class Reading:
         --delimiter: what stands between fields, as it is typed; None for what the ending says.
     texts : tuple of str
         --text: columns of a CSV file that stay text.
+    encoding : str or None
+        --encoding: that of a CSV file; None for UTF-8.
     """
 
     weights: str | None = None
     nulls: tuple[str, ...] = ()
     delimiter: str | None = None
     texts: tuple[str, ...] = ()
+    encoding: str | None = None
 
     @property
     def is_of_csv(self) -> bool:
         """Whether an option was given that says something of CSV files alone."""
-        return bool(self.nulls) or self.delimiter is not None or bool(self.texts)
+        return any(one not in (None, ()) for one in (self.nulls, self.delimiter, self.texts, self.encoding))
 
     @property
     def unweighted(self) -> Reading:
@@ -62,7 +69,10 @@ class Reading:
         return replace(self, weights=None)
 
     def left_out(self, file: Path) -> list[str]:
-        """The options, as they are typed, that were not given and by which the file might read otherwise."""
+        """The options, as they are typed, that were not given and by which the file might read otherwise.
+
+        Another encoding is none of them: read as UTF-8 the file would have been refused.
+        """
         given = {"--weights NAME": self.weights is not None}
         if not is_parquet(file):
             given |= {
@@ -87,21 +97,50 @@ class Reading:
         ending = file_ending(file)
         if ending.kind == "parquet":
             if self.is_of_csv:
-                raise ValueError("--null, --delimiter and --text are for CSV files")
+                raise ValueError("--null, --delimiter, --text and --encoding are for CSV files")
             return None
-        delimiter = ending.delimiter if self.delimiter is None else self.delimiter
-        delimiter = delimiter.replace("\\t", "\t")
-        if len(delimiter) != 1:
-            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
         return {
-            "delimiter": delimiter,
+            "delimiter": self.csv_delimiter(file),
             "null_values": self.nulls or ("",),
             "types": dict.fromkeys(self.texts, "text"),
+            "encoding": self.encoding or "utf8",
         }
+
+    def csv_delimiter(self, file: Path) -> str:
+        """What stands between the fields of a CSV file."""
+        delimiter = delimiter_of(file) if self.delimiter is None else self.delimiter.replace("\\t", "\t")
+        if len(delimiter) != 1:
+            raise ValueError(f"--delimiter must be one character, got {delimiter!r}")
+        return delimiter
+
+    def seen(self, file: Path, names: Sequence[str] | None) -> list[SeenColumn]:
+        """What these columns of a file (all for None) hold, batch by batch."""
+        load_pyarrow()  # where it is missing, main names the extra
+        options = self.csv_options(file)
+        if not file.is_file():  # what can be read once, and would not be for a second attempt
+            return seen(InMemory(self.rows(file, names)))
+        form = None
+        if options is not None:
+            given = (options["delimiter"], options["null_values"], options["encoding"])
+            form = CsvForm.of(str(file), *given)
+        with progress("reading") as report, about(file):
+            source = File(file, "FILE", form)
+            weights = [] if self.weights is None else [self.weights]
+            names = None if names is None else list(dict.fromkeys([*names, *weights]))
+            source.expect(dict.fromkeys([*(names or []), *weights, *self.texts]))
+
+            def done(rows: int, total: int) -> None:
+                if report is not None:
+                    report(*((rows, total) if total else source.share))
+
+            found = seen(source, names, as_text=self.texts, progress=done)
+        if not found or not found[0].rows:
+            raise UnreadableError(f"{file}: no rows", look_at(str(file)))
+        return found
 
     def uncounted(self, file: Path, used: Collection[str], implied: bool = False) -> list[str]:
         """A remark on each column that may say how often a row counts; see `beginnings.uncounted`."""
-        return uncounted(file, self.weights, self.delimiter, used, implied, OPTIONS)
+        return uncounted(file, self.weights, self.delimiter, used, implied, OPTIONS, self.encoding)
 
     def table(self, file: Path, names: Sequence[str] | None) -> nbcfast.Table:
         """These columns of a file (all for None), which may have no rows."""
@@ -132,12 +171,17 @@ class Reading:
                 raise ValueError(f"--columns and {option} both name {column!r}")
         if self.weights == class_name:
             raise ValueError(f"--class and --weights both name {class_name!r}")
-        return self.table(file, None if names is None else [*names, class_name])
+        table = self.table(file, None if names is None else [*names, class_name])
+        with about(file):
+            table.column(class_name)  # what else may be the matter would be said of another table
+        return table
 
     @property
     def caller(self) -> Caller:
         """Who types these options, for what is published."""
-        return Caller(words=OPTIONS, reads=self.read, stages=progress)
+        return Caller(
+            words=OPTIONS, reads=self.read, stages=progress, encoding=self.encoding, nulls=self.nulls
+        )
 
     def read(
         self,
@@ -163,6 +207,8 @@ class Reading:
             return expect_rows(holdout, self.unweighted.rows(holdout, names))
         except NoColumnError:
             raise
+        except UnreadableError:
+            raise
         except ValueError as error:
             raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
 
@@ -175,16 +221,17 @@ def _expect_another(holdout: Path, file: Path, why: str) -> None:
 
 def file_ending(file: Path) -> Ending:
     """What the name of FILE says of it."""
-    ending = ending_of(file.name)
+    refuse_folder(str(file))
+    ending = ending_of(file)
     if ending is None:
-        raise ValueError(f"FILE must end in {READ}, got {file.name!r}")
+        raise UnreadableError(f"FILE must end in {READ}, got {file.name!r}", look_at(str(file)))
     return ending
 
 
 def expect_rows(file: Path, table: nbcfast.Table) -> nbcfast.Table:
     """The table of a file, if it has rows."""
     if table.n_rows == 0:
-        raise ValueError(f"{file}: no rows")
+        raise UnreadableError(f"{file}: no rows", look_at(str(file)))
     return table
 
 
@@ -202,15 +249,16 @@ def counted(
     declared: Declared | None = None,
     *,
     publishing: bool = False,
+    raw: nbcfast.Table | None = None,
 ) -> tuple[nbcfast.Table, nbcfast.Viewset]:
-    """The table in `file`, and its counts."""
+    """The table in `file`, or what was read of it, and its counts."""
     attributes = None if columns is None else names_in(columns)
     table = read_declared(
-        file,
+        file if raw is None else raw,
         class_name,
         attributes,
         declared,
-        reading.caller,
+        reading.caller if raw is None else Caller(words=OPTIONS),
         weights=reading.weights,
         delimiter=reading.delimiter,
     )

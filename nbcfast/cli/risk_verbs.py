@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 
 import click
-import numpy as np
 from click.core import ParameterSource
 from rich.table import Table as Grid
 from rich.text import Text
@@ -21,32 +19,35 @@ from nbcfast import associations
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.associations.results import check_threshold, probability_text
+from nbcfast.cli.asked_again import asked
 from nbcfast.cli.bars import progress
+from nbcfast.cli.grammar import Renamed
 from nbcfast.cli.naming import no_column
-from nbcfast.cli.options import Whole, as_json, reads_file, verbs
-from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, show
+from nbcfast.cli.options import READING, Whole, as_json, reads_file, verbose, verbs
+from nbcfast.cli.parsing import listed, names_in
+from nbcfast.cli.printing import Parts, listing, pairs, tell
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.reports_asked import with_report_alone
 from nbcfast.publishing.beginnings import header_of
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import risk_page
+from nbcfast.reports.risk_summary import certain, of_risk, of_splits
+from nbcfast.reports.summary import Decision
 from nbcfast.table.values import plain
 
 OF_VIEWS = ("model", "worlds", "wheres", "worst", "error", "confidence")
 ADVICE = 10  # splits that are shown
-CERTAIN = 1_000  # associations of probability 1 that are counted at first
-MOST_CERTAIN = 100_000
-HALF = (
-    "The unrestricted probability of an association in the join is never below 1/2, however many share a "
-    "join value; --model restricted measures how well it hides."
+
+
+@verbs.command(
+    short_help="Say how likely each pair is to whoever joins views.",
+    example="nbcfast risk visits.csv --view name,age --view age,problem --identity name --attribute problem",
 )
-
-
-@verbs.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--view", "views", metavar="A,B,C", multiple=True, help="The columns of a view; twice or more.")
 @click.option("--identity", metavar="NAME", required=True, help="The column that says who.")
 @click.option("--attribute", metavar="NAME", required=True, help="The column that says what.")
-@click.option("--threshold", metavar="P", help="Leave with 1 if an association is above: 0.5 or 1/2.")
+@click.option("--threshold", metavar="P", help="Leave with 1 if an association is above: 50%, 0.5, 1/2.")
 @click.option(
     "--model",
     type=click.Choice(["unrestricted", "restricted"]),
@@ -62,7 +63,13 @@ HALF = (
     help="Whether only the columns that join, and who and what, make a world, or whole tuples.",
 )
 @click.option(
-    "--where", "wheres", metavar="NAME=VALUE", multiple=True, help="Ask for this one; may be repeated."
+    "--given",
+    "wheres",
+    cls=Renamed,
+    former=("--where",),
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Ask for this one; may be repeated.",
 )
 @click.option("--worst", metavar="N", type=Whole(min=1), default=10, show_default=True, help="To list.")
 @click.option(
@@ -85,6 +92,8 @@ HALF = (
     help="Instead of views: split these columns so that nothing is above the threshold.",
 )
 @reads_file
+@with_report_alone
+@verbose
 @as_json
 @click.pass_context
 def risk(
@@ -118,13 +127,13 @@ def risk(
             return advised(file, columns, identity, attribute, level, reading, json_only)
         except associations.TooLargeError as large:
             return too_large(large)
-    listed = views_in(views, (identity, attribute), file, reading)
+    wanted = views_in(views, (identity, attribute), file, reading)
     where = asked_in(wheres, (identity, attribute))
     try:
         with progress("joining") as report:
             measured = associations.risk(
-                reading.source(file, list(dict.fromkeys(chain.from_iterable(listed)))),
-                listed,
+                reading.source(file, list(dict.fromkeys(chain.from_iterable(wanted)))),
+                wanted,
                 identity,
                 attribute,
                 model=model,
@@ -136,18 +145,44 @@ def risk(
             )
         judged = JudgedRisk.of(measured, level, worst)
     except associations.TooCostlyError as costly:
-        print(f"nbcfast: {costly.text('--error ', '--where ')}", file=sys.stderr)
+        print(f"nbcfast: {costly.text('--error ', '--given ')}", file=sys.stderr)
         return 3
     except associations.TooLargeError as large:
         return too_large(large)
     for name, values in where.items():
         if values.missing:
-            raise ValueError(f"--where: no row of FILE has {values.missing[0]!r} in column {name!r}")
-    if json_only:
-        print(json.dumps({"file": str(file), **judged.to_dict()}, indent=2))
-    else:
-        show_risk(file, judged)
+            raise ValueError(f"--given: no row of FILE has {values.missing[0]!r} in column {name!r}")
+    summary = of_risk(measured, what(file, measured.views), splitting(judged), level)
+    tell(
+        summary,
+        lambda: {"file": str(file), **judged.to_dict()},
+        lambda: risk_details(judged),
+        as_json=json_only,
+        page=lambda summary: risk_page(judged.risk, summary, judged.level),
+    )
     return int(judged.is_above)
+
+
+def what(file: Path, views: Iterable[Sequence[str]]) -> str:
+    """The table, and what is seen of it."""
+    return f"{printable(str(file))}, seen as {'; '.join(', '.join(map(label, view)) for view in views)}"
+
+
+def splitting(judged: JudgedRisk) -> list[Decision]:
+    """Views that give nobody away, if these do."""
+    risk = judged.risk
+    if not judged.is_above and judged.warning is None:
+        return []
+    association = (risk.identity, risk.attribute)
+    columns = [name for name in dict.fromkeys(chain.from_iterable(risk.views)) if name not in association]
+    if not columns:
+        return []
+    command = asked(
+        click.get_current_context(),
+        only=(*READING, "identity", "attribute", "threshold"),
+        more=["--advise", listed(columns)],
+    )
+    return [Decision("Look for other views of these columns that give nobody away.", (command,))]
 
 
 def refuse_options_of_views(context: click.Context, views: tuple[str, ...]) -> None:
@@ -156,7 +191,7 @@ def refuse_options_of_views(context: click.Context, views: tuple[str, ...]) -> N
         raise ValueError("--advise takes the place of --view")
     for option in OF_VIEWS:
         if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-            raise ValueError(f"--{'where' if option == 'wheres' else option} is for --view, not for --advise")
+            raise ValueError(f"--{'given' if option == 'wheres' else option} is for --view, not for --advise")
 
 
 def views_in(
@@ -223,45 +258,18 @@ class JudgedRisk:
         }
 
 
-def show_risk(file: Path, judged: JudgedRisk) -> None:
+def risk_details(judged: JudgedRisk) -> Parts:
     """How likely associations are, for people."""
     risk, top = judged.risk, judged.top
     notes = []
     if len(top) < risk.n_associations:
         notes.append(f"{len(top):,} of {risk.n_associations:,} shown: --worst N")
-    if risk.model == "unrestricted":
-        notes.append(HALF)
-    if judged.warning is not None:
-        notes.append(f"- {judged.warning}")
-    show(
-        Text(printable(str(file)), style="bold"),
-        pairs(about(risk, judged.level, judged.above)),
-        table_of(top),
-        *map(Text, notes),
-    )
-
-
-def certain(risk: associations.Risk) -> str | None:
-    """What to know of associations of probability 1, whatever the threshold."""
-    n = CERTAIN  # most tables have fewer, and listing them all may be long
-    while True:
-        top = risk.worst(n)  # the likeliest come first
-        number = int(np.count_nonzero(top.array(top.names[2]) == 1)) if len(top) else 0
-        if number < n or n >= MOST_CERTAIN:
-            break
-        n *= 10
-    if not number:
-        return None
-    many = "1 association has" if number == 1 else f"{number:,} associations have"
-    if number == n:
-        many = f"at least {many}"
-    sampled = ", where it was sampled in every world that was drawn" if risk.confidence is not None else ""
-    return f"{many} probability 1{sampled}: whoever sees the views knows who has what there."
+    return [pairs(about(risk, judged.level, judged.above)), table_of(top), *map(Text, notes)]
 
 
 def expect_columns(file: Path, views: Iterable[tuple[str, list[str]]], reading: Reading) -> None:
     """Refuse a view with a column that the file has not, if its beginning says so."""
-    header = header_of(file, reading.delimiter)
+    header = header_of(file, reading.delimiter, reading.encoding)
     for view, names in views:
         for name in names:
             if header is not None and name not in header:
@@ -269,7 +277,7 @@ def expect_columns(file: Path, views: Iterable[tuple[str, list[str]]], reading: 
 
 
 class AskedValues:
-    """The values of a column that --where names, by the text that they print as."""
+    """The values of a column that --given names, by the text that they print as."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
@@ -282,18 +290,18 @@ class AskedValues:
 
 
 def asked_in(wheres: tuple[str, ...], association: tuple[str, str]) -> dict[str, AskedValues]:
-    """What each --where NAME=VALUE asks of the two columns of the association."""
+    """What each --given NAME=VALUE asks of the two columns of the association."""
     texts: dict[str, list[str]] = {name: [] for name in association}
     for text in wheres:
         column, equals, value = text.partition("=")
         if not equals:
-            raise ValueError(f"--where must be NAME=VALUE, got {text!r}")
+            raise ValueError(f"--given must be NAME=VALUE, got {text!r}")
         if column in texts:
             texts[column].append(value)
     for text in wheres:
         if text.partition("=")[0] not in texts:
             identity, attribute = association
-            raise ValueError(f"--where must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
+            raise ValueError(f"--given must be {identity}=VALUE or {attribute}=VALUE, got {text!r}")
     return {name: AskedValues(values) for name, values in texts.items() if values}
 
 
@@ -342,13 +350,31 @@ def advised(
     level = Fraction(1, 2) if level is None else level
     with progress("splitting") as report:
         splits = associations.advise(table, identity, attribute, names, threshold=level, progress=report)
-    if json_only:
-        print(json.dumps({"file": str(file), "threshold": str(level), **splits.to_dict()}, indent=2))
-        return int(not splits)
-    grid = listing("view with the identity", "view with the attribute", "worst", "lets out")
-    for split in splits[:ADVICE]:
-        cells = [", ".join(map(label, view)) for view in split.views]
-        grid.add_row(*map(Text, cells), str(split.worst), f"{float(split.let_out):.4g}")
-    kept = f"splits keep restricted probabilities at or below {level}, by {splits.method} search"
-    show(Text(printable(str(file)), style="bold"), grid, Text(f"{len(splits):,} {kept}"))
+
+    def details() -> Parts:
+        grid = listing("view with the identity", "view with the attribute", "worst", "lets out")
+        for split in splits[:ADVICE]:
+            cells = [", ".join(map(label, view)) for view in split.views]
+            grid.add_row(*map(Text, cells), str(split.worst), f"{float(split.let_out):.4g}")
+        return [grid] if splits else []
+
+    tell(
+        of_splits(splits, level, printable(str(file)), measuring(splits, level)),
+        lambda: {"file": str(file), "threshold": str(level), **splits.to_dict()},
+        details,
+        as_json=json_only,
+    )
     return int(not splits)
+
+
+def measuring(splits: associations.Splits, level: Fraction) -> list[Decision]:
+    """How the views of a split are measured."""
+    if not splits:
+        return []
+    views = [word for view in splits[0].views for word in ("--view", listed(view))]
+    command = asked(
+        click.get_current_context(),
+        only=(*READING, "identity", "attribute"),
+        more=[*views, "--model", "restricted", "--threshold", str(level)],
+    )
+    return [Decision("Measure the views of the first.", (command,))]

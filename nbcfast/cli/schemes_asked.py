@@ -8,19 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import click
 from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
 from nbcfast import response
+from nbcfast._core.chances import epsilon_text
+from nbcfast._core.numbers import exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import decimal_text
+from nbcfast.cli.asked_again import asked
 from nbcfast.cli.parsing import groups_in
 from nbcfast.cli.printing import listing
 from nbcfast.cli.reading import Reading
 from nbcfast.publishing.words import label
+from nbcfast.reports.summary import Decision
 from nbcfast.response import KaryScheme, Scheme
 from nbcfast.response.schemes import AnyScheme
+
+HIDING = "80%"  # of truth, which a coin may tell
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,7 @@ def like_scheme(
 def privacy_grid(scheme: AnyScheme) -> Grid:
     grid = listing("columns under one coin", "theta", "epsilon")
     for group, hidden in zip(scheme.groups, scheme.privacy().groups, strict=True):
-        epsilon = f"{hidden.epsilon:.4f}" if hidden.is_ldp else "unbounded"
+        epsilon = epsilon_text(hidden.epsilon) if hidden.is_ldp else "unbounded"
         names = ", ".join(label(name) for name in group.columns)
         grid.add_row(Text(names), decimal_text(group.theta), epsilon)
     return grid
@@ -114,13 +121,9 @@ def privacy_lines(scheme: AnyScheme) -> list[tuple[str, str]]:
         if not hidden.is_ldp
     ]
     whole = scheme.privacy()
-    text = f"epsilon = {whole.epsilon:.4f}" if whole.is_ldp else "not epsilon-LDP for any epsilon"
-    return [*lines, ("all together", text)]
-
-
-def exposed_text(scheme: AnyScheme) -> str:
-    """That a scheme hides nothing of some columns."""
-    return f"the scheme hides nothing of {', '.join(label(name) for name in scheme.exposed)}"
+    if whole.odds is None:
+        return [*lines, ("all together", "not epsilon-LDP for any epsilon")]
+    return [*lines, ("all together", f"epsilon = {epsilon_text(whole.epsilon)}")]
 
 
 def privacy_document(scheme: AnyScheme) -> Document:
@@ -130,3 +133,14 @@ def privacy_document(scheme: AnyScheme) -> Document:
         if math.isinf(part["epsilon"]):
             part["epsilon"] = None
     return privacy
+
+
+def other_coins(theta: str | None) -> list[Decision]:
+    """The command with coins that hide something, in place of those that always or never tell the truth."""
+    if theta is None:
+        return []
+    typed = [number.strip(" ") for number in theta.split(",")]
+    coins = [HIDING if exact_share(number, "--theta") in (0, 1) else number for number in typed]
+    command = asked(click.get_current_context(), instead={"theta": [",".join(coins)]})
+    question = f"Throw a coin that may fall either way, of {HIDING} truth or another share."
+    return [Decision(question, (command,))]

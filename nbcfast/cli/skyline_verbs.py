@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,28 +15,29 @@ from nbcfast._core.files import written
 from nbcfast._core.numbers import exact_share, plainly
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.cli.asked_again import asked, free
 from nbcfast.cli.bars import progress
-from nbcfast.cli.naming import Verb
-from nbcfast.cli.options import Command, as_json, reads_file, verbs
+from nbcfast.cli.options import READING, Command, as_json, reads_file, verbose, verbs
 from nbcfast.cli.parsing import names_in
-from nbcfast.cli.printing import listing, pairs, remarked, screen_width, show, warned
+from nbcfast.cli.printing import Parts, listing, pairs, screen_width, tell, warned
 from nbcfast.cli.reading import Reading
-from nbcfast.cli.targets import REPLACES, check_targets
+from nbcfast.cli.reports_asked import with_report, with_report_alone
+from nbcfast.cli.targets import REPLACES, check_targets, expect_picture
 from nbcfast.cli.writings import note
+from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import check_page, skyline_page
+from nbcfast.reports.skyline_summary import groups_text, of_reports, of_skyline
+from nbcfast.reports.summary import Decision
 from nbcfast.skyline.results import breach_text
-from nbcfast.table.values import plain
 
-PICTURES = (".png", ".svg", ".pdf")
 POINT = "L,K,M,CONFIDENCE"
+WITHSTANDS = "See how much knowledge it withstands at that confidence."
 
 
-@verbs.group("skyline")
+@verbs.group("skyline", short_help="Privacy Skyline: check, find, anonymize.")
 def group() -> None:
     """Privacy Skyline: how much an adversary must know before a table gives somebody away."""
-
-
-group.command_class = Verb
 
 
 def reads_groups(command: Command) -> Command:
@@ -80,7 +81,10 @@ def grouped(file: Path, by: str, sensitive: str, reading: Reading) -> skyline.Gr
     return skyline.group(table, names, sensitive)
 
 
-@group.command()
+@group.command(
+    short_help="Judge a table as it is, and say its worst attack.",
+    example="nbcfast skyline check patients.csv --by age,sex --sensitive bmi --point 3,4,2,50%",
+)
 @reads_groups
 @click.option(
     "--point",
@@ -90,6 +94,8 @@ def grouped(file: Path, by: str, sensitive: str, reading: Reading) -> skyline.Gr
     required=True,
     help="Values excluded, people known, people who imply, confidence to stay below; may be repeated.",
 )
+@with_report_alone
+@verbose
 @as_json
 def check(
     file: Path,
@@ -112,27 +118,44 @@ def check(
     with progress("checking") as report:
         reports = skyline.check(groups, wanted, progress=report)
     remarks = reading.uncounted(file, {*groups.by, groups.sensitive})
-    if json_only:
-        document = {"file": str(file), **about(groups), **reports.to_dict(), **warned(remarks)}
-        print(json.dumps(document, indent=2, default=plain))
-        return 0 if reports.safe else 1
-    lines = listing("point", "breach", "case", "")
-    for judged in reports:
-        breach, case = breach_text(judged.breach), str(judged.case)
-        lines.add_row(repr(judged.point), breach, case, "safe" if judged.safe else "UNSAFE")
-    worst = reports.worst
-    verdict = "safe" if reports.safe else "unsafe"
-    if reports.safe and remarks:  # where a column may say how often a row counts, no verdict stands alone
-        verdict += ", if every row counts once"
-    show(
-        Text(printable(str(file)), style="bold"),
-        summary(groups),
-        lines,
-        Text(printable(f"worst attack, at {worst.point!r}: {worst.attack}")),
-        *remarked(remarks),
-        Text(verdict, style="bold"),
+
+    def details() -> Parts:
+        lines = listing("point", "breach", "case", "")
+        for judged in reports:
+            breach, case = breach_text(judged.breach), str(judged.case)
+            lines.add_row(repr(judged.point), breach, case, "safe" if judged.safe else "UNSAFE")
+        return [summary(groups), lines]
+
+    worst = reports.worst.point
+    more = [generalise(by, points)] if not reports.safe else []
+    more.append(Decision(WITHSTANDS, (find_command(float(worst.confidence)),)))
+    tell(
+        of_reports(reports, what(file, groups), more, remarks),
+        lambda: {"file": str(file), **about(groups), **reports.to_dict(), **warned(remarks)},
+        details,
+        as_json=json_only,
+        page=lambda summary: check_page(reports, groups, summary),
     )
     return 0 if reports.safe else 1
+
+
+def what(file: Path, groups: skyline.Groups) -> str:
+    """The table, and its groups."""
+    return f"{printable(str(file))}, {groups_text(groups)}"
+
+
+def generalise(by: str, points: Sequence[str]) -> Decision:
+    """How a table becomes safe at some points."""
+    wanted = [word for point in points for word in ("--point", point)]
+    more = ["--by", by, *wanted, "--out", free("published")]
+    command = asked(click.get_current_context(), "skyline anonymize", only=(*READING, "sensitive"), more=more)
+    return Decision("Do not publish it as it is: generalise it until nobody is inferred.", (command,))
+
+
+def find_command(confidence: float) -> str:
+    """What finds the knowledge that a table withstands."""
+    more = ["--confidence", f"{confidence:g}"]
+    return asked(click.get_current_context(), "skyline find", only=(*READING, "by", "sensitive"), more=more)
 
 
 def about(groups: skyline.Groups) -> Document:
@@ -159,9 +182,14 @@ def summary(groups: skyline.Groups) -> Grid:
     )
 
 
-@group.command()
+@group.command(
+    short_help="Find how much an adversary may know of a table.",
+    example="nbcfast skyline find patients.csv --by age,sex --sensitive bmi --confidence 95%",
+)
 @reads_groups
-@click.option("--confidence", metavar="P", required=True, help="The confidence to stay below: 0.95 or 19/20.")
+@click.option(
+    "--confidence", metavar="P", required=True, help="The confidence to stay below: 95%, 0.95, 19/20."
+)
 @click.option(
     "--plot",
     "picture",
@@ -170,6 +198,8 @@ def summary(groups: skyline.Groups) -> Grid:
     help="Draw the skyline into a .png, .svg or .pdf file.",
 )
 @REPLACES
+@with_report
+@verbose
 @as_json
 def find(
     file: Path,
@@ -187,8 +217,7 @@ def find(
     value.
     """
     check_targets([file], overwrite, files={"--plot": picture})
-    if picture is not None and picture.suffix.lower() not in PICTURES:
-        raise ValueError(f"--plot must end in {', '.join(PICTURES)}, got {picture.name!r}")
+    expect_picture(picture)
     groups = grouped(file, by, sensitive, reading)
     with progress("searching") as report:
         points = skyline.find(groups, confidence, progress=report)
@@ -198,26 +227,42 @@ def find(
         with written(picture, overwrite=overwrite) as drawn:
             axes.figure.savefig(drawn, format=picture.suffix[1:] or None)
         note([picture])
-    if json_only:
-        document = {
+
+    def details() -> Parts:
+        parts: list[Text | Grid] = [summary(groups)]
+        if points:
+            parts += [
+                Text(f"the skyline at {confidence}: " + ", ".join(map(str, points))),
+                Text(f"the largest safe m:\n{skyline.frontier_table(points).text(screen_width())}"),
+            ]
+        return parts
+
+    more = [] if points else _of_nothing(by, confidence)
+    tell(
+        of_skyline(points, confidence, what(file, groups), more, remarks),
+        lambda: {
             "file": str(file),
             **about(groups),
             "confidence": confidence,
             "skyline": [list(point) for point in points],
             "plot": None if picture is None else str(picture),
             **warned(remarks),
-        }
-        print(json.dumps(document, indent=2))
-        return 0 if points else 1
-    parts: list[Text | Grid] = [Text(printable(str(file)), style="bold"), summary(groups)]
-    if points:
-        parts += [
-            Text(f"the skyline at {confidence}: " + ", ".join(map(str, points))),
-            Text(f"the largest safe m:\n{skyline.frontier_table(points).text(screen_width())}"),
-        ]
-    else:
-        parts.append(Text("nothing is safe: see nbcfast skyline check --point 0,0,0," + confidence))
-    if picture is not None:
-        parts.append(Text(f"drawn into {printable(str(picture))}"))
-    show(*parts, *remarked(remarks))
+        },
+        details,
+        as_json=json_only,
+        written=[] if picture is None else [Written.of(picture)],
+        page=lambda summary: skyline_page(points, groups, summary),
+    )
     return 0 if points else 1
+
+
+def _of_nothing(by: str, confidence: str) -> list[Decision]:
+    """What to do where even the groups alone give a value away."""
+    point = f"0,0,0,{confidence}"
+    seen = asked(
+        click.get_current_context(),
+        "skyline check",
+        only=(*READING, "by", "sensitive"),
+        more=["--point", point],
+    )
+    return [Decision("See whose value it is.", (seen,)), generalise(by, [point])]

@@ -1,54 +1,40 @@
-"""What `publish --by` prints: as of one release, with a line for each stratum."""
+"""What `publish --strata --verbose` prints below the summary: a line for each stratum."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nbcfast._wire.messages import printable
 from nbcfast.canonical import Leak
 from nbcfast.canonical.leakage import percent
-from nbcfast.cli.printing import limit_line, listing, pairs, readable, show
-from nbcfast.cli.publish_screens import findings_grid, verdict
+from nbcfast.cli.printing import Parts, listing, pairs, readable, remarked
 from nbcfast.publishing.report import Publication
 from nbcfast.publishing.strata_report import StratifiedPublication
 from nbcfast.publishing.words import amount, label
+from nbcfast.reports.certificate_words import limit_line
 from nbcfast.table.values import Value
 
 SHOWN = 60  # strata of which a line is printed
 
 
-def show_strata(publication: StratifiedPublication, out: Path, unit: str) -> None:
-    """The tables, for people; `unit` is what the private counts are of."""
+def strata_details(publication: StratifiedPublication, unit: str) -> Parts:
+    """What stands below the summary; `unit` is what the private counts are of."""
     made = publication.release.certificate
-    same = {True: "as before in every stratum", False: "another in some stratum", None: "not known"}[
-        made.equal
-    ]
-    what = "the order of all classes" if made.preserve == "order" else "the best class"
     decisions = [
         ("method", publication.choice.text),
         ("limit of Lambda, in every stratum", limit_line(made.limit, made.amplification, made.attacker)),
         ("classifiers", f"{len(publication.strata):,}, of {amount(made.strata[0].tuples)} tuples each"),
-        (what, same),
     ]
-    written = listing("files written", "bytes")
-    for file in publication.files:
-        written.add_row(Text(printable(file.path)), f"{file.bytes:,}")
-    name = f"{printable(str(publication.source))}, {label(publication.class_name)} by {label(publication.by)}"
-    show(
-        Text(f"{verdict(publication)}: {name} -> {printable(str(out))}", style="bold"),
-        findings_grid(publication.findings),
+    return [
         worth_grid(publication, unit),
         pairs(decisions),
         leaks_grid(publication),
         attacks_grid(publication),
-        written,
-        Text("\n".join(f"- {printable(text)}" for text in publication.warnings)),
-    )
+        *remarked(made.notes),
+    ]
 
 
 def worth_grid(publication: StratifiedPublication, unit: str) -> Grid:

@@ -16,7 +16,9 @@ from nbcfast._reading.endings import ending_of, is_parquet
 from nbcfast.published.formulas import spreadsheet_remarks
 
 PUBLISHED = ("certificate.json", "table.csv", "table.parquet")  # what a folder gets
+PICTURES = (".png", ".svg", ".pdf")
 ASK = "--overwrite"
+NO_CERTIFICATE = "No certificate: only a folder gets one."
 NO_FILES: Mapping[str, Path | None] = MappingProxyType({})
 
 REPLACES = click.option(
@@ -53,20 +55,40 @@ def check_targets(
                 what = "the folder one is in" if path == Path.cwd() else f"{str(path)!r}, which is read"
                 raise ValueError(f"--out must be a folder of its own, and {str(folder)!r} holds {what}")
     for option, file in files.items():
-        if file is None:
-            continue
-        if folder is not None and place_of(file) == place_of(folder):
-            raise ValueError(f"{option} and --out must be two places, got {str(file)!r} for both")
-        if folder is not None and _holds(folder, file):
-            raise ValueError(
-                f"{option} must not be in {str(folder)!r}, the folder of --out: its certificate does not "
-                f"cover that file, and verify would refuse the folder; got {str(file)!r}"
-            )
-        if not file.parent.is_dir():
-            raise ValueError(f"{option} must be in a folder that exists, got {str(file)!r}")
-        check_file(file, overwrite, ASK)
+        if file is not None:
+            check_beside(option, file, folder, overwrite)
     if folder is not None:
         check_folder(folder, overwrite, ASK)
+
+
+def check_beside(option: str, file: Path, folder: Path | None, overwrite: bool) -> None:
+    """Refuse a file to write that is there, has no folder, or would be published with the folder of --out."""
+    if folder is not None and place_of(file) == place_of(folder):
+        raise ValueError(f"{option} and --out must be two places, got {str(file)!r} for both")
+    if folder is not None:
+        keep_outside(folder, file, option, ", the folder of --out")
+    if not file.parent.is_dir():
+        raise ValueError(f"{option} must be in a folder that exists, got {str(file)!r}")
+    check_file(file, overwrite, ASK)
+
+
+def keep_outside(folder: Path, file: Path, option: str, which: str = "") -> None:
+    """Refuse a file to write in a folder that is published: no certificate covers it.
+
+    `folder` may be the certificate.json in it, and `which` says what folder it is.
+    """
+    home = folder.parent if folder.name == PUBLISHED[0] else folder
+    if _holds(home, file):
+        raise ValueError(
+            f"{option} must not be in {str(home)!r}{which}: its certificate does not cover that file, and "
+            f"verify would refuse the folder; got {str(file)!r}"
+        )
+
+
+def expect_picture(file: Path | None) -> None:
+    """Refuse a picture of a kind that is not drawn."""
+    if file is not None and file.suffix.lower() not in PICTURES:
+        raise ValueError(f"--plot must end in {', '.join(PICTURES)}, got {file.name!r}")
 
 
 def _keep_apart_from_each_other(files: Mapping[str, Path | None]) -> None:

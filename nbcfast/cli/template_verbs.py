@@ -1,8 +1,7 @@
-"""The verb `check` about privacy templates, and what `disclose` takes alike."""
+"""The group `templates`, its verb `check`, and what `disclose` takes alike."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,20 +11,33 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nbcfast
-from nbcfast._core.numbers import exact, exact_share, number_text
+from nbcfast._core.chances import bound_text
+from nbcfast._core.numbers import exact_share
+from nbcfast._core.spelling import meant
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.cli.asked_again import asked, free
+from nbcfast.cli.bars import progress
 from nbcfast.cli.naming import as_options, split_otherwise
-from nbcfast.cli.options import Command, reads_file, verbs
+from nbcfast.cli.options import READING, Command, reads_file, verbose, verbs
 from nbcfast.cli.parsing import names_in, value_in
-from nbcfast.cli.printing import listing, pairs, remarked, show, warned
+from nbcfast.cli.printing import listing, tell, warned
 from nbcfast.cli.reading import Reading
+from nbcfast.cli.reports_asked import with_report_alone
 from nbcfast.publishing.words import label
+from nbcfast.reports.judged_pages import violations_page
+from nbcfast.reports.summary import Decision
+from nbcfast.reports.template_summary import by_confidence, limit_text, of_violations
 from nbcfast.table.values import plain
 from nbcfast.templates import Template, Violation, violations
 
 FORM = '"A,B -> NAME=VALUE <= 75%"'
 LISTED = 20  # inferences that `check` shows
+
+
+@verbs.group("templates", short_help="Named inferences: check, disclose.")
+def group() -> None:
+    """Privacy templates: named inferences that must not be too confident."""
 
 
 def takes_templates(command: Command) -> Command:
@@ -54,8 +66,6 @@ def parts_in(text: str) -> tuple[list[str], str, Fraction]:
     if not arrow or not at_most:
         raise ValueError(f"--template must be {FORM}, got {text!r}")
     number = limit.strip(" ")
-    if number.endswith("%"):
-        number = number.removesuffix("%").rstrip(" ") + "%"
     share = Fraction(exact_share(number, f"--template {text!r}: the limit"))
     if not 0 <= share <= 1:
         raise ValueError(f"--template {text!r}: the limit must be 0 to 1, or 0% to 100%, got {number}")
@@ -72,7 +82,7 @@ def template_in(text: str, table: nbcfast.Table) -> Template:
         names = ", ".join(table.names)
         raise ValueError(
             f"--template must be {FORM} with NAME one of {names}; got {inferred.partition('=')[0]!r}"
-            f"{split_otherwise(table.names)}"
+            f"{meant(inferred.partition('=')[0].strip(), table.names)}{split_otherwise(table.names)}"
         )
     name = max(fitting, key=len)
     typed = inferred.removeprefix(name).lstrip()[1:]
@@ -88,13 +98,6 @@ def templates_in(wanted: tuple[str, ...], table: nbcfast.Table) -> list[Template
     return [template_in(text, table) for text in wanted]
 
 
-def limit_text(template: Template) -> str:
-    """The limit as a percentage, or as a fraction where that would be long."""
-    if template.limit.denominator > 10**6:
-        return number_text(exact(template.limit, "limit"))
-    return f"{number_text(exact(template.limit * 100, 'limit'))}%"
-
-
 def texts_grid(*names: str) -> Grid:
     """An empty table of texts."""
     grid = listing(names[0])
@@ -103,8 +106,14 @@ def texts_grid(*names: str) -> Grid:
     return grid
 
 
-@verbs.command(name="check")
+@group.command(
+    name="check",
+    short_help="List the inferences above the limits of templates.",
+    example='nbcfast templates check people.csv --template "Job,Country -> Bankruptcy=Discharged <= 75%"',
+)
 @takes_templates
+@with_report_alone
+@verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the list.")
 def check_verb(file: Path, wanted: tuple[str, ...], reading: Reading, as_json: bool) -> int:
     """Say which inferences from FILE are more confident than their templates allow.
@@ -113,42 +122,44 @@ def check_verb(file: Path, wanted: tuple[str, ...], reading: Reading, as_json: b
     """
     table = reading.rows(file, None)
     templates = templates_in(wanted, table)
-    broken = violations(table, templates)
+    with progress("checking") as report:
+        broken = violations(table, templates, progress=report)
     remarks = reading.uncounted(file, named_by(templates))
     people = table.n_rows if table.weights is None else int(table.weights.sum())
-    if as_json:
-        document = {
+    each = "each counts once" if reading.weights is None else f"counted by {label(reading.weights)}"
+    rows = f"{people:,} people in {table.n_rows:,} rows, {each}"
+    n = len(broken)
+    tell(
+        of_violations(broken, f"{printable(str(file))}, {rows}", suppressing() if broken else [], remarks),
+        lambda: {
             "file": str(file),
             "holds": not broken,
             "rows": table.n_rows,
             "people": people,
             "violations": list(map(violation_document, broken)),
             **warned(remarks),
-        }
-        print(json.dumps(document, indent=2))
-        return int(bool(broken))
-    each = "each counts once" if reading.weights is None else f"counted by {label(reading.weights)}"
-    n = len(broken)
-    verdict = f"{n:,} {'inference is' if n == 1 else 'inferences are'} too confident"
-    if not broken:  # where a column may say how often a row counts, no verdict stands alone
-        verdict = f"all templates hold{', if every row counts once' if remarks else ''}"
-    show(
-        Text(printable(str(file)), style="bold"),
-        pairs([("people", f"{people:,}"), ("rows", f"{table.n_rows:,}, {each}")]),
-        *([violations_grid(broken)] if broken else []),
-        *([Text(f"and {n - LISTED:,} more")] if n > LISTED else []),
-        *remarked(remarks),
-        Text(verdict, style="bold"),
+        },
+        lambda: [
+            *([violations_grid(broken)] if broken else []),
+            *([Text(f"and {n - LISTED:,} more")] if n > LISTED else []),
+        ],
+        as_json=as_json,
+        page=lambda summary: violations_page(by_confidence(broken), len(templates), summary),
     )
     return int(bool(broken))
+
+
+def suppressing() -> list[Decision]:
+    """How a table comes to keep its templates."""
+    more = ["--out", free("disclosed")]
+    command = asked(click.get_current_context(), "templates disclose", only=(*READING, "wanted"), more=more)
+    return [Decision("Suppress just so much that all of them hold.", (command,))]
 
 
 def violations_grid(broken: Sequence[Violation]) -> Grid:
     """The inferences that are too confident, the worst first."""
     grid = texts_grid("known", "inferred", "people", "of them", "confidence", "limit")
-    for violation in sorted(broken, key=lambda violation: (-violation.confidence, -violation.support))[
-        :LISTED
-    ]:
+    for violation in by_confidence(broken)[:LISTED]:
         column, value = violation.template.sensitive
         known = ", ".join(f"{label(name)}={label(shared)}" for name, shared in violation.known.items())
         grid.add_row(
@@ -156,7 +167,7 @@ def violations_grid(broken: Sequence[Violation]) -> Grid:
             f"{label(column)}={label(value)}",
             f"{violation.support:,}",
             f"{violation.count:,}",
-            f"{float(violation.confidence):.2%}",
+            bound_text(violation.confidence, 2),
             limit_text(violation.template),
         )
     return grid

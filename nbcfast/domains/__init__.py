@@ -1,9 +1,10 @@
 """What the values of a column are put into: options, domains that were declared, and menus of options.
 
-An `option` is a map from raw values to finitely many; `declarations` has one a column, from a mapping, a
-JSON file (`json_files`) or a few words (`bin_words`). A `menu` has several a column, of which `ready_made`
-makes one from public facts where nobody has written any. `identifying` says which columns name people and can
-only be left out; `skeleton` is a domain to begin with.
+An `option` is a map from raw values to finitely many (`places` says which bin holds one); `declarations` has
+one a column, from a mapping, a JSON file (`json_files`) or a few words (`bin_words`). A `menu` has several a
+column, of which `ready_made` makes one from public facts where nobody has written any. `identifying` says
+which columns name people and can only be left out, `missing` which texts may stand for a null; `skeleton` is
+a domain to begin with.
 """
 
 from nbcfast.domains.declarations import Declarations as Declarations

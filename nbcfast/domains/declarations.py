@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from nbcfast._core.numbers import Number
-from nbcfast._core.spelling import ARGUMENTS, Arguments
+from nbcfast._core.spelling import ARGUMENTS, Arguments, in_place
 from nbcfast._wire import menus
 from nbcfast.domains.bin_words import bins_in
 from nbcfast.domains.json_files import as_mapping, object_in, shown, text_in
+from nbcfast.domains.missing import has_nulls, if_missing, like_nulls
 from nbcfast.domains.option import Option
 from nbcfast.table.table import Table
 from nbcfast.table.values import SUPPRESSED, Interval, Value
@@ -150,7 +151,7 @@ class Declared:
                 try:
                     table = table.bin(name, width=width)
                 except (TypeError, ValueError) as error:
-                    wrong.setdefault(self.place(name), []).append(str(error))
+                    wrong.setdefault(self.place(name), []).append(f"{error}{self._hint(table, name)}")
         if wrong:
             raise ValueError("; ".join(_some(place, texts) for place, texts in wrong.items()))
         return table
@@ -158,14 +159,17 @@ class Declared:
     def _no_column(self, name: str, present: list[str]) -> str:
         place = self.place(name)
         where = f"{self.words.named('domains')} {place}" if place == self.file else place
-        more = f" and {len(present) - MOST_NAMED:,} more" if len(present) > MOST_NAMED else ""
-        has = ", ".join(map(repr, present[:MOST_NAMED]))
-        return f"{where}: the table has no column {name!r}; it has {has}{more}"
+        return f"{where}: the table has no column {name!r}{in_place(name, present)}"
 
-    def _hint(self, table: Table, name: str, option: Option) -> str:
-        """That a column of numbers was declared as one of texts."""
-        kinds = {type(value) for value in table.domain(name) if value is not None}
-        if str in kinds or not option.is_of_texts:
+    def _hint(self, table: Table, name: str, option: Option | None = None) -> str:
+        """That texts may stand for nulls, or that a column of numbers was declared as one of texts."""
+        raw = table.column(name).domain
+        values = raw.values
+        places = range(len(raw)) if option is None else np.flatnonzero(option.codes(raw) < 0).tolist()
+        if missing := like_nulls(values[place] for place in places)[:MOST_NAMED]:
+            return f"; {if_missing(missing, self.words, has_nulls(table))}"
+        kinds = {type(value) for value in values if value is not None}
+        if str in kinds or option is None or not option.is_of_texts:
             return ""
         return f"; the column was read as numbers: {self.words.as_text(name)} keeps it as text"
 

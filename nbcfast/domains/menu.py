@@ -13,7 +13,7 @@ from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.validation import whole
 from nbcfast._wire import menus
 from nbcfast.domains.declarations import Declared, plain_json, reader_in
-from nbcfast.domains.json_files import as_mapping, object_in
+from nbcfast.domains.json_files import as_mapping, lines_of, object_in
 from nbcfast.domains.option import Option
 from nbcfast.table.values import Value
 
@@ -68,7 +68,9 @@ class Menu:
         ----------
         source : mapping, or path
             Name of a column -> list of options, each as `declared` has them but for ``"bin"``. Paths of
-            hierarchies are relative to the file.
+            hierarchies are relative to the file. Or two entries, of which the first is all this:
+            ``{"menu": {..}, "from_rows": ["age", ..]}`` names columns whose options were taken from rows
+            and that nobody has checked.
         class_name : str, optional
             The class, of which a menu may have one option, of values.
         words : Arguments
@@ -106,7 +108,8 @@ class Menu:
         if isinstance(columns.get("domain"), Mapping) and set(columns) <= {"domain", "advice", "from_rows"}:
             raise ValueError(f"{about}: it is a domain file, with one option a column, and no menu")
         try:
-            resolved = menus.resolved(plain_json(columns), reader_in(folder))
+            plain, from_rows = menus.offered(plain_json(columns))
+            resolved = menus.resolved(plain, reader_in(folder))
         except RecursionError:
             raise ValueError(f"{about}: it is nested too deeply") from None
         except ValueError as error:
@@ -120,7 +123,7 @@ class Menu:
                     f"{about}: column {class_name!r} is the class: expected one option of values"
                 )
             of_class = only[0]
-        return cls(options, class_name, of_class, file=file, order=tuple(resolved))
+        return cls(options, class_name, of_class, tuple(from_rows), file, tuple(resolved))
 
     def __eq__(self, other: object) -> bool:
         return self.digest == other.digest if isinstance(other, Menu) else NotImplemented
@@ -144,18 +147,33 @@ class Menu:
         return None if self.class_option is None else self.class_option.domain_values
 
     @cached_property
-    def document(self) -> dict[str, list[dict[str, object]]]:
-        """The menu as JSON, in its order and with nothing left to look up."""
+    def entries(self) -> dict[str, list[dict[str, object]]]:
+        """The options as plain values, in their order and with nothing left to look up."""
         of_class = {}
         if self.class_name is not None and self.class_option is not None:
             of_class[self.class_name] = (self.class_option,)
         columns = {**self.options, **of_class}
         return {name: [dict(option.entry) for option in columns[name]] for name in self.order or columns}
 
+    @property
+    def document(self) -> dict[str, object]:
+        """The same as a JSON file of a menu has them, with the columns that come from rows if any do."""
+        if not self.undeclared:
+            return dict(self.entries)
+        return {"menu": self.entries, "from_rows": list(self.undeclared)}
+
+    @property
+    def text(self) -> str:
+        """What a file of the menu holds: an option a line."""
+        listed = lines_of(self.entries)
+        if not self.undeclared:
+            return listed
+        return f'{{"menu": {listed.rstrip()},\n{lines_of({"from_rows": list(self.undeclared)})[1:]}'
+
     @cached_property
     def digest(self) -> str:
-        """The sha256 of `document`."""
-        return menus.menu_digest(self.document)
+        """The sha256 of `entries`."""
+        return menus.menu_digest(self.entries)
 
     def keeping(self, places: Sequence[Sequence[int]]) -> Menu:
         """The menu with these options of each attribute alone, for a search: it has another digest."""

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.dtypes import Longs
 from nbcfast._core.numbers import Number, exact
 from nbcfast._wire import menus, typed_values
-from nbcfast.table.bins import place_between
+from nbcfast.domains.missing import like_nulls
+from nbcfast.domains.places import is_number, places_between, places_of_dates
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, recode, used_values
 from nbcfast.table.table import Table
-from nbcfast.table.values import DATE, SUPPRESSED, Interval, Value, date_key
+from nbcfast.table.values import DATE, SUPPRESSED, Interval, Value
 
 MOST_SAID = 5  # values of a column that an error names
 
@@ -185,8 +182,17 @@ class Option:
             verb = "is" if len(places) == 1 else "are"
             return f"{named} {verb} in none of its {len(self.domain)} groups"
         if len(places) == 1:
-            return f"{named} is not in its declared domain of {len(self.domain)} values"
-        return f"{named} are not in its declared domain of {len(self.domain)} values"
+            return (
+                f"{named} is not in its declared domain of {len(self.domain)} values{self._as_null(listed)}"
+            )
+        return f"{named} are not in its declared domain of {len(self.domain)} values{self._as_null(listed)}"
+
+    def _as_null(self, values: list[Value]) -> str:
+        """That a text which is a value may have been read as a null."""
+        texts = like_nulls(self.domain_values or ()) if None in values else []
+        if not texts:
+            return ""
+        return f", and {texts[0]!r} is: read {texts[0]!r} as the text that it is, and not as null"
 
     def _outside(self, values: list[Value], raw: Domain) -> str:
         """Why values have no place between edges."""
@@ -200,7 +206,8 @@ class Option:
         others = [value for value in values if value is not None]
         no_bins = [value for value in others if not self._could_lie_between(value)]
         if no_bins:
-            return f"expected {expected} to bin, got {raw.kind}, such as {', '.join(map(repr, no_bins[:2]))}"
+            null = ", and null" if None in values else ""
+            return f"expected {expected} to bin, got {raw.kind}, such as {_listed(no_bins)}{null}"
         edges = self._edges
         low, high = (_end(edges[0], "-inf"), _end(edges[-1], "inf"))
         null = ', and null is declared with "null": true beside the edges' if None in values else ""
@@ -226,53 +233,20 @@ class Option:
     @cached_property
     def _intervals(self) -> list[Interval]:
         """The bins of numbers."""
-        return [Interval(low, high) for low, high in pairwise(self._bounds)]
-
-    @cached_property
-    def _bounds(self) -> list[Number | None]:
-        return [None if edge is None else exact(edge, "each edge") for edge in self._edges]
-
-    @cached_property
-    def _dated_bounds(self) -> list[tuple[Decimal, str] | None]:
-        return [None if edge is None else date_key(str(edge)) for edge in self._edges]
+        bounds: list[Number | None] = [
+            None if edge is None else exact(edge, "each edge") for edge in self._edges
+        ]
+        return [Interval(low, high) for low, high in pairwise(bounds)]
 
     def _binned(self, raw: Domain) -> Longs:
-        codes = np.full(len(raw), -1, np.int64)
-        if raw.kind in ("int", "float") and not self._dates:
-            numbers: Array = raw.numbers
-            order = np.argsort(numbers, kind="stable")
-            codes[order] = place_between(numbers[order], self._intervals)
-        elif raw.kind == "interval" and not self._dates:
-            codes[: len(raw.head)] = [self._bin_around(value) for value in raw.head]
-        elif raw.kind == "text" and self._dates:
-            codes[: len(raw.head)] = [self._bin_of_date(str(value)) for value in raw.head]
-        elif raw.kind == "text":
-            codes[: len(raw.head)] = [self._bin_of_text(str(value)) for value in raw.head]
+        if self._dates:
+            dates = [None if edge is None else str(edge) for edge in self._edges]
+            codes = places_of_dates(raw, list(pairwise(dates)))
+        else:
+            codes = places_between(raw, self._intervals)
         if self.entry.get("null") is True and None in raw.tail and self.domain is not None:
             codes[raw.index[None]] = len(self.domain) - 1
         return codes
-
-    def _bin_around(self, value: Value) -> int:
-        """The bin that holds a whole interval of a column that was binned before."""
-        for place, one in enumerate(self._intervals):
-            if not isinstance(value, Interval):
-                break
-            starts = one.low is None or (value.low is not None and one.low <= value.low)
-            if starts and (one.high is None or (value.high is not None and value.high <= one.high)):
-                return place
-        return -1
-
-    def _bin_of_text(self, value: str) -> int:
-        """The bin that holds the number that a text is: one such as 16.00 makes a column one of texts."""
-        if not is_number(value):
-            return -1
-        return _bin_of(exact(value, "value"), self._bounds)
-
-    def _bin_of_date(self, value: str) -> int:
-        """The bin that holds a date or a moment."""
-        if DATE.fullmatch(value) is None:
-            return -1
-        return _bin_of(date_key(value), self._dated_bounds)
 
     def _grouped(self, raw: Domain) -> Longs:
         groups, other = self.entry["groups"], self.entry.get("other")
@@ -297,18 +271,6 @@ class Option:
         return codes
 
 
-Key = TypeVar("Key", Number, tuple[Decimal, str])
-
-
-def _bin_of(key: Key, bounds: list[Key | None]) -> int:
-    """The half-open bin between rising bounds that holds a key, -1 where none does; None is an open end."""
-    inner = [bound for bound in bounds[1:-1] if bound is not None]
-    low, high = bounds[0], bounds[-1]
-    if (low is not None and key < low) or (high is not None and not key < high):
-        return -1
-    return bisect_right(inner, key)
-
-
 def _no_file(path: str) -> str:
     raise ValueError(f"option: expected the sets of a hierarchy, got the file {path!r} that has them")
 
@@ -323,11 +285,10 @@ def _named(values: Sequence[Value], n: int) -> str:
     return f"values {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def is_number(value: Value) -> bool:
-    """Whether a text is a number in plain digits."""
-    with suppress(ValueError):
-        return isinstance(value, str) and exact(value, "value") is not None
-    return False
+def _listed(values: Sequence[Value]) -> str:
+    """The first of some values, and how many more there are."""
+    more = f" and {len(values) - MOST_SAID:,} more" if len(values) > MOST_SAID else ""
+    return ", ".join(map(repr, values[:MOST_SAID])) + more
 
 
 def _end(edge: object, infinite: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -11,15 +12,18 @@ from nbcfast._core.numbers import Number, exact
 from nbcfast.domains.declarations import Declared
 from nbcfast.domains.identifying import names_people
 from nbcfast.domains.menu import Menu
-from nbcfast.domains.option import Option, is_number
+from nbcfast.domains.option import Option
+from nbcfast.domains.places import is_number
 from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table
 from nbcfast.table.values import DATE, Interval, Value
 
 MOST_BINS = 20  # of equal width: more tell single people apart, and make the search longer
+MOST_CLASSES = 256
 MOST_VALUES = 100  # of a column that is offered with its values as they are
 STEPS = (1, 2, 5)  # times powers of ten: numbers that nobody takes for somebody's
 
+WHOLE = re.compile("-?[0-9]+")
 MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000)  # between two cuts of dates
 
 OUT: dict[str, object] = {"out": True}
@@ -35,14 +39,15 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     declared, `Menu.undeclared` names them: texts as they occur, numbers in the same bins, open at both ends,
     over the range of the rows rounded outward, and dates between first days of months or years. A
     column that nearly names people can only be left out. Columns that `declared` has from rows are among
-    those that are not declared, with the options that declared ones have.
+    those that are not declared, with the options that declared ones have; where there are any, the class that
+    is not declared has its values as they occur, and is one of them.
 
     Parameters
     ----------
     table : Table
         As it was read: before `declared` is applied.
     class_name : str
-        The class, for which there are no options but the values that are declared.
+        The class, for which there is no option but its values.
     declared : Declared, optional
         What is known of some columns.
 
@@ -56,7 +61,7 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     >>> table = Table({"age": [17, 38, 61], "sex": ["f", "m", "f"], "ill": ["n", "y", "n"]})
     >>> menu = ready_made(table, "ill")
     >>> menu.undeclared, [option.n_values for option in menu.options["sex"]]
-    (('age', 'sex'), [2, None])
+    (('age', 'sex', 'ill'), [2, None])
     >>> menu.options["age"][-2].entry, menu.options["age"][-1].entry
     ({'edges': [None, 50, None]}, {'out': True})
     """
@@ -71,17 +76,36 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
         if name == class_name:
             continue
         if name in known:
-            entries = _of_declared(known[name])
+            entries = _of_declared(known[name], _whole(table.column(name).domain.values))
         else:
             binned = table.bin(name, width=widths[name]) if name in widths else table
             entries = options_of_rows(binned.column(name), table.n_rows)
         options[name] = tuple(map(Option, entries))
     of_class = known.get(class_name)
+    if of_class is None and undeclared:  # such a menu is to be checked, and then it has all
+        of_class = _of_class(table.column(class_name))
+        undeclared += [] if of_class is None else [class_name]
     return Menu(options, class_name, of_class, tuple(undeclared))
 
 
-def _of_declared(option: Option) -> list[Entry]:
-    """The options of a column for which one is declared, from the finest to none."""
+def _of_class(column: Column) -> Option | None:
+    """The values of a class as they occur; None where they are declared, too many, or of no kind of JSON."""
+    used = np.flatnonzero(used_values(column.codes, len(column.domain)))
+    values = [column.domain.values[place] for place in used[: MOST_CLASSES + 1]]
+    plain = all(value is None or isinstance(value, bool | str | int | float) for value in values)
+    if column.domain.declared or not values or not plain or len(values) > MOST_CLASSES:
+        return None
+    try:
+        return Option({"values": values})
+    except ValueError:  # integers of more than 64 bits
+        return None
+
+
+def _of_declared(option: Option, whole: bool) -> list[Entry]:
+    """The options of a column for which one is declared, from the finest to none.
+
+    Of a column of whole numbers (`whole`) no bin begins between two of them.
+    """
     if option.out:
         return [OUT]
     entry = dict(option.entry)
@@ -95,10 +119,12 @@ def _of_declared(option: Option) -> list[Entry]:
         if not any(isinstance(edge, str) for edge in ends):
             low, high = (exact(edge, "edge") for edge in (ends[0], ends[-1]))
             opens = (edges[0] is None, edges[-1] is None)
-            coarser = [{"edges": cut, **null} for cut in _rounds(low, high, low, opens)]
+            coarser = [{"edges": cut, **null} for cut in _rounds(low, high, low, whole, opens)]
     numbers = _numbers(option.domain_values)
     if numbers:
-        coarser = [{"edges": cut, **null} for cut in _rounds(numbers[0], numbers[-1] + 1, numbers[0])]
+        whole = whole and _whole(option.domain_values)
+        cuts = _rounds(numbers[0], numbers[-1] + 1, numbers[0], whole)
+        coarser = [{"edges": cut, **null} for cut in cuts]
     return _distinct([entry, *coarser, OUT])
 
 
@@ -115,7 +141,10 @@ def options_of_rows(column: Column, n_rows: int) -> list[Entry]:
     numbers = _numbers(values)
     if numbers:
         low, high = _outward(numbers[0], numbers[-1])
-        cuts = _rounds(low, high, numbers[0])
+        whole = _whole(values)
+        if whole and high - low < 2:  # between which there is no whole number to cut at
+            low -= 1
+        cuts = _rounds(low, high, numbers[0], whole)
         return _distinct([*({"edges": cut, **null} for cut in cuts), OUT])
     texts = [value for value in values if isinstance(value, str)]
     if texts and all(map(DATE.fullmatch, texts)):
@@ -147,6 +176,16 @@ def _numbers(values: tuple[Value, ...] | list[Value]) -> list[Number]:
     return sorted(exact(value, "value") for value in finite)
 
 
+def _whole(values: Iterable[Value]) -> bool:
+    """Whether all values are whole numbers, or texts of such, but for null."""
+    return all(
+        value is None
+        or (isinstance(value, int) and not isinstance(value, bool))
+        or (isinstance(value, str) and WHOLE.fullmatch(value) is not None)
+        for value in values
+    )
+
+
 def _round_up(width: Number) -> Number:
     """The least of 1, 2 and 5 times a power of ten that is not below a positive width."""
     power = Fraction(1)
@@ -164,14 +203,16 @@ def _outward(low: Number, high: Number) -> tuple[Number, Number]:
 
 
 def _rounds(
-    low: Number, high: Number, least: Number, opens: tuple[bool, bool] = (True, True)
+    low: Number, high: Number, least: Number, whole: bool, opens: tuple[bool, bool] = (True, True)
 ) -> list[list[object]]:
     """Cuts of a range at round numbers: at equal widths from fine to coarse, or growing ones; and at 1.
 
-    `least` is the least number that may occur; `opens` says whether the outer bins are open.
+    `least` is the least number that may occur; of `whole` numbers all cuts are whole, as no other begins a
+    bin of its own; `opens` says whether the outer bins are open.
     """
     cuts = []
-    step = _round_up(Fraction(high - low) / MOST_BINS)
+    finest = Fraction(high - low) / MOST_BINS
+    step = _round_up(max(finest, Fraction(1)) if whole else finest)
     while step < high - low:
         cuts.append(_multiples(step, low, high))
         step = _round_up(step * Fraction(3, 2))

@@ -10,7 +10,8 @@ from nbcfast._core.dtypes import Longs
 from nbcfast.domains.declarations import Declared
 from nbcfast.domains.identifying import MOST_OF_ROWS, names_people
 from nbcfast.domains.json_files import lines_of
-from nbcfast.domains.option import Option, is_number
+from nbcfast.domains.option import Option
+from nbcfast.domains.places import is_number
 from nbcfast.domains.ready_made import options_of_rows
 from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from nbcfast.views import Viewset
 from nbcfast.views.noise import Neighbours, Noise
 
 MOST_RUNS = 10_000
+NOT_FOR_PUBLICATION = "computed from the private table, not for publication"
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,17 @@ class Agreement:
         return statistics.stdev(map(float, self.shares))
 
     @property
+    def share_text(self) -> str:
+        """On how many rows, rounded down: some are not all."""
+        runs = "1 run" if len(self.shares) == 1 else f"{len(self.shares):,} runs"
+        spread = "" if self.deviation is None else f", standard deviation {self.deviation:.2%}"
+        share = math.floor(10_000 * self.expected) / 100
+        return f"{share:.2f}% of rows keep the class of the exact classifier ({runs}{spread})"
+
+    @property
     def text(self) -> str:
         """What to tell the owner of the table, in one line, which says that it is for nobody else."""
-        runs = "one run" if len(self.shares) == 1 else f"{len(self.shares):,} runs"
-        spread = "" if self.deviation is None else f" (standard deviation {100 * self.deviation:.2f})"
-        return (
-            f"at {self.noise.level} a noisy classifier decides as the exact one on "
-            f"{100 * float(self.expected):.2f} % of the rows{spread}, in {runs}. Not for publication: it is "
-            "computed from the private table, and no noise hides it"
-        )
+        return f"at {self.noise.level} {self.share_text}: {NOT_FOR_PUBLICATION}, as no noise hides it"
 
 
 def agreement(

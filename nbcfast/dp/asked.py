@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from nbcfast._core.numbers import Numeral, as_limit, exact
+from nbcfast._core.numbers import Numeral, as_limit, exact, exact_share
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.concentrated import epsilon_above, rho_below
 from nbcfast.views import Viewset
@@ -32,7 +32,7 @@ def positive(number: object, where: str) -> Fraction:
 
 def chance(number: object) -> Fraction:
     """A delta: above 0 and below 1."""
-    limit = positive(number, "delta")
+    limit = positive(exact_share(number, "delta"), "delta")
     if limit >= 1:
         raise ValueError(f"delta must be below 1, got {number!r}")
     return limit

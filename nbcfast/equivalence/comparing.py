@@ -50,7 +50,7 @@ def compare(
         record batches, or the path of a file (.csv, .tsv, .parquet ..). Also find the rows of this table that
         differ, as `rows` of the answer.
     threads : int, optional
-        By default all cores the process may use. The result does not depend on it.
+        By default NBCFAST_THREADS, or all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress(done, total), in parts of the work; the total grows where more has to be done than
         was foreseen.

@@ -41,7 +41,7 @@ def margin(views: Viewset, *, threads: int | None = None, progress: Progress | N
     views : Viewset
         The classifier.
     threads : int, optional
-        By default all cores the process may use. The result does not depend on it.
+        By default NBCFAST_THREADS, or all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 

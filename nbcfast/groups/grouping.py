@@ -56,7 +56,7 @@ def group(
     weights : str, optional
         The column of the weights; a Table has its own.
     threads : int, optional
-        By default all cores the process may use, one for less than about 2 MB of codes. The result does not
+        By default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes. The result does not
         depend on it.
     progress : callable, optional
         Called as progress(done_rows, all_rows); all_rows is 0 where the end is not known.

@@ -14,7 +14,7 @@ import numpy as np
 
 from nbcfast import _groups
 from nbcfast._core.dtypes import Floats, Longs, UInt32s
-from nbcfast._core.numbers import Numeral, exact
+from nbcfast._core.numbers import Numeral, exact, exact_share
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
@@ -193,7 +193,7 @@ class Measures:
 
     def is_alpha_k(self, alpha: Numeral, k: int, values: Iterable[Value] | None = None) -> bool:
         """Whether every group has at least k people and no value (of `values`) a share above alpha."""
-        limit = Fraction(exact(alpha, "alpha"))
+        limit = Fraction(exact_share(alpha, "alpha"))
         return self.k >= whole(k, "k", 0) and self.alpha(values) <= limit
 
     def totals(self) -> Longs:

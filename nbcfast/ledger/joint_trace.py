@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbcfast._core.chances import bound_text
 from nbcfast._core.dtypes import Bools, Longs
 from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import Document
@@ -165,7 +166,7 @@ class JointTrace:
         together = "in this release" if self.releases == 1 else f"in {self.releases:,} releases together"
         bound = "" if self.known or kept == self.people else "at most "
         of = f"{self.people:,} people{'' if self.exact else ' looked at'}"
-        sample = "" if most is None else f" (at most {most:.1%} of all, 95 % sure)"
+        sample = "" if most is None else f" (at most {bound_text(most)} of all, 95 % sure)"
         return f"{together} the {what} of {bound}{self.people - kept:,} of {of} shows{sample}"
 
     def to_dict(self) -> Document:

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from nbcfast._core.files import place_of
+from nbcfast._core.stopping import touch
 from nbcfast._wire.regular_files import special
 
 MOST_BYTES = 1 << 30  # of a ledger that is read
@@ -140,6 +141,8 @@ def _opened(path: str, alone: bool) -> int:
     flags = (os.O_RDWR | os.O_CREAT | os.O_APPEND) if alone else os.O_RDONLY
     for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK"):
         flags |= getattr(os, name, 0)
+    if alone:
+        touch()
     try:
         handle = os.open(place, flags, OWNER_ONLY)
     except OSError as error:

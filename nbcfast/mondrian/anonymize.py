@@ -101,7 +101,7 @@ def anonymize(
     csv : mapping, optional
         For a CSV file: ``delimiter``, ``null_values``, ``types`` and ``encoding``, as of `read_csv`.
     threads : int, optional
-        By default all cores the process may use.
+        By default NBCFAST_THREADS, or all cores.
     progress : callable, optional
         Called as progress(done, total).
 

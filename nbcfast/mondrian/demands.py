@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +11,15 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs, Words
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import Numeral, as_limit, exact, exact_share, fields_text, number_text
+from nbcfast._core.numbers import (
+    Numeral,
+    as_limit,
+    decimal_above,
+    exact,
+    exact_share,
+    fields_text,
+    number_text,
+)
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.partition_form import partition_warnings
@@ -166,9 +174,41 @@ class Demands:
         fault = self.broken(groups)
         if fault is not None:
             why, best = fault
+            kept = self.kept_by(groups)
             raise Infeasible(
-                f"the whole table as one group is unsafe, and no partition can be safer: {why}", best
+                f"the whole table as one group is unsafe, and no partition can be safer: {why}",
+                best if kept is None else {**best, "demands": kept},
             )
+
+    def kept_by(self, groups: Groups) -> Demands | None:
+        """The nearest demands that one group keeps, in three digits; None where one cannot be kept at all.
+
+        What makes a value certain is demanded against less knowledge, and none of them is left out: with the
+        others alone a table would give away what that one was to hide.
+        """
+        demands, falling = self, sorted(groups.histogram(0).values(), reverse=True)
+        while (fault := demands.broken(groups)) is not None:
+            reached = fault[1]
+            if "k" in reached:
+                demands = replace(demands, k=groups.k)
+            elif "c" in reached and demands.diversity is not None:
+                c, l = reached["c"], demands.diversity[1]
+                if not isinstance(c, Fraction) and len(falling) < 2:
+                    return None
+                # Of fewer values than l there is no c: it is asked again with as many as there are.
+                weaker = (
+                    (decimal_above(c), l) if isinstance(c, Fraction) else (demands.diversity[0], len(falling))
+                )
+                demands = replace(demands, diversity=weaker)
+            elif "t" in reached:
+                return None
+            else:
+                weaker_point = _weaker(reached, falling)
+                if weaker_point is None:
+                    return None
+                points = [weaker_point if point == reached["point"] else point for point in demands.points]
+                demands = replace(demands, points=tuple(dict.fromkeys(points)))
+        return demands
 
     def is_hopeless(self, totals: Longs) -> bool:
         """Whether some point makes a value of the whole table certain, these being the people of each.
@@ -209,6 +249,28 @@ class Demands:
             for point in self.points
         ]
         return min(self.k or 0, MOST_PEOPLE), diversity, closeness, points
+
+
+def _weaker(reached: Mapping[str, object], falling: list[int]) -> Point | None:
+    """The broken point with a confidence that is just kept; with less knowledge where a value is certain.
+
+    What makes none certain is statement 4.3 of docs/mathematics/skyline.md (#skyline-4). None where all have
+    the same value; `falling` are the people of each.
+    """
+    point, breach = reached["point"], reached["breach"]
+    assert isinstance(point, Point)
+    assert isinstance(breach, Fraction | float)
+    confidence = decimal_above(breach)
+    if breach < 1 and confidence <= 1:
+        return point._replace(confidence=confidence)
+    others = sum(falling[1:])
+    k = min(point.k, others - 1)
+    m = min(point.m, others - 1 - k)
+    l = min(point.l, len(falling))
+    while l > 0 and k >= sum(falling[l + 1 :]):
+        l -= 1
+    less = point._replace(l=l, k=k, m=m)
+    return less if others and less != point else None
 
 
 def refuse(demands: Demands, totals: Longs, domain: Domain, sensitive: str) -> None:

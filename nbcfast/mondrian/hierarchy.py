@@ -7,10 +7,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TextIO
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
+from nbcfast._reading.hints import misread
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import SUPPRESSED, Value
 
@@ -112,7 +114,7 @@ def _from_file(path: str, domain: Domain, where: str, delimiter: str) -> Node:
     index: dict[tuple[str, ...], Node] = {(): root}
     seen: set[str] = set()
     with open(path, newline="", encoding="utf-8-sig") as file:
-        for number, line in enumerate(csv.reader(file, delimiter=delimiter), 1):
+        for number, line in enumerate(_lines(file, path, where, delimiter), 1):
             if not line:
                 continue
             text, *sets = line
@@ -131,6 +133,15 @@ def _from_file(path: str, domain: Domain, where: str, delimiter: str) -> Node:
     while len(root.children) == 1 and not root.children[0].is_leaf:
         root = root.children[0]
     return root
+
+
+def _lines(file: TextIO, path: str, where: str, delimiter: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(file, delimiter=delimiter)
+    except UnicodeDecodeError as error:
+        found = misread(path, "utf8")
+        hint = str(error) if found is None else found.told
+        raise ValueError(f"{where}: {hint}: save it as UTF-8") from None
 
 
 def _text(value: Value) -> str:

@@ -14,10 +14,12 @@ import numpy as np
 from nbcfast._core.dtypes import Longs, UInt32s
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, facts, findings
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
 from nbcfast.mondrian.demands import Demands
-from nbcfast.mondrian.quasi import Cell, Quasi
+from nbcfast.mondrian.quasi import Cell, Quasi, range_by_letters
 from nbcfast.mondrian.utility import Utility, measured
 from nbcfast.mondrian.wire import PartitionCertificate, certificate_of, parts_of
 from nbcfast.published.base import Published
@@ -223,6 +225,20 @@ class Partition(Published):
         size = f"{self.n_groups:,} group{'s' * (self.n_groups != 1)} of {self.n_rows:,} people"
         return printable(f"Partition({size} by {', '.join(self.quasi)}; {self.sensitive}: {self.demands})")
 
+    def _repr_html_(self) -> str:
+        sizes = self._content.sizes
+        rows = [
+            ("people", f"{self.n_rows:,}"),
+            ("groups", f"{self.n_groups:,} by {', '.join(self.quasi)}"),
+            ("sizes", f"{int(sizes.min()):,} to {int(sizes.max()):,}"),
+            ("published as it is", self.sensitive),
+            ("demands", str(self.demands)),
+        ]
+        found: list[tuple[State, str, str]] = [("warned", "warning", text) for text in self.warnings]
+        verdict = f"partition: {self.n_rows:,} people in {self.n_groups:,} groups, every demand kept"
+        warned = findings(found) if found else None
+        return result("warned" if found else "kept", verdict, warned, facts(rows))
+
     @property
     def n_groups(self) -> int:
         return len(self._content.sizes)
@@ -357,6 +373,13 @@ class Partition(Published):
                 "1-low and 2-high, or leave the distances equal: else the closeness that is kept is not the "
                 "one meant."
             )
+        for name, cells in self.cells.items():
+            shown_range = range_by_letters(cells)
+            if shown_range is not None:
+                remarks.append(
+                    f"{shown_range} in {name!r} is of texts letter by letter, and of no amounts that they "
+                    "may mean: write these as numbers, or give a hierarchy of them."
+                )
         columns: dict[str, list[Value]] = {
             name: [
                 cell.text if len(cell.values) > 1 or isinstance(cell.values[0], str) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,6 +21,7 @@ from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
 
 FAR = 1 << 30  # from the first position to the last
 MARKED = 1 << 20  # pairs of ends, up to which the ones that occur are marked in a table of all
+AMOUNT = re.compile(r"-?P(?!T[0-9.]+S$)T?[0-9][0-9TDHMSWY.,]+")  # of time; seconds are sorted by it
 PLAIN = re.compile(r"[^\s{}\[\]()\",;\\][^{}\",;\\]*", re.DOTALL)
 
 
@@ -32,6 +34,31 @@ class Cell:
 
     text: str
     values: tuple[Value, ...]
+
+
+def range_by_letters(cells: Iterable[Cell]) -> str | None:
+    """A cell that is written as a range of texts, whose order is not that of what they mean, or None.
+
+    "10 min" comes before "2 min", and PT30M after PT1H.
+
+    Examples
+    --------
+    >>> range_by_letters([Cell("{a1 .. a7}", tuple(f"a{number}" for number in range(1, 8)))])
+    >>> range_by_letters([Cell("{10 .. 9 min}", ("10 min", *(f"{number} min" for number in range(4, 10))))])
+    '{10 .. 9 min}'
+    """
+    for cell in cells:
+        texts = [value for value in cell.values if isinstance(value, str)]
+        is_range = len(cell.values) > LISTED and cell.text.startswith("{") and len(texts) == len(cell.values)
+        if is_range and (any(map(AMOUNT.fullmatch, texts)) or sorted(texts, key=_by_number) != texts):
+            return cell.text
+    return None
+
+
+def _by_number(text: str) -> list[tuple[int, str]]:
+    """What a text with numbers in it is sorted by where these are meant as such."""
+    parts = re.split(r"([0-9]+)", text)
+    return [(int(part) if place % 2 else 0, part) for place, part in enumerate(parts)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,14 @@
 - any kind: `base` writes and judges it; `table_lines` are those of table.csv, `formulas` the texts in them
   that a spreadsheet would run; `typed` values as certificates have them
 - a release: `release` with its `certificate`, and that of the choice of its domain in `advised`;
-  `points_table`; `limits` that it keeps; `noised`: the noise in its counts; `wire` writes it,
-  `document` is its file, `restored` makes it of that
-- one for each value of a column: `strata`
-- made of a release: `dataset`, and `fitted` for scikit-learn
+  `points_table` with its `points_picture`, `points_pieces` of it for pages, and its
+  values as `value_texts` that do not look alike; `limits` that it keeps;
+  `noised`: the noise in its counts; `wire` writes it, `document` is its file, `restored` makes it of that
+- used: `placing` puts raw values among those that were published, `raw_rows` answers tables and streams,
+  `scored_file` writes a file with the answers beside its rows, to one of the `row_sinks`, and where the file
+  has the class `right_answers` counts them
+- one for each value of a column: `strata`; `release_pieces` are what notebooks show
+- made of a release: `dataset`, and `fitted` for scikit-learn; `exported` is what `nbcfast.exports` says
 """
 
 from nbcfast.published.advised import Advised, ChoiceLimits

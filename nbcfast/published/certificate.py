@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 METHODS = ("safetytransform", "est", "canonical")
 ATTACKERS = ("row", "worlds")
 PRESERVED = ("order", "label")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 PROOFS = ("identity", "enumeration", "meet in the middle", "interval", "none")
 
 
@@ -186,6 +188,8 @@ class Certificate:
         With method "canonical", and only there.
     advice : Advised, optional
         Where the domain was chosen from a menu: which choice it is.
+    policy : str, optional
+        The sha256 of the policy that it was published under, as 64 hexadecimal digits.
 
     Raises
     ------
@@ -218,6 +222,7 @@ class Certificate:
     prior: tuple[Fraction, ...] | None = None
     canonical: Canonical | None = None
     advice: Advised | None = None
+    policy: str | None = None
 
     def __post_init__(self) -> None:
         factors = 3 if self.method == "est" else 1  # R, times a quotient of two priors
@@ -274,10 +279,17 @@ class Certificate:
                 f"canonical must be a Canonical with method 'canonical' and only there, got "
                 f"{type(self.canonical).__name__} with method {self.method!r}"
             )
-        for check in (self._check_smoothing, self._check_closeness, self._check_advice, self._check_privacy):
-            check()
+        self._check_parts()
         if derived:
             object.__setattr__(self, "warnings", self.warned)
+
+    def _check_parts(self) -> None:
+        self._check_smoothing()
+        self._check_closeness()
+        self._check_advice()
+        self._check_privacy()
+        if self.policy is not None and not (isinstance(self.policy, str) and SHA256.fullmatch(self.policy)):
+            raise ValueError(f"policy must be the 64 hexadecimal digits of a sha256, got {self.policy!r}")
 
     def _check_smoothing(self) -> None:
         if self.smoothing is not None:

@@ -22,7 +22,9 @@ from nbcfast._core.untyped import Document
 from nbcfast._core.validation import generator_or_none
 from nbcfast._reading.endings import WRITTEN, Ending, ending_of
 from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.document import text_of
+from nbcfast.published.placing import Placing, options_of
 from nbcfast.table import SUPPRESSED, Table, arrow
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, code_dtype
@@ -277,14 +279,15 @@ def _write_csv(
         file.write(memoryview(data)[ends[0] : ends[-1]])
 
 
-def codes(release: Release, table: AnyTable) -> Longs:
+def codes(release: Release, table: AnyTable, domains: Declarations | Declared | None) -> Longs:
     """Positions in the published domains; see `Release.codes`."""
     table = table_from(table)
     views = release.views
+    options = options_of(views.domains, None if domains is None else declared(domains))
     result = np.empty((table.n_rows, len(views.attributes)), np.int64)
     for i, name in enumerate(views.attributes):
         column = table.column(name)
-        places = column.domain.positions_in(views.domains[name])
+        places = Placing(views.domains[name], options.get(name)).places(column.domain)
         found = places[column.codes]
         if len(found) and found.min() < 0:
             value = column.domain.values[int(column.codes[int(found.argmin())])]

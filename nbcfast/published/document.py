@@ -158,6 +158,8 @@ def fields_of(release: Release) -> Document:
         document["canonical"] = _of_canonical(certificate.canonical)
     if certificate.advice is not None:
         document["advice"] = certificate.advice.to_json()
+    if certificate.policy is not None:
+        document["policy"] = {"sha256": certificate.policy}
     return document
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from nbcfast._core.dtypes import Array, Counts, Floats, Longs
 from nbcfast.table.encode import code_dtype
 from nbcfast.views import Viewset
-from nbcfast.views.quality import log_shares
+from nbcfast.views.quality import log_probabilities, log_shares, raised
 from nbcfast.views.scoring import predict_codes
 
 REFUSED = (
@@ -88,18 +88,13 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         """The posteriors in float64; the largest of a row is always that of `predict`."""
         check_is_fitted(self)
         codes = self._check_X(X)
-        return _raised(np.exp(self._log_posteriors(codes)), self._winners(codes))
+        return raised(np.exp(self._log_posteriors(codes)), self._winners(codes))
 
     def _log_posteriors(self, codes: Longs) -> Floats:
-        scores = self._joint_log_likelihood(codes)
-        most = scores.max(axis=1, keepdims=True, initial=-np.inf)
-        # Where every class has score 0 nothing tells them apart.
-        scores = np.where(np.isneginf(most), 0.0, scores)
-        scores -= np.where(np.isneginf(most), 0.0, most)
-        return _raised(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), self._winners(codes))
+        return log_probabilities(self._joint_log_likelihood(codes), self._winners(codes))
 
     def _joint_log_likelihood(self, X: Longs) -> Floats:
-        return _raised(super()._joint_log_likelihood(X), self._winners(X))
+        return raised(super()._joint_log_likelihood(X), self._winners(X))
 
     def _check_X(self, X: object) -> Longs:  # noqa: N802 (the name is scikit-learn's)
         """The codes; those that are none are refused, where CategoricalNB rounds 1.5 down."""
@@ -119,13 +114,6 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         columns = [codes[:, i].astype(code_dtype(size)) for i, size in enumerate(self.n_categories_.tolist())]
         winners: Longs = self._ranks[predict_codes(self._views, columns, len(codes))]
         return winners
-
-
-def _raised(scores: Floats, winners: Longs) -> Floats:
-    """The same with the winner's score just above the others', where rounding or a tie puts it elsewhere."""
-    wrong = np.flatnonzero(scores.argmax(axis=1) != winners)
-    scores[wrong, winners[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)
-    return scores
 
 
 def _floats(counts: Counts) -> Floats:

@@ -1,4 +1,4 @@
-"""Texts that a spreadsheet would run: said to the owner, and never altered."""
+"""Texts that a spreadsheet would run: said to the owner; what is no published table has them inert."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def spreadsheet_remarks(
-    columns: Mapping[str, Iterable[object]], names: Iterable[str] = ()
+    columns: Mapping[str, Iterable[object]], names: Iterable[str] = (), done: str = "published as they are"
 ) -> tuple[str, ...]:
     """What to know of published columns and their values, and of other names; nothing in most cases.
 
@@ -27,13 +27,25 @@ def spreadsheet_remarks(
         found = next((value for value in values if isinstance(value, str) and value.startswith(STARTS)), None)
         if found is not None:
             parts.append(f"values of {name!r} ({_short(found)})")
-    parts += [f"the column name {_short(name)}" for name in (*columns, *names) if name.startswith(STARTS)]
+    all_names = dict.fromkeys((*columns, *names))
+    parts += [f"the column name {_short(name)}" for name in all_names if name.startswith(STARTS)]
     if not parts:
         return ()
     return (
         "A spreadsheet may take texts that start with =, +, -, @, a tab or a line end for formulas, and run "
-        f"them: {', '.join(parts)}. They are published as they are.",
+        f"them: {', '.join(parts)}. They are {done}.",
     )
+
+
+def inert(text: str) -> str:
+    """A text that no spreadsheet runs: behind an apostrophe, as is one that begins with it.
+
+    Examples
+    --------
+    >>> inert("=1+1"), inert("plain")
+    ("'=1+1", 'plain')
+    """
+    return f"'{text}" if text.startswith(("'", *STARTS)) else text
 
 
 def _short(text: str) -> str:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbcfast._core.files import written
 from nbcfast._core.untyped import Document
-from nbcfast._wire.messages import printable
+from nbcfast._markup.fragments import fragment
+from nbcfast.published.dataset import csv_field
+from nbcfast.published.formulas import STARTS, inert
+from nbcfast.published.placing import Placing
+from nbcfast.published.points_picture import draw
+from nbcfast.published.points_pieces import rule_pieces
+from nbcfast.published.value_texts import markdown_text, texts_of
+from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
@@ -66,7 +73,17 @@ class PointsTable:
         return cls(views.classes, tuple(listed), None, (*made.constants, 0))
 
     def decide(self, values: Mapping[str, Value]) -> Value:
-        """The class at one value of each attribute.
+        """The class at one raw value of each attribute: numbers and dates are put into their bins.
+
+        Parameters
+        ----------
+        values : mapping of attribute to value
+            Others than attributes do not matter.
+
+        Returns
+        -------
+        str, int, float, bool, Interval or None
+            One of `classes`.
 
         Raises
         ------
@@ -74,21 +91,34 @@ class PointsTable:
             If an attribute is missing, or a value is not in its domain.
         TypeError
             If `values` is no mapping.
+
+        Examples
+        --------
+        >>> import nbcfast
+        >>> people = nbcfast.Table({"age": [20, 71, 34, 80], "ill": ["no", "yes", "no", "yes"]})
+        >>> binned = people.bin("age", edges=[0, 50, 100])
+        >>> card = nbcfast.canonical.release(nbcfast.count(binned, "ill"), 4).scorecard()
+        >>> card.decide({"age": 30}), card.decide({"age": 50})
+        ('no', 'yes')
         """
         if not isinstance(values, Mapping):
             raise TypeError(f"values must be a mapping of attribute to value, got {type(values).__name__}")
-        width = 1 if self.threshold is not None else len(self.classes)
-        totals = [0] * width if self.threshold is not None else list(self.constants)
-        for name, domain, rows in self.attributes:
+        places = []
+        for name, domain, _ in self.attributes:
             if name not in values:
                 raise ValueError(f"values must have every attribute, got none for {name!r}")
-            if values[name] not in domain:
-                raise ValueError(f"values: {values[name]!r} is not in the domain of {name!r}")
-            row = rows[domain.index(values[name])]
-            totals = [total + number for total, number in zip(totals, row, strict=True)]
+            places.append(place_of(values[name], name, domain))
+        totals = self.totals(places)
         if self.threshold is not None:
             return self.classes[0] if totals[0] >= self.threshold else self.classes[1]
-        return self.classes[max(range(width), key=lambda c: (totals[c], c))]
+        return self.classes[max(range(len(totals)), key=lambda c: (totals[c], c))]
+
+    def totals(self, places: Sequence[int]) -> tuple[int, ...]:
+        """The points of one value of each attribute, by their positions: one number, or one a class."""
+        totals = [0] if len(self.classes) <= 2 else list(self.constants)
+        for (_, _, rows), place in zip(self.attributes, places, strict=True):
+            totals = [total + number for total, number in zip(totals, rows[place], strict=True)]
+        return tuple(totals)
 
     @property
     def rule(self) -> str:
@@ -105,13 +135,14 @@ class PointsTable:
     def _header(self) -> list[str]:
         if self.threshold is not None or len(self.classes) == 1:
             return ["attribute", "value", "points"]
-        return ["attribute", "value", *(_shown(label) for label in self.classes)]
+        return ["attribute", "value", *texts_of(self.classes)]
 
     def _rows(self) -> list[list[str]]:
+        names = texts_of([name for name, _, _ in self.attributes])
         return [
-            [_shown(name), _shown(value), *map(str, row)]
-            for name, domain, rows in self.attributes
-            for value, row in zip(domain, rows, strict=True)
+            [name, text, *map(str, row)]
+            for name, (_, domain, rows) in zip(names, self.attributes, strict=True)
+            for text, row in zip(texts_of(domain), rows, strict=True)
         ]
 
     def text(self) -> str:
@@ -128,19 +159,43 @@ class PointsTable:
         return "\n".join([*lines, self.rule])
 
     def markdown(self) -> str:
-        """A table in Markdown, and the rule."""
+        """A table in Markdown, and the rule; names and values stand there letter by letter."""
         header = self._header()
         lines = [header, ["---", "---", *["---:"] * (len(header) - 2)], *self._rows()]
-        escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in lines]
-        return "\n".join([*(f"| {' | '.join(row)} |" for row in escaped), "", self.rule])
+        marked = [[markdown_text(cell) for cell in row] if row is not lines[1] else row for row in lines]
+        return "\n".join([*(f"| {' | '.join(row)} |" for row in marked), "", markdown_text(self.rule)])
+
+    def csv(self, before: Mapping[str, str] | None = None) -> str:
+        """A CSV table of attribute, value and points, whose last line has no attribute and says the rule.
+
+        With two classes that line has the threshold, else what the totals of the classes begin with. A text
+        that a spreadsheet would run, or that begins with an apostrophe, has an apostrophe before it.
+
+        Parameters
+        ----------
+        before : mapping of name -> text, optional
+            Columns that stand before, with the same text in each line: of tables that are put together.
+        """
+        first = {} if before is None else before
+        texts = [inert(text) for text in first.values()]
+        last = [self.threshold] if self.threshold is not None else list(self.constants or (0,))
+        rows = [[*map(inert, first), "attribute", "value", *map(inert, self._header()[2:])]]
+        values = [value for _, domain, _ in self.attributes for value in domain]
+        for value, (name, text, *numbers) in zip(values, self._rows(), strict=True):
+            # A number that is below 0 is none that is run.
+            cell = text if isinstance(value, int | float) else inert(text)
+            rows.append([*texts, inert(name), cell, *numbers])
+        rule = f"'{self.rule}" if self.rule.startswith(STARTS) else self.rule
+        rows.append([*texts, "", rule, *map(str, last)])
+        return "".join(",".join(map(csv_field, row)) + "\n" for row in rows)
 
     def plot(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """A picture, a bar for each value; the ending of the name says which kind of file.
+        """A picture: a panel for each attribute with a bar for each value, all panels on one scale.
 
         Parameters
         ----------
         path : str or path
-            The file, such as a .png, .svg or .pdf.
+            The file; its ending says of which kind it is, such as .png, .svg or .pdf.
         overwrite : bool
             Replace a file that is there.
 
@@ -151,31 +206,7 @@ class PointsTable:
         ImportError
             If matplotlib is missing.
         """
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise ImportError(
-                "a picture needs matplotlib: pip install matplotlib", name="matplotlib"
-            ) from None
-        most = max((len(domain) for _, domain, _ in self.attributes), default=1)
-        figure = Figure(
-            figsize=(3 * max(len(self.attributes), 1), min(1.2 + 0.2 * most, 40)), layout="constrained"
-        )
-        FigureCanvasAgg(figure)
-        width = 1 if len(self.classes) <= 2 else len(self.classes)
-        for place, (name, domain, rows) in enumerate(self.attributes, 1):
-            axes = figure.add_subplot(1, len(self.attributes), place)
-            for c in range(width):
-                heights = [number + (c - (width - 1) / 2) * 0.8 / width for number in range(len(domain))]
-                label = _shown(self.classes[c]) if width > 1 else None
-                axes.barh(heights, [row[c] for row in rows], height=0.8 / width, label=label)
-            axes.set_yticks(range(len(domain)), [_shown(value).replace("$", r"\$") for value in domain])
-            axes.invert_yaxis()
-            axes.set_title(_shown(name).replace("$", r"\$"))
-            if width > 1 and place == 1:
-                axes.legend()
-        figure.suptitle(self.rule.replace("$", r"\$"))
+        figure = draw(self)
         with written(path, overwrite=overwrite) as file:
             figure.savefig(file, format=Path(os.fsdecode(path)).suffix[1:] or None)
 
@@ -194,11 +225,18 @@ class PointsTable:
     def __str__(self) -> str:
         return self.text()
 
+    def _repr_html_(self) -> str:
+        return fragment(*rule_pieces(self))
+
     def __repr__(self) -> str:
         most = max((number for _, _, rows in self.attributes for row in rows for number in row), default=0)
         return f"PointsTable({len(self.attributes)} attributes, up to {most} points; {self.rule})"
 
 
-def _shown(value: Value) -> str:
-    text = "(null)" if value is None else str(value)
-    return printable(text)
+def place_of(value: Value, name: str, domain: tuple[Value, ...]) -> int:
+    """The position of a raw value among published ones; ValueError where it has none."""
+    raw = Domain.of([value], where=f"values: {name!r}")
+    (place,) = Placing(Domain.of(domain, in_order=False)).places(raw).tolist()
+    if place < 0:
+        raise ValueError(f"values: {value!r} is not in the domain of {name!r}")
+    return int(place)

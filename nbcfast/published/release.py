@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.numbers import number_text
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
+from nbcfast.domains import Declarations, Declared
 from nbcfast.published.base import Published
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.dataset import codes, dataset, to_probabilities, to_sklearn, write_dataset
+from nbcfast.published.exported import Exportable
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
+from nbcfast.published.release_pieces import release_html
 from nbcfast.published.typed import limit_text
 from nbcfast.published.wire import parts_of
 from nbcfast.table import Table
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Published):
+class Release(Exportable, Published):
     """Published counts with their certificate.
 
     Parameters
@@ -121,6 +127,9 @@ class Release(Published):
             f"{n} {'attribute' if n == 1 else 'attributes'}; {limit}, {how})"
         )
 
+    def _repr_html_(self) -> str:
+        return release_html(self)
+
     def to_dict(self) -> Document:
         """Plain values: the counts, and the fields of the certificate."""
         return {
@@ -160,12 +169,144 @@ class Release(Published):
         table: AnyTable,
         *,
         codes: bool = False,
-        unseen: Literal["error", "zero"] = "error",
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Array:
-        """The class of every row, by exact comparisons of the published counts; as `Viewset.predict`."""
-        return self.views.predict(table, codes=codes, unseen=unseen, threads=threads, progress=progress)
+        """The class of every raw row, by exact comparisons of the published counts.
+
+        Numbers, and texts of numbers, are put into the bins of the release, and dates into its bins of dates;
+        a float means its shortest decimal text, so that 0.3 lies in [0.3, 0.4). Values that were binned
+        before stay where they are.
+
+        Parameters
+        ----------
+        table : Table, or what it is made of
+            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). Columns are found by name, and
+            others do not matter. All but a Table or a mapping is read block by block, and only the answers
+            stay in memory.
+        codes : bool
+            Give positions in ``views.classes`` in place of labels.
+        domains : Declared, mapping, or path of a JSON file, optional
+            What the release was published with: of sets, and of bins that have names, nothing else says which
+            raw values are in them. Where it was chosen from a menu: ``nbcfast.domains.Menu.read("menu.json",
+            release.class_name).chosen(release.certificate.advice.chosen)``.
+        unseen : {"error", "null", "zero"}
+            What to do with rows whose value, or null, is none that was published: refuse them; give them no
+            class, in a masked array; or count it as 0 in every class, as `Viewset.predict` does, which gives
+            every such row the last class.
+        threads : int, optional
+            By default all cores the process may use, one for small tables.
+        progress : callable, optional
+            Called as progress(done_rows, all_rows).
+
+        Returns
+        -------
+        ndarray, or a masked one with ``unseen="null"``, shape (rows,)
+            Labels; with `codes` uint8 (uint16 for more than 256 classes).
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or a row has a value that is unknown to the release.
+
+        Examples
+        --------
+        >>> import nbcfast
+        >>> people = nbcfast.Table({"age": [20, 71, 34, 80], "ill": ["no", "yes", "no", "yes"]})
+        >>> binned = people.bin("age", edges=[0, 50, 100])
+        >>> release = nbcfast.canonical.release(nbcfast.count(binned, "ill"), 4)
+        >>> release.predict({"age": [49.5, 50]}).tolist()
+        ['no', 'yes']
+        >>> release.predict({"age": [49, None, 120]}, unseen="null").tolist()
+        ['no', None, None]
+        """
+        labels = None if codes else self.views.label_array()
+        return predict(self.answering(domains), table, labels, unseen, threads, progress)
+
+    def predict_proba(
+        self,
+        table: AnyTable,
+        *,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Floats:
+        """The posterior of each class for every raw row, by the published counts.
+
+        These are probabilities among the published rows, which are not those of the data: the largest of a
+        row is always that of the class that `predict` gives it, exactly. What the others are is float64.
+
+        Parameters
+        ----------
+        table, domains, threads, progress
+            As for `predict`.
+        unseen : {"error", "null"}
+            As for `predict`; rows without a class are NaN.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows, classes)
+            In the order of ``views.classes``.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or a row has a value that is unknown to the release.
+
+        Examples
+        --------
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> release = Release(views, Certificate(amplification=4, tuples=2))
+        >>> release.predict_proba({"job": [0, 7]}, unseen="null").round(3).tolist()
+        [[0.333, 0.667], [nan, nan]]
+        """
+        return predict_proba(self.answering(domains), table, unseen, threads, progress)
+
+    def predict_batches(
+        self,
+        table: AnyTable,
+        *,
+        codes: bool = False,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null", "zero"] = "error",
+        threads: int | None = None,
+    ) -> Iterator[Array]:
+        """The same as `predict` block by block, in memory that does not grow with the rows.
+
+        Parameters
+        ----------
+        table, codes, domains, unseen, threads
+            As for `predict`; a file or stream is read as the blocks are asked for.
+
+        Yields
+        ------
+        ndarray, or a masked one with ``unseen="null"``
+            The classes of the next rows.
+
+        Raises
+        ------
+        ValueError
+            As `predict`, at the first block that has such rows.
+
+        Examples
+        --------
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> release = Release(views, Certificate(amplification=4, tuples=2))
+        >>> [block.tolist() for block in release.predict_batches({"job": [0, 1]})]
+        [['yes', 'yes']]
+        """
+        labels = None if codes else self.views.label_array()
+        return predict_batches(self.answering(domains), table, labels, unseen, threads)
+
+    def answering(
+        self, domains: Declarations | Declared | None = None, words: Arguments = ARGUMENTS
+    ) -> Answering:
+        """How raw rows are answered, for whoever has them in blocks of his own; see `predict`."""
+        return Answering([self.views], self.views.domains, None, domains, words)
 
     def save(
         self,
@@ -277,14 +418,23 @@ class Release(Published):
         """
         write_dataset(self, path, rng, progress, overwrite)
 
-    def codes(self, table: AnyTable, *, unseen: Literal["error"] = "error") -> Longs:
+    def codes(
+        self,
+        table: AnyTable,
+        *,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error"] = "error",
+    ) -> Longs:
         """The rows as `to_sklearn` and `to_probabilities` know them: positions in the published domains.
 
         Parameters
         ----------
         table : Table, or what it is made of
             A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-            record batches, or the path of a file (.csv, .tsv, .parquet ..). Other columns do not matter.
+            record batches, or the path of a file (.csv, .tsv, .parquet ..). Other columns do not matter, and
+            raw values are put into bins as by `predict`.
+        domains : Declared, mapping, or path of a JSON file, optional
+            As for `predict`.
         unseen : {"error"}
             A value that is not in its domain is refused: these models have no place for it.
 
@@ -303,7 +453,7 @@ class Release(Published):
         >>> Release(views, Certificate(amplification=4, tuples=2)).codes({"job": ["cook", "clerk"]}).tolist()
         [[1], [0]]
         """
-        return codes(self, table)
+        return codes(self, table, domains)
 
     def to_probabilities(self) -> Probabilities:
         """The priors and conditional probabilities, each correctly rounded to a float64.

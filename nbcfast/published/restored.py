@@ -42,6 +42,7 @@ def release_of(document: ReleaseDocument, where: str) -> Release:
         prior=None if document.prior is None else tuple(document.prior),
         canonical=None if found is None else _canonical(found),
         advice=None if document.advice is None else Advised.of_form(document.advice),
+        policy=document.policy,
         **{
             name: fields[name]
             for name in ("attacker", "equivalence", "gauge", "identity", "method", "preserve", "version")

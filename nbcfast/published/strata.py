@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nbcfast._core.choices import Attacker, Preserve
-from nbcfast._core.dtypes import Array, Counts, Longs
+from nbcfast._core.dtypes import Array, Counts, Floats
 from nbcfast._core.files import written
 from nbcfast._core.numbers import amount_text
 from nbcfast._core.pickling import HasReadOnlyMappings
+from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.untyped import Document
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable
 from nbcfast._wire.strata_form import MOST_STRATA, of_strata, strata_notes, strata_warnings
 from nbcfast._wire.typed_values import label
 from nbcfast._wire.typed_values import value as typed_value
+from nbcfast.domains import Declarations, Declared
 from nbcfast.published.base import Published
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.dataset import (
@@ -34,10 +36,13 @@ from nbcfast.published.dataset import (
     streamed_ending,
     write_blocks,
 )
+from nbcfast.published.exported import Exportable
+from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
 from nbcfast.published.release import Release
+from nbcfast.published.release_pieces import strata_html
 from nbcfast.published.typed import json_value, limit_text
 from nbcfast.published.wire import strata_digest, strata_parts
-from nbcfast.table import Column, Domain, Interval, Table, concat
+from nbcfast.table import Column, Domain, Table, concat
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
@@ -149,7 +154,7 @@ class StrataCertificate:
 
 
 @dataclass(frozen=True, repr=False)
-class StratifiedRelease(HasReadOnlyMappings, Published):
+class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
     """Canonical releases of the strata of a table: the value of a column selects which one decides a row.
 
     Scores of different strata are not comparable: each stratum has a scale of its own.
@@ -281,6 +286,9 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
             f"{limit_text(made.amplification)}, {made.preserve} {kept})"
         )
 
+    def _repr_html_(self) -> str:
+        return strata_html(self)
+
     def to_dict(self) -> Document:
         """Plain values: the column, and each release with the value that selects it."""
         return {
@@ -294,18 +302,20 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
         table: AnyTable,
         *,
         codes: bool = False,
-        unseen: Literal["error", "zero"] = "error",
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Array:
-        """The class of every row: that of the release which its value of the column selects.
+        """The class of every raw row: that of the release which its value of the column selects.
 
-        Numbers are put into the bins of the release. Parameters are those of `Viewset.predict`.
+        Parameters and results are those of `Release.predict`. A value of the column that has no release is
+        refused even with ``unseen="zero"``.
 
         Raises
         ------
         ValueError
-            If a column is missing, or a row has a value of the column that has no release.
+            If a column is missing, or a row has a value that is unknown to the releases.
 
         Examples
         --------
@@ -317,34 +327,43 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
         Traceback (most recent call last):
         ValueError: column 'sex': value None has no release; there are releases of 'f' and 'm'
         """
-        given = in_bins(table_from(table), self.domains)
-        places = self._selected(given)
-        classes = np.zeros(given.n_rows, np.uint8 if len(self.first.views.classes) <= 256 else np.uint16)
-        done = 0
-        for number, release in enumerate(self.strata.values()):
-            rows = np.flatnonzero(places == number)
-            # Asked of no rows, too: whether columns and options are right does not depend on these.
-            some = given.select(release.views.attributes).take(rows, keep_domains=unseen == "error")
-            classes[rows] = release.views.predict(some, codes=True, unseen=unseen, threads=threads)
-            done += len(rows)
-            if progress is not None:
-                progress(done, given.n_rows)
-        return classes if codes else self.first.views.label_array()[classes]
+        labels = None if codes else self.first.views.label_array()
+        return predict(self.answering(domains), table, labels, unseen, threads, progress)
 
-    def _selected(self, table: Table) -> Longs:
-        """For each row the number of its stratum; ValueError where a row has none."""
-        column = table.column(self.by)
-        places = column.domain.positions_in(self.domain)[column.codes]
-        if len(places) and places.min() < 0:
-            value = column.domain.values[int(column.codes[int(places.argmin())])]
-            known = [repr(one) for one in list(self.strata)[:8]]
-            more = len(self.strata) - len(known)
-            last = [f"{more:,} more"] if more else [known.pop()] if len(known) > 1 else []
-            there = " and ".join([", ".join(known), *last])
-            raise ValueError(
-                f"column {self.by!r}: value {value!r} has no release; there are releases of {there}"
-            )
-        return places
+    def predict_proba(
+        self,
+        table: AnyTable,
+        *,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null"] = "error",
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Floats:
+        """The posterior of each class for every raw row, by the counts of its stratum.
+
+        Those of different strata are not comparable: see the class. As of `Release.predict_proba`.
+        """
+        return predict_proba(self.answering(domains), table, unseen, threads, progress)
+
+    def predict_batches(
+        self,
+        table: AnyTable,
+        *,
+        codes: bool = False,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "null", "zero"] = "error",
+        threads: int | None = None,
+    ) -> Iterator[Array]:
+        """The same as `predict` block by block; as of `Release.predict_batches`."""
+        labels = None if codes else self.first.views.label_array()
+        return predict_batches(self.answering(domains), table, labels, unseen, threads)
+
+    def answering(
+        self, domains: Declarations | Declared | None = None, words: Arguments = ARGUMENTS
+    ) -> Answering:
+        """How raw rows are answered, for whoever has them in blocks of his own; see `predict`."""
+        views = [release.views for release in self.strata.values()]
+        return Answering(views, self.domains, self.by, domains, words)
 
     def save(
         self,
@@ -484,15 +503,6 @@ class StratifiedRelease(HasReadOnlyMappings, Published):
         columns = {self.by: Column(codes, self.domain)}
         columns.update((name, table.column(name)) for name in table.names)
         return Table.from_columns(columns, table.weights, table.n_rows)
-
-
-def in_bins(table: Table, domains: Mapping[str, Domain]) -> Table:
-    """A table whose numbers are in the bins of these domains, where they have some."""
-    for name, domain in domains.items():
-        of_intervals = any(isinstance(one, Interval) for one in domain.values)
-        if of_intervals and name in table.names and table.column(name).domain.kind in ("int", "float"):
-            table = table.bin(name, edges=domain.values)
-    return table
 
 
 def _parameters(release: Release) -> tuple[object, ...]:

@@ -6,10 +6,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 from nbcfast.published.release import Release
+from nbcfast.publishing.gate import GateFinding
 from nbcfast.publishing.words import label
 from nbcfast.table.values import Value
+from nbcfast.views import Viewset
 
 MOST_NAMED = 4
+MOST_UNUSED = 8  # values that no row has and that are named
 
 
 class Rule(NamedTuple):
@@ -57,9 +60,38 @@ def rules(release: Release) -> list[Rule] | None:
     ]
 
 
+def nobody_has(views: Viewset, smoothed: bool = False) -> list[GateFinding]:
+    """Values of a declared domain that no row has: they are answered all the same.
+
+    Without smoothing every class has score 0 where such a value stands, and of equal ones the last wins.
+    """
+    if len(views.classes) == 1:
+        return []
+    unused = [
+        f"{label(name)} = {label(value)}"
+        for name in views.attributes
+        for value, row in zip(views.domain(name), views.counts[name], strict=True)
+        if not row.any()
+    ]
+    if not unused:
+        return []
+    more = f" and {len(unused) - MOST_UNUSED:,} more" if len(unused) > MOST_UNUSED else ""
+    answer = f"is answered {label(views.classes[-1])}, the class of highest precedence, whatever the rest"
+    if smoothed:
+        answer = "is answered by what was added to the counts"
+    one = "it" if len(unused) == 1 else "one"
+    text = (
+        f"no row has {', '.join(unused[:MOST_UNUSED])}{more}: whoever has {one} {answer}, and no person "
+        "stands behind that answer; join such values with others, or accept it"
+    )
+    return [GateFinding("nobody has it", "warned", text)]
+
+
 def rules_text(release: Release) -> str:
     """What the answers say by themselves, in a sentence."""
     found = rules(release)
+    if found and len(found) == sum(len(release.views.domain(name)) for name in release.views.attributes):
+        return f"the same of everybody, {label(found[0].of_class)}"
     if not found:
         return "the class of every tuple, which no limit bounds"
     named = [f"{label(rule.name)} = {label(rule.value)} is answered {label(rule.of_class)}" for rule in found]

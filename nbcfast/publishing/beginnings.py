@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 
 from nbcfast._core.spelling import ARGUMENTS, Arguments
-from nbcfast._reading.csv_files import open_file
 from nbcfast._reading.endings import delimiter_of, is_parquet
+from nbcfast._reading.opened import open_file
 from nbcfast._wire.messages import printable
 from nbcfast.table.arrow import load_pyarrow, load_readers
 from nbcfast.table.table import Table
@@ -30,24 +30,24 @@ LIKE_COUNTS = re.compile(
 WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
 
 
-def header_of(file: Path, delimiter: str | None) -> list[str] | None:
+def header_of(file: Path, delimiter: str | None, encoding: str | None = None) -> list[str] | None:
     """The columns of a file, from its beginning alone; None where reading it will say what is wrong."""
     if is_parquet(file):
         pa = load_readers()
         with suppress(OSError, pa.ArrowException):
             return list(import_module("pyarrow.parquet").read_schema(file).names)
         return None
-    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, UnicodeDecodeError):
-        header = _first_bytes(file, LONGEST_HEADER, line=True).decode("utf-8-sig")
+    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, LookupError, UnicodeError):
+        header = _first_bytes(file, LONGEST_HEADER, encoding, line=True).decode("utf-8-sig")
         return next(csv.reader(io.StringIO(header, newline=""), delimiter=_mark(file, delimiter)), [])
     return None
 
 
-def _first_bytes(file: Path, most: int, line: bool = False) -> bytes:
-    """The first bytes of a file, decompressed: so many, or those of its first line of fields."""
+def _first_bytes(file: Path, most: int, encoding: str | None, line: bool = False) -> bytes:
+    """The first bytes of a file, decompressed and in UTF-8: so many, or those of its first line of fields."""
     read = bytearray()
     start = quotes = 0
-    with open_file(str(file), "utf8") as (source, _):
+    with open_file(str(file), encoding or "utf8") as (source, _):
         while len(read) < most and (block := source.read(BLOCK)):
             read += block
             # A line ends where no quote is open, as a quoted name may have lines of its own.
@@ -65,7 +65,7 @@ def _mark(file: Path, delimiter: str | None) -> str:
     return mark.replace("\\t", "\t")
 
 
-def beginning_of(file: Path, delimiter: str | None) -> dict[str, list[str]]:
+def beginning_of(file: Path, delimiter: str | None, encoding: str | None = None) -> dict[str, list[str]]:
     """The texts of the first rows, column by column; nothing where reading the file will say what is wrong.
 
     A number that a Parquet file holds as a float is none of the whole ones, even if it has no fraction.
@@ -83,8 +83,8 @@ def beginning_of(file: Path, delimiter: str | None) -> dict[str, list[str]]:
                     for column, texts in batch.to_pydict().items()
                 }
         return {}
-    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, UnicodeDecodeError):
-        read = _first_bytes(file, LONGEST)
+    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, LookupError, UnicodeError):
+        read = _first_bytes(file, LONGEST, encoding)
         if len(read) == LONGEST:  # the last line is not whole
             read = read[: read.rfind(b"\n") + 1]
         lines = csv.reader(
@@ -104,6 +104,7 @@ def uncounted(
     used: Collection[str],
     implied: bool = False,
     words: Arguments = ARGUMENTS,
+    encoding: str | None = None,
 ) -> list[str]:
     """A remark on each column that may say how often a row counts, and was not asked to.
 
@@ -117,7 +118,7 @@ def uncounted(
     """
     if weights is not None:
         return []
-    return like_counts(beginning_of(file, delimiter), used, implied, words)
+    return like_counts(beginning_of(file, delimiter, encoding), used, implied, words)
 
 
 def beginning_of_table(table: Table) -> dict[str, list[str]]:

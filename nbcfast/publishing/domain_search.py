@@ -75,14 +75,17 @@ def advised(
     class_name, columns, weights, delimiter
         As of `publish`.
     """
-    present = present_in(given, delimiter)
+    present = present_in(given, delimiter, caller.encoding)
     if menu is None:
-        names = columns
-        if declared is not None and present is not None:
-            left_out = {class_name, weights, *declared.out}
-            names = [name for name in (present if columns is None else columns) if name not in left_out]
-        private = caller.reads(given, "table", class_name, names)
-        menu = ready_made(private, class_name, declared)
+        private, menu = begun_menu(
+            given,
+            class_name,
+            caller,
+            declared=declared,
+            columns=columns,
+            weights=weights,
+            delimiter=delimiter,
+        )
     else:
         private = _read(given, "table", class_name, menu, caller)
     others = None if on is None else _read(on, "on", class_name, menu, caller)
@@ -112,6 +115,28 @@ def advised(
         )
     used = (class_name, weights, *menu.attributes)
     return replace(advice, beside=tuple(name for name in present or private.names if name not in used))
+
+
+def begun_menu(
+    given: AnyTable,
+    class_name: str,
+    caller: Caller,
+    *,
+    declared: Declared | None = None,
+    columns: Sequence[str] | None = None,
+    weights: str | None = None,
+    delimiter: str | None = None,
+) -> tuple[Table, Menu]:
+    """The private rows, and the menu that is made of what is declared and of them; arguments as above."""
+    present = present_in(given, delimiter, caller.encoding)
+    names = columns
+    if declared is not None and present is not None:
+        left_out = {class_name, weights, *declared.out}
+        names = [name for name in (present if columns is None else columns) if name not in left_out]
+    private = caller.reads(given, "table", class_name, names)
+    if private.n_rows == 0:
+        raise ValueError(f"{place(given, 'table')}: no rows")
+    return private, ready_made(private, class_name, declared)
 
 
 def _read(given: AnyTable, argument: str, class_name: str, menu: Menu, caller: Caller) -> Table:

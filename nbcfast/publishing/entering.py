@@ -96,7 +96,7 @@ class LedgerEntry:
     ----------
     asked : LedgerAsked
     views : Viewset
-        The private counts, which the ledger keeps.
+        The private counts, which the ledger keeps; or noisy ones, of which it keeps none.
     terms : ReleaseTerms
     sha256 : str
         Of the certificate.
@@ -138,6 +138,16 @@ class LedgerEntry:
             after=self.report,
         )
         return written[0]
+
+
+def saved_beside(
+    entry: LedgerEntry | None,
+    folder: str | os.PathLike[str],
+    dataset: str | os.PathLike[str] | None,
+    write: Callable[[], T],
+) -> T:
+    """Write a release, which is entered first where there is a ledger."""
+    return write() if entry is None else entry.save(folder, dataset, write)
 
 
 def expect_outside(

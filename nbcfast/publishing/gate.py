@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from nbcfast._core.chances import bound_text
 from nbcfast._core.numbers import amount_text
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State as State
+from nbcfast._markup.page_parts import findings
 from nbcfast._wire.release_words import undeclared_text
 from nbcfast.canonical import Leak, Limits
 from nbcfast.canonical.publish import undeclared
@@ -14,11 +18,10 @@ from nbcfast.ledger import LedgerReport
 from nbcfast.publishing.remarks import alone_in, names_people
 from nbcfast.publishing.remembered import Remembered
 from nbcfast.publishing.words import label
+from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 
 # "shows" and "unmeasured" keep a release from leaving, "warned" does not, and "kept" is a limit that is kept.
-State = Literal["shows", "unmeasured", "warned", "kept"]
-
 STATES: tuple[State, ...] = ("shows", "unmeasured", "warned", "kept")  # in the order in which they are said
 MOST_NAMED = 3  # values that are named, where each of many would be
 REMEMBERS = "remembers its rows"
@@ -26,6 +29,7 @@ REMEMBERS = "remembers its rows"
 LIMIT_OF = {
     "one class only": "max_one_class",
     "values of one class": "max_one_class",
+    "no attribute": "max_one_class",
     "counts come back": "max_found",
     "class shows": "min_flip",
     "presence shows": "min_trace",
@@ -63,6 +67,23 @@ class GateFinding:
     def to_dict(self) -> dict[str, str]:
         """Plain values."""
         return {"about": self.about, "state": self.state, "text": self.text}
+
+
+def gate_html(of: Iterable[GateFinding], *, refused: bool, shows: bool, written: bool) -> str:
+    """What a notebook shows of a publication: whether it may leave, and what was looked at."""
+    listed = sorted_findings(of)
+    published = "published" if written else "would be published"
+    if refused:
+        verdict = "DO NOT PUBLISH YET"
+    elif shows:
+        verdict = f"{published} although this shows (accepted)"
+    elif any(finding.state != "kept" for finding in listed):
+        verdict = f"{published}, every limit kept; mind what is marked !"
+    else:
+        verdict = f"{published}, every check green"
+    state: State = listed[0].state if listed else "warned"
+    found = findings((finding.state, finding.about, finding.text) for finding in listed)
+    return result(state, verdict, found, private=True)
 
 
 class GivenBack(NamedTuple):
@@ -136,9 +157,9 @@ def judged(
 ) -> tuple[GateFinding, ...]:
     """All findings, what refuses first."""
     of_limits = list(_of_one_class(views, class_name, limits))
-    if len(views.classes) > 1 and views.attributes:
+    if len(views.classes) > 1:
         leak = measured.leak
-        of_limits += _given_back(measured, limits)
+        of_limits += _given_back(measured, limits, bool(views.attributes))
         of_limits += [] if leak is None else _shown(leak, limits)
         of_limits += _remembered(measured.remembered, limits)
         of_limits += [_without_meter(measured, limits)] if leak is None else _bits(leak, limits)
@@ -154,10 +175,40 @@ def _told(finding: GateFinding, limits: Limits) -> GateFinding:
     """A finding of a limit: what keeps nothing back says why."""
     if finding.state != "warned":
         return finding
-    name = LIMIT_OF.get(finding.about)
-    asked = name is not None and getattr(limits, name) is not None
-    why = "the limit that was asked for allows it" if asked else "no limit was asked for"
-    return GateFinding(finding.about, "warned", f"{finding.text} (and {why})")
+    return GateFinding(
+        finding.about, "warned", f"{finding.text} ({_why(LIMIT_OF.get(finding.about), limits)})"
+    )
+
+
+def _why(name: str | None, limits: Limits) -> str:
+    """Why what shows may leave: by whose limit, or for want of one."""
+    limit = None if name is None else getattr(limits, name)
+    if name is None or limit is None:
+        return "and no limit was asked for"
+    if limit == getattr(Limits(), name):
+        return f"within the usual limit: {limit_text(name, limit)}; mind them"
+    return "and the limit that was asked for allows it"
+
+
+def limit_text(name: str, limit: float) -> str:
+    """What a limit allows: of shares of people who do not show, how many may show.
+
+    Examples
+    --------
+    >>> limit_text("min_flip", 0.99), limit_text("max_bits", 8.0)
+    ('at most 1.00% of people may show', 'at most 8 may be')
+    """
+    if name.startswith("min_"):
+        return f"at most {round((1 - limit) * 100, 9):.2f}% of people may show"
+    return f"at most {limit:,g} may be"
+
+
+def shown_state(state: State | None, share: float | None) -> State | None:
+    """What people who show are, beside their limit: where anybody does, no limit makes it green.
+
+    `share` is that of people who do not show.
+    """
+    return "warned" if state in (None, "kept") and share is not None and share < 1 else state
 
 
 def _state(limits: Limits, name: str, number: float | None) -> State | None:
@@ -175,6 +226,37 @@ def _state(limits: Limits, name: str, number: float | None) -> State | None:
     return "unmeasured" if kept is None else "shows"
 
 
+class OneClassValue(NamedTuple):
+    """A value that people of one class alone have.
+
+    Attributes
+    ----------
+    name : str
+        The attribute.
+    value : object
+    people : int
+        Who have it.
+    of_class : object
+        The class of all of them.
+    """
+
+    name: str
+    value: Value
+    people: int
+    of_class: Value
+
+
+def one_class_values(views: Viewset) -> list[OneClassValue]:
+    """All of them; those of the most people first, so that what is cut off is of fewer."""
+    found = [
+        OneClassValue(name, value, int(row.sum()), views.classes[int(row.argmax())])
+        for name in views.attributes
+        for value, row in zip(views.domain(name), views.counts[name], strict=True)
+        if int((row > 0).sum()) == 1
+    ]
+    return sorted(found, key=lambda one: -one.people)
+
+
 def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[GateFinding]:
     """Values that people of one class alone have: a rule that the answers show."""
     about = "values of one class"
@@ -186,15 +268,12 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[G
         )
         yield GateFinding("one class only", state or "warned", text)
         return
-    rules = [
-        (name, value, int(row.sum()), views.classes[int(row.argmax())])
-        for name in views.attributes
-        for value, row in zip(views.domain(name), views.counts[name], strict=True)
-        if int((row > 0).sum()) == 1
-    ]
+    rules = one_class_values(views)
     state = _state(limits, "max_one_class", float(len(rules)))
     if not views.attributes:
-        yield GateFinding("no attribute", "kept", "everybody gets the same answer, the most frequent class")
+        yield GateFinding(
+            "no attribute", "kept", "no value has people of one class: everybody gets one answer"
+        )
         return
     if not rules:
         yield GateFinding(about, "kept", "none: every value that occurs has people of at least two classes")
@@ -202,8 +281,6 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[G
     if state == "kept":
         yield GateFinding(about, state, f"{len(rules):,} (at most {limits.max_one_class:,} may be)")
         return
-    # Those of the most people first: what is cut off is of fewer.
-    rules.sort(key=lambda rule: -rule[2])
     for name, value, people, of_class in rules[:MOST_NAMED]:
         whose = "that person" if people == 1 else f"all {amount_text(people)} of them"
         how_many = "that one person has" if people == 1 else "how many people have"
@@ -221,8 +298,8 @@ def _of_one_class(views: Viewset, class_name: str, limits: Limits) -> Iterator[G
         yield GateFinding(about, state or "warned", text)
 
 
-def _given_back(measured: ReleaseMeasures, limits: Limits) -> Iterator[GateFinding]:
-    """Counts that public totals give back."""
+def _given_back(measured: ReleaseMeasures, limits: Limits, of_values: bool) -> Iterator[GateFinding]:
+    """Counts that public totals give back; without attributes there are none but these totals."""
     about, back = "counts come back", measured.given_back
     state = _state(limits, "max_found", None if back is None else back.found)
     if state is None:
@@ -231,7 +308,9 @@ def _given_back(measured: ReleaseMeasures, limits: Limits) -> Iterator[GateFindi
         why = measured.why_not or UNMEASURED
         yield GateFinding(about, state, f"not measured, so take it that all of them do: {why}")
         return
-    alone = f"; these totals alone give that of {back.null_found:,}" if back.null_found else ""
+    alone = ""
+    if back.null_found:
+        alone = f"; that of {back.null_found:,} follows from these totals alone, without any release"
     if state == "kept" and not back.found:
         text = f"of none of {back.cells:,} values, to whoever knows the totals of values and classes"
         yield GateFinding(about, state, f"{text}{alone}")
@@ -241,6 +320,8 @@ def _given_back(measured: ReleaseMeasures, limits: Limits) -> Iterator[GateFindi
         "whoever knows how many people have each value, and how many are of each class, computes exactly "
         f"how many people of each class have a value, for {many}{alone}"
     )
+    if not of_values:
+        text = "whoever knows how many are of each class knows all that was counted, without any release"
     limit = limits.max_found
     yield GateFinding(about, state, text if state != "kept" else f"{text} (at most {limit:,} may)")
 
@@ -260,7 +341,7 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
     ):
         share = leak.flip if name == "min_flip" else leak.trace
         most = leak.flip_shows_at_most if name == "min_flip" else leak.trace_shows_at_most
-        state = _state_of_people(limits, name, share, most)
+        state = shown_state(_state_of_people(limits, name, share, most), share)
         if state is None:
             continue
         if share is None:
@@ -269,17 +350,22 @@ def _shown(leak: Leak, limits: Limits) -> Iterator[GateFinding]:
         n_people = leak.sampled
         shows = leak.shows_class if name == "min_flip" else leak.shows_presence
         of = f"of all {amount_text(n_people)} people" if leak.exact else f"of {n_people:,} people looked at"
-        sample = "" if most is None else f"; such a sample proves only that at most {most:.1%} of all show"
+        sample = (
+            "" if most is None else f"; not all were looked at, and of all people {_up_to(most)} may show so"
+        )
         if not shows:
             yield GateFinding(about, state, f"{of} the {what} of none shows in the answers{sample}")
             continue
-        limit = getattr(limits, name)
-        kept = f" (at most {1 - limit:.2%} may)" if state == "kept" else ""
         text = (
             f"{of} the {what} of {amount_text(shows)} shows in the answers: whoever knows everybody else's "
-            f"row {how}{sample}{kept}"
+            f"row {how}{sample}"
         )
         yield GateFinding(about, state, text)
+
+
+def _up_to(most: float) -> str:
+    """How many of all people may show, of whom some were looked at."""
+    return "every one" if most >= 1 else f"up to {bound_text(most)}"
 
 
 def _state_of_people(limits: Limits, name: str, share: float | None, most: float | None) -> State | None:
@@ -309,8 +395,8 @@ def beside_earlier(report: LedgerReport, limits: Limits) -> tuple[GateFinding, .
             ("class, together", "min_flip", joint.flip, joint.flip_shows_at_most, joint.class_text),
             ("presence, together", "min_trace", joint.trace, joint.trace_shows_at_most, joint.presence_text),
         ):
-            usual: State = "kept" if share == 1 else "warned"
-            found.append(GateFinding(about, _state_of_people(limits, name, share, most) or usual, text))
+            state_of_all = shown_state(_state_of_people(limits, name, share, most), share)
+            found.append(GateFinding(about, state_of_all or "kept", text))
     if report.why_not is not None:
         measured: State = "unmeasured" if joint is None and limits.min_flip is not None else "warned"
         found.append(GateFinding("together", measured, report.why_not_text))
@@ -333,14 +419,13 @@ def _remembered(remembered: Remembered | None, limits: Limits) -> Iterator[GateF
     if state is None:
         return
     accuracy, without = remembered.correct / people, remembered.without / people
-    shares = (
-        f"of {amount_text(people)} people {accuracy:.1%} are answered with their class, and {without:.1%} if "
-        "each is left out"
-    )
-    if state == "kept":
-        yield GateFinding(REMEMBERS, state, f"no: {shares}")
-        return
-    text = f"{shares}: the answer to {amount_text(by_own_row)} is their class only because they were counted"
+    shares = f"{accuracy:.2%} are answered right, and {without:.2%} by a classifier that has not counted them"
+    whom = f"{amount_text(by_own_row)} of {amount_text(people)} people are"
+    if not by_own_row:
+        whom = f"none of {amount_text(people)} people is"
+    elif by_own_row == 1:
+        whom = f"1 of {amount_text(people)} people is"
+    text = f"{whom} answered right only because they were counted themselves: {shares}"
     yield GateFinding(REMEMBERS, state, text)
 
 
@@ -368,5 +453,7 @@ def _one_valued(views: Viewset) -> Iterator[GateFinding]:
         totals = views.counts[name].sum(axis=1)
         if int((totals > 0).sum()) == 1:
             value = views.domain(name)[int(totals.argmax())]
-            text = f"everybody has {label(name)} = {label(value)}: it decides nothing, and can be left out"
+            # Without any attribute the same one answer would be published, which shows as much.
+            rest = ", and can be left out" if len(views.attributes) > 1 else ""
+            text = f"everybody has {label(name)} = {label(value)}: it decides nothing{rest}"
             yield GateFinding("one value only", "warned", text)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -14,15 +13,16 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.validation import type_name
 from nbcfast._reading.csv_files import read_csv
-from nbcfast._reading.endings import table_ending
+from nbcfast._reading.hints import UnreadableError, look_at, table_ending
 from nbcfast._reading.parquet import read_parquet
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.membership import SAME, expect_others, same_rows
 from nbcfast.domains import Declared, names_people
+from nbcfast.published.placing import in_domains
 from nbcfast.publishing.beginnings import header_of
 from nbcfast.publishing.findings import Stages, silent
+from nbcfast.publishing.words import label
 from nbcfast.table.table import Table
-from nbcfast.table.values import Interval
 from nbcfast.views import Viewset, count
 
 MOST_CLASSES = 256
@@ -117,6 +117,8 @@ class Caller:
     words: Arguments = ARGUMENTS
     reads: Reads = AsGiven()
     stages: Stages = silent
+    encoding: str | None = None  # of CSV files, None for UTF-8
+    nulls: tuple[str, ...] = ()  # texts of CSV files that mean null; none for the empty one
 
 
 def place(given: object, argument: str) -> str:
@@ -139,11 +141,13 @@ class NamesPeopleError(ValueError):
     ----------
     names, attributes : list of str
         Those columns, and all that would be counted.
+    found : list of str
+        Of each of them how many values it has, and what to do.
     """
 
-    def __init__(self, text: str, names: list[str], attributes: list[str]) -> None:
+    def __init__(self, text: str, names: list[str], attributes: list[str], found: list[str]) -> None:
         super().__init__(text)
-        self.names, self.attributes = names, attributes
+        self.names, self.attributes, self.found = names, attributes, found
 
 
 def counts_of(
@@ -165,7 +169,7 @@ def counts_of(
         `publishing` also if an attribute names people.
     """
     if table.n_rows == 0:
-        raise ValueError(f"{where}: no rows")
+        raise UnreadableError(f"{where}: no rows", look_at(where))
     n_classes = len(table.domain(class_name)) if class_name in table.names else 0
     if n_classes > MOST_CLASSES:
         raise ValueError(
@@ -183,6 +187,11 @@ def counts_of(
                 f"bins or sets of its values, or leave it out ({words.left_out(name)})",
                 naming,
                 [*sizes],
+                [
+                    f"{label(each)} has {sizes[each]:,} values in {table.n_rows:,} rows: it names people, "
+                    "and the answers say the class of each: leave it out, or bin it"
+                    for each in naming
+                ],
             )
         if size > max_values:
             raise ValueError(
@@ -239,7 +248,7 @@ def read_declared(
         if name in asked or name in (columns or ()):
             named = caller.words.named(asked.get(name, "columns"))
             raise ValueError(f"{declared.place(name)}: column {name!r} is left out, and {named} names it")
-    present = present_in(given, delimiter)
+    present = present_in(given, delimiter, caller.encoding)
     if columns is None and present is not None:
         others = (*declared.out, class_name, weights)
         columns = [name for name in present if name not in others] if declared.out else None
@@ -250,12 +259,12 @@ def read_declared(
     return declared.applied(table, besides=declared.names if present is None else present)
 
 
-def present_in(given: AnyTable, delimiter: str | None) -> list[str] | None:
+def present_in(given: AnyTable, delimiter: str | None, encoding: str | None = None) -> list[str] | None:
     """The columns of what was given; None where only reading it will tell."""
     if isinstance(given, Table):
         return list(given.names)
     if isinstance(given, str | bytes | os.PathLike):
-        return header_of(Path(os.fsdecode(given)), delimiter)
+        return header_of(Path(os.fsdecode(given)), delimiter, encoding)
     return [str(name) for name in given] if isinstance(given, Mapping) else None
 
 
@@ -274,37 +283,16 @@ def read_like(
     """
     names = list(views.attributes)
     texts = texts_in(views, class_name, declared)
-    table = caller.reads(given, argument, class_name, names, texts=texts)
-    for name in names:
-        bins = [value for value in views.domain(name) if isinstance(value, Interval)]
-        option = None if declared is None else declared.options.get(name)
-        if option is not None and not option.out and "values" not in option.entry:
-            table = option.applied(table, name, strays=True)
-        elif bins and not _is_binned(table, name):
-            try:
-                table = table.bin(name, edges=_and_between(bins))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"{place(given, argument)}: {error}") from None
-    return table
-
-
-def _is_binned(table: Table, name: str) -> bool:
-    """Whether a column holds intervals, as one that was binned before it came here."""
-    return any(isinstance(value, Interval) for value in table.domain(name))
-
-
-def _and_between(bins: list[Interval]) -> list[Interval]:
-    """Bins, and what lies before, between and after them.
-
-    A number there is a value that no row of the release has: it is counted, and not an error.
-    """
-    covering = [] if bins[0].low is None else [Interval(None, bins[0].low)]
-    for one, other in pairwise(bins):
-        covering.append(one)
-        if one.high is not None and other.low is not None and one.high < other.low:
-            covering.append(Interval(one.high, other.low))
-    covering.append(bins[-1])
-    return covering if bins[-1].high is None else [*covering, Interval(bins[-1].high, None)]
+    try:
+        table = caller.reads(given, argument, class_name, names, texts=texts)
+    except (NoColumnError, UnreadableError):
+        raise
+    except ValueError as error:  # whoever judges rows tells it from rows that are others
+        raise UnreadableError(str(error)) from None
+    try:
+        return in_domains(table, views.domains, declared, strays=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place(given, argument)}: {error}") from None
 
 
 def others_of(
@@ -339,11 +327,7 @@ def listed_of(given: AnyTable, views: Viewset, declared: Declared | None, caller
     table = caller.reads(given, "tuples", names[-1], names[:-1], texts=texts, weighted=False)
     if declared is not None:
         table = declared.applied(table, every=False)
-    for name in names:
-        binned = any(isinstance(value, Interval) for value in views.domain(name))
-        if binned and not _is_binned(table, name):
-            table = table.bin(name, edges=views.domain(name))
-    return table
+    return in_domains(table, views.domains)
 
 
 def public_list(

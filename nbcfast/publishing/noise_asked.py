@@ -52,14 +52,15 @@ class NoiseAsked:
             text = f"{self.named(cast('Name', word[0]))}{str(error)[word.end() :]}"
             raise type(error)(text) from None
 
+    @property
+    def keywords(self) -> dict[str, object]:
+        """The same as a mapping, of what was given."""
+        given = {name: getattr(self, name) for name in NAMES}
+        return {name: entry for name, entry in given.items() if entry is not None}
+
     def named(self, name: Name) -> str:
         """One of these arguments as the caller gives it."""
-        return noise_named(name, self.words)
-
-
-def noise_named(name: Name, words: Arguments) -> str:
-    """An argument of noise as the caller gives it."""
-    return f"dp[{name!r}]" if type(words) is Arguments else words.named(f"dp_{name}")
+        return self.words.noise(name)
 
 
 def noise_asked(dp: Mapping[str, object] | NoiseAsked | None) -> NoiseAsked | None:
@@ -84,12 +85,7 @@ def expect_alone(besides: Iterable[tuple[str, bool, str]], words: Arguments) -> 
     """Refuse what does not go with noise: (argument, whether it was given, why not)."""
     for name, is_given, why in besides:
         if is_given:
-            raise ValueError(f"{words.named(name)} does not go with {asking(words)}: {why}")
-
-
-def asking(words: Arguments) -> str:
-    """What asks for noise, in the words of the caller."""
-    return "dp" if type(words) is Arguments else "--dp-epsilon and --dp-rho"
+            raise ValueError(f"{words.named(name)} does not go with {words.noise()}: {why}")
 
 
 UNLIMITED = (

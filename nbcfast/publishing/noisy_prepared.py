@@ -18,18 +18,21 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Limits
 from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.dp import Agreement
+from nbcfast.policies import Policy
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
+from nbcfast.publishing.demand import Demand
 from nbcfast.publishing.entering import LedgerAsked, LedgerEntry
 from nbcfast.publishing.inputs import Caller, others_of, place, public_list, read_declared
 from nbcfast.publishing.noise_asked import REASONS, NoiseAsked, expect_alone
 from nbcfast.publishing.noisy_report import NoisyPublication, OwnersFigures
-from nbcfast.publishing.policy import Demand
+from nbcfast.publishing.one_answer import OneAnswer
 from nbcfast.publishing.prepared import Prepared, advice_of, attribute_names
-from nbcfast.publishing.remarks import all_once, too_long
+from nbcfast.publishing.remarks import all_once, numbers_as_text
 from nbcfast.publishing.report import Written
 from nbcfast.table.table import Table
 from nbcfast.views import Viewset, count
+from nbcfast.views.noise import Noise
 from nbcfast.views.quality import evaluate
 from nbcfast.views.tallying import MAX_VALUES
 
@@ -45,7 +48,7 @@ PRIOR = (
 
 
 # Long for its arguments, each of which is read, checked or handed on by its name.
-def prepare_noisy(
+def read_for_noise(
     table: AnyTable,
     class_name: str,
     demand: Demand,
@@ -62,8 +65,9 @@ def prepare_noisy(
     max_values: int = MAX_VALUES,
     limits: Limits | None = None,
     accept_answers: bool = False,
-) -> PreparedNoisy:
-    """Everything that is read, counted and drawn before a release is made; arguments as of `publish`.
+    policy: Policy | None = None,
+) -> ReadForNoise:
+    """Everything that is read and counted before noise is drawn; arguments as of `publish`.
 
     Nothing is refused for what the counts are: rows may be few, or none, and classes empty. What is not
     declared is refused, as no noise hides which values occur.
@@ -93,30 +97,25 @@ def prepare_noisy(
     others = (
         None if holdout is None else others_of(holdout, table, rows, exact, class_name, caller, declarations)
     )
-    with caller.stages("adding noise"):
-        noisy = noisy_counts(exact, noise)
     source = place(table, "") or None
     said: list[str] = []
     if source is not None:
-        said += all_once(Path(source), None, delimiter, class_name, names, words)
-        said += too_long(rows, Path(source), texts, words)
-    prepared = Prepared(
+        said += all_once(Path(source), None, delimiter, class_name, names, words, caller.encoding)
+        said += numbers_as_text(rows, Path(source), texts, words)
+    return ReadForNoise(
+        asked=noise,
+        exact=exact,
         table=rows,
-        views=noisy,
         class_name=class_name,
         source=source,
         demand=demand,
-        choice=demand.chosen(noisy),
         public=public,
         others=others,
         remarks=tuple(said),
-        limits=Limits(),
-        accepted=False,
         caller=caller,
         advice=advice,
-        chosen=None,
+        policy=policy,
     )
-    return PreparedNoisy(asked=noise, exact=exact, of_noisy=prepared)
 
 
 def noisy_counts(exact: Viewset, noise: NoiseAsked) -> Viewset:
@@ -169,19 +168,93 @@ def expect_other_rows(advice: Advised | None, declarations: Declared | None, cal
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class ReadForNoise:
+    """A private table and the noise that is asked for, of which none was drawn.
+
+    Attributes
+    ----------
+    asked : NoiseAsked
+    exact : Viewset
+        The private counts.
+    table, class_name, source, demand, public, others, remarks, caller, advice, policy
+        As of `Prepared`.
+    """
+
+    asked: NoiseAsked
+    exact: Viewset
+    table: Table
+    class_name: str
+    source: str | None
+    demand: Demand
+    public: Table | None
+    others: Table | None
+    remarks: tuple[str, ...]
+    caller: Caller
+    advice: Advised | None
+    policy: Policy | None = None
+
+    @property
+    def noise(self) -> Noise:
+        """What will be added to every count."""
+        return self.asked.noise(len(self.exact.attributes))
+
+    def drawn(self) -> PreparedNoisy:
+        """With noise, and what is to be made of that: nothing of it tells the exact counts."""
+        with self.caller.stages("adding noise"):
+            noisy = noisy_counts(self.exact, self.asked)
+        of_noisy = Prepared(
+            table=self.table,
+            views=noisy,
+            class_name=self.class_name,
+            source=self.source,
+            demand=self.demand,
+            choice=self.demand.chosen(noisy),
+            public=self.public,
+            others=self.others,
+            remarks=self.remarks,
+            limits=Limits(),
+            accepted=False,
+            caller=self.caller,
+            advice=self.advice,
+            chosen=None,
+            policy=self.policy,
+        )
+        return PreparedNoisy(exact=self.exact, of_noisy=of_noisy)
+
+    def agreement(self) -> Agreement | None:
+        """How often noise of this kind leaves the class as it was; None where there are no rows.
+
+        Drawn once more, several times, and not the noise of the release.
+        """
+        rows = self.table
+        if rows.n_rows == 0:
+            return None
+        n_counts = len(self.exact.class_counts) + sum(array.size for array in self.exact.counts.values())
+        with self.caller.stages("measuring noise"):
+            return dp.agreement(
+                self.exact,
+                rows,
+                epsilon=self.asked.epsilon,
+                delta=self.asked.delta,
+                rho=self.asked.rho,
+                neighbours=self.asked.neighbours,
+                rows_per_person=self.asked.rows_per_person,
+                runs=max(1, min(RUNS, MOST_DRAWN // n_counts)),
+            )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PreparedNoisy:
     """A private table, the noise that was drawn for its counts, and what is to be made of these.
 
     Attributes
     ----------
-    asked : NoiseAsked
     exact : Viewset
         The private counts, for what the owner alone is told.
     of_noisy : Prepared
         What is published, with the noisy counts in place of the private ones.
     """
 
-    asked: NoiseAsked
     exact: Viewset
     of_noisy: Prepared
 
@@ -195,27 +268,6 @@ class PreparedNoisy:
     def entry(self, book: LedgerAsked, release: Release) -> LedgerEntry:
         """What a ledger says of the release, as `LedgerAsked.entry`: it keeps none of the counts."""
         return book.entry(self.of_noisy, release, self.of_noisy.views.noise)
-
-    def agreement(self) -> Agreement | None:
-        """How often noise of this kind leaves the class as it was; None where there are no rows.
-
-        Drawn once more, several times, and not the noise of the release.
-        """
-        rows = self.of_noisy.table
-        if rows.n_rows == 0:
-            return None
-        n_counts = len(self.exact.class_counts) + sum(array.size for array in self.exact.counts.values())
-        with self.of_noisy.caller.stages("measuring noise"):
-            return dp.agreement(
-                self.exact,
-                rows,
-                epsilon=self.asked.epsilon,
-                delta=self.asked.delta,
-                rho=self.asked.rho,
-                neighbours=self.asked.neighbours,
-                rows_per_person=self.asked.rows_per_person,
-                runs=max(1, min(RUNS, MOST_DRAWN // n_counts)),
-            )
 
     def judged(
         self,
@@ -238,6 +290,7 @@ class PreparedNoisy:
         assert noise is not None
         said = [] if entry is None else list(entry.report.findings)
         said += [PRIOR] if made.demand.prior is not None else []
+        worth = OneAnswer.of([(release, rows)], class_name) if rows.n_rows else None
         said += [*made.remarks, *release.remarks, *release.certificate.warnings, *release.certificate.notes]
         return NoisyPublication(
             release=release,
@@ -245,7 +298,7 @@ class PreparedNoisy:
             source=made.source,
             choice=made.choice,
             noise=noise,
-            owners=OwnersFigures(rows.n_rows, agreement, exact, published, members),
+            owners=OwnersFigures(rows.n_rows, agreement, exact, published, members, worth),
             warnings=tuple(said),
             files=files,
             entry=entry,

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._core.numbers import ratio_text
 from nbcfast._core.untyped import Document
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, findings
 from nbcfast.attack import Membership
 from nbcfast.dp import Agreement
 from nbcfast.ledger import LedgerReport
 from nbcfast.published.noised import privacy_json
 from nbcfast.published.release import Release
-from nbcfast.publishing.entering import LedgerEntry
-from nbcfast.publishing.policy import Choice
+from nbcfast.publishing.demand import Choice
+from nbcfast.publishing.entering import LedgerEntry, saved_beside
+from nbcfast.publishing.one_answer import OneAnswer
 from nbcfast.publishing.report import Written, quotient, saved
 from nbcfast.publishing.words import json_integer
 from nbcfast.table.values import plain
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 FEW_ROWS = 1_000  # of which noise that hides one leaves little
 OFTEN = Fraction(9, 10)  # of the answers, below which the classifier is hardly the same
 MOST_PEOPLE = Fraction(1, 10)  # who may be published as they are, by what delta allows
-NOT_TO_PUBLISH = "computed from the private table, not for publication"
 NO_LIMITS = (
     "Limits on what answers give away do not apply, and the leak meter is not read: these are the answers of "
     "noisy counts, and the noise bounds what they tell of anybody."
@@ -52,6 +54,8 @@ class OwnersFigures(NamedTuple):
         What the exact classifier and the release are worth on the private table.
     membership : Membership or None
         Whether its rows can be told from others, where some were held out.
+    worth : OneAnswer or None
+        Whether the release is right more often than one answer for everybody.
     """
 
     rows: int
@@ -59,11 +63,14 @@ class OwnersFigures(NamedTuple):
     exact: Quality | None
     published: Quality | None
     membership: Membership | None
+    worth: OneAnswer | None = None
 
     @property
     def warnings(self) -> list[str]:
         """What to think of before publishing."""
         said = [HUNDREDS] if self.rows < FEW_ROWS else []
+        if self.worth is not None and self.worth.is_worthless:
+            said.append(f"one answer: {self.worth.text}")
         if self.agreement is not None and self.agreement.expected < OFTEN:
             said.append(ANOTHER)
         if self.agreement is not None and self.agreement.noise.delta * self.rows >= MOST_PEOPLE:
@@ -165,8 +172,7 @@ class NoisyPublication:
         def write() -> tuple[Written, ...]:
             return saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
 
-        files = write() if self.entry is None else self.entry.save(path, dataset, write)
-        return replace(self, files=files)
+        return replace(self, files=saved_beside(self.entry, path, dataset, write))
 
     def to_dict(self) -> Document:
         """Plain values, those that the command line prints with ``--json``; None for what is not known."""
@@ -192,5 +198,17 @@ class NoisyPublication:
             "files": [file._asdict() for file in self.files],
         }
 
+    @property
+    def minded(self) -> tuple[str, ...]:
+        """The warnings of this release alone, those for its owner last, without what is said of every one."""
+        said = {*self.release.certificate.notes}
+        return (*(text for text in self.warnings if text not in said), *self.owners.warnings)
+
+    def _repr_html_(self) -> str:
+        found: list[tuple[State, str, str]] = [("warned", "mind this", text) for text in self.minded]
+        verdict = f"{'' if self.files else 'would be '}published with noise of {self.noise.level}"
+        listed = findings([*found, ("kept", "noise", self.noise.text)])
+        return result("warned" if found else "kept", verdict, listed, private=True)
+
     def __repr__(self) -> str:
-        return f"NoisyPublication({self.release!r}; {len(self.warnings)} warnings)"
+        return f"NoisyPublication({self.release!r}; {len(self.minded)} to mind)"

@@ -22,9 +22,12 @@ from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, Menu, declared
 from nbcfast.ledger.ledger_report import BESIDE_EARLIER
+from nbcfast.policies import Policy
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
+from nbcfast.publishing.answered import nobody_has
 from nbcfast.publishing.beginnings import MOST_ROWS, beginning_of_table, like_counts
+from nbcfast.publishing.demand import Choice, Demand
 from nbcfast.publishing.domain_search import DomainSearch, advised
 from nbcfast.publishing.entering import LedgerEntry
 from nbcfast.publishing.findings import Adversaries
@@ -38,8 +41,10 @@ from nbcfast.publishing.gate import (
     sorted_findings,
 )
 from nbcfast.publishing.inputs import Caller, counts_of, others_of, place, public_list, read_declared
-from nbcfast.publishing.policy import Choice, Demand
-from nbcfast.publishing.remarks import all_once, more, too_long
+from nbcfast.publishing.no_attribute import measurable, without_constant
+from nbcfast.publishing.one_answer import OneAnswer
+from nbcfast.publishing.policy_findings import policy_findings
+from nbcfast.publishing.remarks import all_once, more, nulls_as_values, numbers_as_text
 from nbcfast.publishing.remembered import remembered
 from nbcfast.publishing.report import Publication, Written
 from nbcfast.publishing.standing import Standing
@@ -88,11 +93,14 @@ def prepare(
     accept_answers: bool = False,
     menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None = None,
     by: str | None = None,
+    policy: Policy | None = None,
+    front: bool = False,
 ) -> Prepared:
     """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
 
-    `by` is the column that selects one of several classifiers. `delimiter` and `texts` say how `caller` reads
-    CSV files, and are for remarks alone.
+    `by` is the column that selects one of several classifiers; `front` says whether what a menu has beside
+    the best is measured too, which a report shows. `delimiter` and `texts` say how `caller` reads CSV files,
+    and are for remarks alone.
     """
     if not isinstance(class_name, str):
         raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
@@ -106,14 +114,20 @@ def prepare(
     chosen = None
     if menu is not None:
         if domains is not None or columns is not None:
-            given = caller.words.named("columns" if domains is None else "domains")
+            given = caller.words.named("columns")
+            if declarations is not None:  # by options of their own where there is no file
+                places = [caller.words.named("domains")] if declarations.file is not None else []
+                places += [
+                    at for at in map(declarations.place, declarations.names) if at != declarations.file
+                ]
+                given = " and ".join(dict.fromkeys(places)) or caller.words.named("domains")
             raise ValueError(
                 f"{caller.words.named('menu')} says what each column may be, and {given} does not go with it"
             )
         offered = menu if isinstance(menu, Menu) else Menu.read(menu, class_name, caller.words)
         if not isinstance(table, str | bytes | os.PathLike):  # what is read once is kept for the second time
             table = caller.reads(table, "table", class_name, None)
-        search = DomainSearch(limits=limits, alpha=demand.alpha, front=False)
+        search = DomainSearch(limits=limits, alpha=demand.alpha, front=front)
         chosen = advised(table, class_name, offered, search, caller, weights=weights, delimiter=delimiter)
         declarations = declared(chosen.document, caller.words)
     rows = read_declared(table, class_name, names, declarations, caller, weights=weights, delimiter=delimiter)
@@ -134,8 +148,9 @@ def prepare(
     source = place(table, "") or None
     said: list[str] = []
     if source is not None:
-        said += all_once(Path(source), weights, delimiter, class_name, names, caller.words)
-        said += too_long(rows, Path(source), texts, caller.words)
+        said += all_once(Path(source), weights, delimiter, class_name, names, caller.words, caller.encoding)
+        said += numbers_as_text(rows, Path(source), texts, caller.words)
+        said += nulls_as_values(rows, said, caller.words, caller.nulls)
     elif rows.weights is None:
         said += _like_counts(table, rows, class_name, names, caller)
     return Prepared(
@@ -153,6 +168,7 @@ def prepare(
         caller=caller,
         advice=advice,
         chosen=chosen,
+        policy=policy,
     )
 
 
@@ -288,6 +304,10 @@ class Prepared:
         Which choice of a menu the domain is.
     chosen : Advice or None
         How it was chosen, where it was just now; nothing is measured beside the best.
+    policy : Policy or None
+        What it is published under.
+    from_rows_beside : tuple of str
+        The column that selects a stratum, where its values come from the rows.
     """
 
     table: Table
@@ -304,6 +324,8 @@ class Prepared:
     caller: Caller
     advice: Advised | None
     chosen: Advice | None
+    policy: Policy | None = None
+    from_rows_beside: tuple[str, ...] = ()
 
     @property
     def preserve(self) -> Preserve:
@@ -319,7 +341,9 @@ class Prepared:
         """What leaves; Infeasible where the demands cannot be met."""
         made = self._made(self.preserve)
         # By what was asked alone: a file that depended on what is measured would say more than the answers.
-        return replace(made, certificate=made.certificate.accepting(self.accepted))
+        certificate = made.certificate.accepting(self.accepted)
+        sha256 = None if self.policy is None else self.policy.sha256
+        return replace(made, certificate=replace(certificate, policy=sha256))
 
     def named_people(self) -> list[GateFinding]:
         """The attributes that name people, which counts alone tell before any work is done."""
@@ -329,14 +353,34 @@ class Prepared:
         """What the release would give away beyond its limits, before it is written."""
         leak, why_not = self._leak()
         with self.caller.stages("measuring leaks"):
-            several = len(self.views.classes) > 1 and bool(self.views.attributes)
+            several = len(self.views.classes) > 1
             own = None
             if several:
                 alpha = None if self.demand.alpha is None else constant(self.demand.alpha)
-                own = remembered(self.views, self.table, self.class_name, alpha)
+                views, table = measurable(self.views, self.table, self.class_name)
+                own = remembered(views, table, self.class_name, alpha)
             back = self._given_back(release, leak) if several else None
         measured = ReleaseMeasures(leak, why_not, back, own)
-        return Gate(leak, judged(self.views, self.class_name, measured, self.limits))
+        found = judged(self.views, self.class_name, measured, self.limits)
+        # Of strata one alone may well have one answer: they are judged together.
+        if len(self.views.classes) > 1 and self.demand.by is None:
+            found += (
+                *OneAnswer.of([(release, self.table)], self.class_name).findings,
+                *nobody_has(self.views, self.demand.alpha is not None),
+            )
+        return Gate(leak, sorted_findings([*found, *self._of_policy(release)]))
+
+    def _of_policy(self, release: Release) -> list[GateFinding]:
+        """What the policy demands besides the limits on answers."""
+        if self.policy is None:
+            return []
+        members = None
+        if self.policy.membership_auc is not None and self.others is not None:
+            with self.caller.stages("telling members") as progress:
+                members = attack.membership(
+                    release, self.table, self.others, self.class_name, progress=progress
+                )
+        return policy_findings(self.policy, self.views, release, members, self.from_rows_beside)
 
     def _given_back(self, release: Release, leak: Leak | None) -> GivenBack | None:
         """What totals give back of the counts; None where that is too much work.
@@ -346,9 +390,12 @@ class Prepared:
         answers = None
         if leak is not None and leak.found is not None:
             answers = GivenBack(leak.found, leak.cells or 0, leak.null_found or 0)
-            if self.choice.method == "canonical":
+            if self.choice.method == "canonical" or not self.views.attributes:
                 return answers
-        if sum(array.size for array in self.views.counts.values()) > MOST_ATTACKED:
+        if (
+            not self.views.attributes
+            or sum(array.size for array in self.views.counts.values()) > MOST_ATTACKED
+        ):
             return None
         found = attack.totals(release, self.views)
         # Original counts are read, and need no attack, which looks for powers alone.
@@ -406,6 +453,14 @@ class Prepared:
                 progress=progress,
             )
 
+    def standings(self, release: Release) -> tuple[Standing, Standing]:
+        """How the private classifier stands, and how the published one."""
+        with self.caller.stages("judging") as progress:
+            before = Standing.of(self.classifier, self.table, self.class_name, progress)
+            before = replace(before, rows=self.views.n_rows)  # smoothed counts are of no rows
+        with self.caller.stages("judging") as progress:
+            return before, Standing.of(release.views, self.table, self.class_name, progress)
+
     def judged(
         self,
         release: Release,
@@ -414,11 +469,7 @@ class Prepared:
         entry: LedgerEntry | None = None,
     ) -> Publication:
         """What there is to say of a release of these counts, which may be written already."""
-        with self.caller.stages("judging") as progress:
-            before = Standing.of(self.classifier, self.table, self.class_name, progress)
-            before = replace(before, rows=self.views.n_rows)  # smoothed counts are of no rows
-        with self.caller.stages("judging") as progress:
-            after = Standing.of(release.views, self.table, self.class_name, progress)
+        before, after = self.standings(release)
         adversaries = Adversaries.of(
             release, self.views, self.table, self.others, self.class_name, stages=self.caller.stages
         )
@@ -455,23 +506,24 @@ class Prepared:
         """
         if self.public is not None:
             return None, LISTED
-        too_many = not_here(self.views, preserve=self.preserve)
+        views, table = measurable(self.views, self.table, self.class_name)
+        too_many = not_here(views, preserve=self.preserve)
         if too_many is not None:
             return None, UNMEASURABLE.format(too_many)
         with self.caller.stages("measuring leaks") as progress:
             try:
                 leak = canonical.leak(
-                    self.views,
+                    views,
                     preserve=self.preserve,
                     alpha=self.demand.alpha,
-                    table=self.table,
+                    table=table,
                     class_name=self.class_name,
                     intervals=self.demand.intervals,
                     progress=progress,
                 )
             except Infeasible as error:
                 return None, UNMEASURABLE.format(error.why)
-        return leak, None
+        return without_constant(leak, self.views), None
 
     def _with_label(self, after: Standing) -> float | None:
         """The log-loss with fewer demands, where these leave nothing: it is then near ln C."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.numbers import Numeral
@@ -14,16 +14,18 @@ from nbcfast._rounding.rows import RowsArgument
 from nbcfast.canonical import Limits
 from nbcfast.domains import Declarations, Declared, Menu
 from nbcfast.ledger import Ledger, LedgerPolicy
+from nbcfast.policies import AnyPolicy, Terms, terms_of
+from nbcfast.publishing.demand import Demand, ReleaseMethod
 from nbcfast.publishing.entering import LedgerAsked
 from nbcfast.publishing.inputs import AsGiven, Caller
 from nbcfast.publishing.noise_asked import REASONS, expect_alone, noise_asked
-from nbcfast.publishing.noisy_prepared import prepare_noisy
+from nbcfast.publishing.noisy_prepared import read_for_noise
 from nbcfast.publishing.noisy_report import NoisyPublication
-from nbcfast.publishing.policy import Demand, ReleaseMethod, demanded
 from nbcfast.publishing.prepared import prepare
 from nbcfast.publishing.report import Publication
 from nbcfast.publishing.strata_prepared import prepare_by
 from nbcfast.publishing.strata_report import StratifiedPublication
+from nbcfast.safety.demanded import demanded
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 from nbcfast.views.tallying import MAX_VALUES
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @overload
 def publish(
     table: AnyTable,
-    class_name: str,
+    class_name: str | None = ...,
     amplification: Numeral | None = ...,
     *,
     by: None = None,
@@ -62,6 +64,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = ...,
     window: object = ...,
     ledger_policy: LedgerPolicy | None = ...,
+    policy: AnyPolicy | None = ...,
     progress: Progress | None = ...,
 ) -> Publication: ...
 
@@ -69,7 +72,7 @@ def publish(
 @overload
 def publish(
     table: AnyTable,
-    class_name: str,
+    class_name: str | None = ...,
     amplification: Numeral | None = ...,
     *,
     by: None = None,
@@ -92,6 +95,10 @@ def publish(
     weights: str | None = ...,
     max_values: int = ...,
     limits: None = ...,
+    ledger: Ledger | str | os.PathLike[str] | None = ...,
+    window: object = ...,
+    ledger_policy: LedgerPolicy | None = ...,
+    policy: AnyPolicy | None = ...,
     progress: Progress | None = ...,
 ) -> NoisyPublication: ...
 
@@ -99,7 +106,7 @@ def publish(
 @overload
 def publish(
     table: AnyTable,
-    class_name: str,
+    class_name: str | None = ...,
     amplification: Numeral | None = ...,
     *,
     by: str,
@@ -123,6 +130,7 @@ def publish(
     max_values: int = ...,
     limits: Limits | None = ...,
     accept_answers: bool = ...,
+    policy: AnyPolicy | None = ...,
     progress: Progress | None = ...,
 ) -> StratifiedPublication: ...
 
@@ -130,7 +138,7 @@ def publish(
 # Long for its arguments, which are handed on by their names.
 def publish(
     table: AnyTable,
-    class_name: str,
+    class_name: str | None = None,
     amplification: Numeral | None = None,
     *,
     by: str | None = None,
@@ -158,9 +166,10 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     window: object = None,
     ledger_policy: LedgerPolicy | None = None,
+    policy: AnyPolicy | None = None,
     progress: Progress | None = None,
 ) -> Publication | StratifiedPublication | NoisyPublication:
-    """Publish a classifier that is safe, and decides as that of the table; and say what it is worth.
+    """Publish a classifier whose numbers keep a limit, deciding as that of the table; say what it is worth.
 
     What `nbcfast publish` does, without writing: `save` of the result writes. The method is chosen, the
     release made and judged beside the private classifier, the leak meter read, adversaries tried, and all
@@ -172,10 +181,10 @@ def publish(
         A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
         record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows.
     class_name : str
-        The column to predict.
+        The column to predict; may be left out with a `policy`, which says it.
     amplification : int, Fraction, str or float, optional
-        The limit of Lambda, above 1: no set of values may make one class more than so many times as probable
-        as another; with a `prior`, as the prior says. This or `breach` must be given.
+        The limit of Lambda, above 1: to a reader of the counts no set of values makes one class more than so
+        many times as probable as another; with a `prior`, as the prior says. This or `breach` must be given.
     by : str, optional
         A public column: each of its values has a classifier of its own, made of the rows with it alone, and
         the value that somebody has selects which of them answers. One folder, one certificate, and limits
@@ -202,9 +211,10 @@ def publish(
         With method "est", which it asks for: what is believed of each class, 1 in all. It is published.
     domains : mapping, or path of a JSON file, optional
         Declared values, bins and sets, and what is left out: ``{"sex": ["female", "male"], "age": {"edges":
-        [0, 18, 65, None]}, "id": {"out": True}}``; see `nbcfast.domains.declared`, whose result it may be
-        too, or the `document` of an advice. Values that come from the rows are outside the guarantee, and the
-        certificate says so, also of columns that stand here and are named in ``"from_rows"``.
+        [0, 18, 65, None]}, "id": {"out": True}}``, the last of which is what the command calls
+        `--leave-out`; see `nbcfast.domains.declared`, whose result it may be too, or the `document` of an
+        advice. Values that come from the rows are outside the guarantee, and the certificate says so, also of
+        columns that stand here and are named in ``"from_rows"``.
     menu : Menu, mapping, or path of a JSON file, optional
         In place of `domains`: for each attribute a list of options, fixed in advance, see
         `nbcfast.canonical.advise`. The best domain that keeps the limits is published on; `advice` of the
@@ -243,11 +253,15 @@ def publish(
     ledger : Ledger or path, optional
         The releases of this table, in a file beside it: `findings` then say what this one gives away beside
         them, `ledger` of the result has the numbers, and `save` enters it. Another domain, or another way, is
-        refused. See `nbcfast.ledger.Ledger`.
+        refused. With `dp` it has the sums of what noise has cost, which `warnings` say, and keeps no counts.
+        See `nbcfast.ledger.Ledger`.
     window : text, int, or pair of them, optional
         With a ledger: the label of the block of rows that the table has, or of the first and last of them.
     ledger_policy : LedgerPolicy, optional
         With a ledger: when a release may be made at all.
+    policy : Policy, mapping, or path of a TOML file, optional
+        What every release has to keep, see `nbcfast.policies`: it says these arguments in place of whoever
+        calls, and its sha256 is in the certificate. What it says may be said once more, and not otherwise.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 
@@ -287,14 +301,36 @@ def publish(
     def stages(what: str) -> AbstractContextManager[Progress | None]:
         return nullcontext(progress)
 
+    terms = terms_of(
+        policy,
+        Terms(
+            class_name=class_name,
+            amplification=amplification,
+            breach=breach,
+            attacker=attacker,
+            method=method,
+            preserve=preserve,
+            alpha=alpha,
+            by=by,
+            columns=columns,
+            domains=domains,
+            menu=menu,
+            limits=limits,
+            accept_answers=accept_answers,
+            dp=dp,
+            ledger=ledger,
+            ledger_policy=ledger_policy,
+        ),
+    )
+    class_name, by, columns, domains, menu = _of_the_table(terms)
     demand = Demand(
-        amplification=demanded(amplification, breach, attacker),
-        attacker=attacker,
-        method=method,
-        preserve=preserve,
+        amplification=demanded(terms.amplification, terms.breach, terms.attacker),
+        attacker=terms.attacker,
+        method=terms.method,
+        preserve=terms.preserve,
         prior=prior,
         bits=bits,
-        alpha=alpha,
+        alpha=terms.alpha,
         by=by,
         listed=tuples is not None,
         intervals=intervals,
@@ -305,11 +341,11 @@ def publish(
     if isinstance(table, Table):
         table_from(table, weights=weights)  # it has its own
     caller = Caller(reads=AsGiven(weights, stages), stages=stages)
-    book = LedgerAsked.of(ledger, window, ledger_policy, caller.words)
-    noise = noise_asked(dp)
+    book = LedgerAsked.of(terms.ledger, window, terms.ledger_policy, caller.words)
+    noise = noise_asked(terms.dp)
     if noise is not None:
         expect_alone([("menu", menu is not None, REASONS["menu"])], caller.words)
-        with_noise = prepare_noisy(
+        read = read_for_noise(
             table,
             class_name,
             demand,
@@ -321,10 +357,12 @@ def publish(
             columns=columns,
             weights=weights,
             max_values=max_values,
-            limits=limits,
+            limits=terms.limits,
             accept_answers=accept_answers,
+            policy=terms.policy,
         )
-        agreement, noisy = with_noise.agreement(), with_noise.release()
+        agreement, with_noise = read.agreement(), read.drawn()
+        noisy = with_noise.release()
         return with_noise.judged(
             noisy, agreement, entry=None if book is None else with_noise.entry(book, noisy)
         )
@@ -344,8 +382,9 @@ def publish(
             columns=columns,
             weights=weights,
             max_values=max_values,
-            limits=limits,
+            limits=terms.limits,
             accept_answers=accept_answers,
+            policy=terms.policy,
         )
         of_strata = strata.release()
         return strata.judged(of_strata, strata.gates(of_strata))
@@ -361,10 +400,28 @@ def publish(
         columns=columns,
         weights=weights,
         max_values=max_values,
-        limits=limits,
+        limits=terms.limits,
         accept_answers=accept_answers,
+        policy=terms.policy,
     )
     release = prepared.release()
     entry = None if book is None else book.entry(prepared, release)
     gate = prepared.gate(release).beside(entry, prepared.limits)
     return prepared.judged(release, gate, entry=entry)
+
+
+class OfTheTable(NamedTuple):
+    """Which columns of a table are used, and how."""
+
+    class_name: str
+    by: str | None
+    columns: Sequence[str] | None
+    domains: Declarations | Declared | None
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None
+
+
+def _of_the_table(terms: Terms) -> OfTheTable:
+    """What was asked, or a policy says, of the table."""
+    if terms.class_name is None:
+        raise TypeError("class_name must be a text, got None; with a policy it may be left out")
+    return OfTheTable(terms.class_name, terms.by, terms.columns, terms.domains, terms.menu)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
+from nbcfast._wire.release_words import ACCEPTED
 from nbcfast.canonical import Advice, Leak, Limits
+from nbcfast.canonical.leakage import REMEDY
 from nbcfast.ledger import LedgerReport
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
-from nbcfast.publishing.entering import LedgerEntry
+from nbcfast.publishing.demand import Choice
+from nbcfast.publishing.entering import LedgerEntry, saved_beside
 from nbcfast.publishing.findings import Adversaries
-from nbcfast.publishing.gate import GateFinding
-from nbcfast.publishing.policy import Choice
+from nbcfast.publishing.gate import GateFinding, gate_html
 from nbcfast.publishing.standing import Standing
 from nbcfast.publishing.words import json_integer
 from nbcfast.table.values import plain
@@ -38,6 +40,11 @@ class Written(NamedTuple):
 
     path: str
     bytes: int
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Written:
+        """A file that is there."""
+        return cls(os.fspath(path), os.path.getsize(path))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -164,8 +171,7 @@ class Publication:
         def write() -> tuple[Written, ...]:
             return saved(self.release, path, dataset=dataset, overwrite=overwrite, progress=progress)
 
-        files = write() if self.entry is None else self.entry.save(path, dataset, write)
-        return replace(self, files=files)
+        return replace(self, files=saved_beside(self.entry, path, dataset, write))
 
     def to_dict(self) -> Document:
         """Plain values, those that the command line prints with ``--json``; None for what is not known."""
@@ -213,6 +219,22 @@ class Publication:
             "files": [file._asdict() for file in self.files],
         }
 
+    @property
+    def minded(self) -> tuple[str, ...]:
+        """The warnings of this release alone: what is said of every one is left out."""
+        said = {
+            *self.release.certificate.notes,
+            REMEDY,
+            ACCEPTED,
+            *(() if self.ledger is None else self.ledger.totals),
+        }
+        return tuple(text for text in self.warnings if text not in said)
+
+    def _repr_html_(self) -> str:
+        return gate_html(
+            self.findings, refused=bool(self.refused), shows=bool(self.shows), written=bool(self.files)
+        )
+
     def __repr__(self) -> str:
         n_shown = len(self.shows)
         gate = "limits kept"
@@ -220,7 +242,7 @@ class Publication:
             gate = f"{n_shown} findings {'accepted' if self.accepted else 'refuse it'}"
         return (
             f"Publication({self.release!r}; Lambda {self.before.lambda_text} before, "
-            f"{self.after.lambda_text} after; {gate}; {len(self.warnings)} warnings)"
+            f"{self.after.lambda_text} after; {gate}; {len(self.minded)} to mind)"
         )
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nbcfast._core.chances import bound_text
 from nbcfast.publishing.words import json_integer, label
 from nbcfast.safety import Amplification, amplification
 from nbcfast.table.table import Table
@@ -81,6 +82,6 @@ class Standing:
 
 
 def posterior_text(posterior: WorstPosterior, named: bool = False) -> str:
-    """The probability, and of which class if that is not said beside it."""
+    """The probability, rounded up, and of which class if that is not said beside it."""
     bound = "" if posterior.exact else "at most "
-    return f"{bound}{posterior.probability:.1%}{f' {label(posterior.label)}' if named else ''}"
+    return f"{bound}{bound_text(posterior.probability)}{f' {label(posterior.label)}' if named else ''}"

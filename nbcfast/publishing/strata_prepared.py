@@ -13,11 +13,13 @@ from nbcfast._wire.strata_form import of_strata
 from nbcfast.canonical import Limits
 from nbcfast.canonical.by_strata import from_rows, split, views_by
 from nbcfast.domains import Declarations, Declared, declared
+from nbcfast.policies import Policy
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
+from nbcfast.publishing.demand import Demand
 from nbcfast.publishing.gate import GateFinding
 from nbcfast.publishing.inputs import Caller
-from nbcfast.publishing.policy import Demand
+from nbcfast.publishing.one_answer import OneAnswer
 from nbcfast.publishing.prepared import Gate, Prepared, prepare
 from nbcfast.publishing.report import Written
 from nbcfast.publishing.strata_report import StratifiedPublication, findings_of_strata
@@ -47,6 +49,7 @@ def prepare_by(
     max_values: int = MAX_VALUES,
     limits: Limits | None = None,
     accept_answers: bool = False,
+    policy: Policy | None = None,
 ) -> PreparedStrata:
     """Everything that is read, counted and decided before releases are made; arguments as of `prepare`.
 
@@ -78,6 +81,7 @@ def prepare_by(
             limits=limits,
             accept_answers=accept_answers,
             by=by,
+            policy=policy,
         )
     except NoColumnError as error:
         if error.name != by:
@@ -98,6 +102,7 @@ def _split(whole: Prepared, by: str) -> PreparedStrata:
     attributes = [name for name in whole.views.attributes if name != by]
     domain, views = views_by(whole.table, whole.class_name, by, attributes, None, None)
     others: dict[Value, Table] = {} if whole.others is None else split(whole.others, by)
+    is_undeclared = from_rows(domain)
     strata = {}
     for value, rows in split(whole.table, by).items():
         held_out = others.get(value)
@@ -107,8 +112,9 @@ def _split(whole: Prepared, by: str) -> PreparedStrata:
             views=views[value],
             others=held_out if held_out is not None and held_out.n_rows else None,
             remarks=(),  # of the file, and said of all
+            from_rows_beside=(by,) if is_undeclared else (),
         )
-    return PreparedStrata(by=by, whole=whole, strata=strata, undeclared=from_rows(domain))
+    return PreparedStrata(by=by, whole=whole, strata=strata, undeclared=is_undeclared)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -146,9 +152,11 @@ class PreparedStrata:
         """What the release of each stratum would give away beyond its limits, before it is written."""
         return {value: prepared.gate(release.strata[value]) for value, prepared in self.strata.items()}
 
-    def findings(self, gates: Mapping[Value, Gate]) -> tuple[GateFinding, ...]:
+    def findings(self, release: StratifiedRelease, gates: Mapping[Value, Gate]) -> tuple[GateFinding, ...]:
         """What was found in the strata, what refuses first."""
         own = [GateFinding("not declared", "warned", undeclared_text([self.by]))] if self.undeclared else []
+        parts = [(release.strata[value], prepared.table) for value, prepared in self.strata.items()]
+        own += OneAnswer.of(parts, self.whole.class_name).findings
         return findings_of_strata(self.by, {value: gate.findings for value, gate in gates.items()}, own)
 
     def judged(
@@ -169,7 +177,7 @@ class PreparedStrata:
             *release.certificate.warnings,
             *release.certificate.notes,
         ]
-        findings = self.findings(gates)
+        findings = self.findings(release, gates)
         found = {finding.text for finding in findings}
         return StratifiedPublication(
             release=release,

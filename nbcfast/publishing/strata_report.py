@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import Document
+from nbcfast._wire.release_words import ACCEPTED
 from nbcfast.canonical import Leak, Limits
+from nbcfast.canonical.leakage import REMEDY
 from nbcfast.published.strata import StratifiedRelease
-from nbcfast.publishing.gate import STATES, GateFinding
-from nbcfast.publishing.policy import Choice
+from nbcfast.publishing.demand import Choice
+from nbcfast.publishing.gate import STATES, GateFinding, gate_html
 from nbcfast.publishing.report import Publication, Written, expect_kept, quotient, saved
 from nbcfast.publishing.standing import Standing
 from nbcfast.publishing.words import json_integer, label
@@ -153,13 +155,24 @@ class StratifiedPublication(HasReadOnlyMappings):
             "files": [file._asdict() for file in self.files],
         }
 
+    @property
+    def minded(self) -> tuple[str, ...]:
+        """The warnings of this release alone: what is said of every one is left out."""
+        said = {*self.release.certificate.notes, REMEDY, ACCEPTED}
+        return tuple(text for text in self.warnings if text not in said)
+
+    def _repr_html_(self) -> str:
+        return gate_html(
+            self.findings, refused=bool(self.refused), shows=bool(self.shows), written=bool(self.files)
+        )
+
     def __repr__(self) -> str:
         gate = "limits kept"
         if self.shows:
             gate = f"{len(self.shows)} findings {'accepted' if self.accepted else 'refuse it'}"
         return (
             f"StratifiedPublication({self.release!r}; Lambda {self.before.lambda_text} before, "
-            f"{self.after.lambda_text} after; {gate}; {len(self.warnings)} warnings)"
+            f"{self.after.lambda_text} after; {gate}; {len(self.minded)} to mind)"
         )
 
 

@@ -7,6 +7,7 @@ tuples whose projections give back every tuple of every view: the covers.
 # mypy: ignore-errors
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, product
 from math import comb
 
@@ -23,15 +24,20 @@ def interesting_covers(m, n):
     )
 
 
+@lru_cache(maxsize=1)
 def listed_covers(sizes):
     """The covers of a complete hypergraph with one part a size: sets of cells that leave no node out."""
     cells = list(product(*map(range, sizes)))
-    found = []
-    for mask in range(1 << len(cells)):
-        chosen = [cell for place, cell in enumerate(cells) if mask >> place & 1]
-        if all(len({cell[part] for cell in chosen}) == size for part, size in enumerate(sizes)):
-            found.append(chosen)
-    return found
+    nodes = [
+        sum(1 << place for place, cell in enumerate(cells) if cell[part] == node)
+        for part, size in enumerate(sizes)
+        for node in range(size)
+    ]
+    return [
+        [cell for place, cell in enumerate(cells) if mask >> place & 1]
+        for mask in range(1 << len(cells))
+        if all(mask & of_node for of_node in nodes)
+    ]
 
 
 def probability(m, n, model="unrestricted"):

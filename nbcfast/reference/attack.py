@@ -185,6 +185,11 @@ def totals(points, base, views, alpha=0):
     return (*max(attempts), cells, *null)
 
 
+def _share(log_odds):
+    """The share of a whole whose odds have this logarithm."""
+    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else math.exp(log_odds)
+
+
 def _fitted(scale, rows, row_sums, column_sums):
     """Offsets of the columns with which rows and columns of exp(scale rows + offsets) have these sums."""
 
@@ -199,12 +204,14 @@ def _fitted(scale, rows, row_sums, column_sums):
         return parts, [max(sum(column), 1e-300) for column in zip(*parts, strict=True)]
 
     if len(column_sums) == 2:  # one number, found by bisection: proportional fitting may take for ever
-        first, second = column_sums
+        wanted = math.log(column_sums[0] / column_sums[1])
+        odds = [(scale * (row[0] - row[1]), total) for row, total in zip(rows, row_sums, strict=True)]
         low, high = -1e4, 1e4
         for _ in range(70):
             middle = (low + high) / 2
-            columns = parts_of([middle, 0.0])[1]
-            if math.log(columns[0] / columns[1]) < math.log(first / second):
+            first = sum(total * _share(of_row + middle) for of_row, total in odds)
+            second = sum(total * _share(-of_row - middle) for of_row, total in odds)
+            if math.log(max(first, 1e-300) / max(second, 1e-300)) < wanted:
                 low = middle
             else:
                 high = middle

@@ -17,7 +17,8 @@ from nbcfast.reference import views as reference
 
 def ratio(views, row, c, d):
     """X_c / X_d where both are positive, else None."""
-    x, y = reference.score(views, row, c), reference.score(views, row, d)
+    x_of = reference.scores(views, row)
+    x, y = x_of[c], x_of[d]
     return x / y if x > 0 and y > 0 else None
 
 

@@ -180,37 +180,41 @@ def joined(a, b, a_declared, b_declared):
     return list(outer)
 
 
-def score(views, row, c, *, alpha=0, unseen="error"):
-    """X_c of one row, a mapping attribute -> value, as a Fraction.
+def score(views, row, c, **options):
+    """X_c of one row, a mapping attribute -> value, as a Fraction."""
+    return scores(views, row, **options)[c]
+
+
+def scores(views, row, *, alpha=0, unseen="error"):
+    """X_c of every class.
 
     X_c = P_c^(1-n) prod_i N^i_{t_i,c}; with smoothing
     X_c = P_c prod_i (N^i_{t_i,c} + alpha) / (P_c + alpha |A_i|). A class without rows has X_c = 0, a value
     that the views do not know has N = 0.
     """
     alpha = table.exact(alpha)
-    of_class = int(views.class_counts[c])
-    factors = [number_of(views, name, row[name], c, unseen) for name in views.attributes]
-    if of_class == 0:
-        return Fraction(0)
-    if alpha == 0:
-        return Fraction(of_class) ** (1 - len(factors)) * math.prod(factors)
-    result = Fraction(of_class)
-    for name, factor in zip(views.attributes, factors, strict=True):
-        result *= (factor + alpha) / (of_class + alpha * len(views.domain(name)))
+    p, q = alpha.numerator, alpha.denominator
+    of_values = [numbers_of(views, name, row[name], unseen) for name in views.attributes]
+    sizes = [len(views.domain(name)) for name in views.attributes]
+    result = []
+    for c, of_class in enumerate(map(int, views.class_counts)):
+        factors = [int(numbers[c]) for numbers in of_values]
+        if of_class == 0:
+            result.append(Fraction(0))
+        elif alpha == 0:
+            result.append(Fraction(of_class * math.prod(factors), of_class ** len(factors)))
+        else:
+            above = math.prod(q * factor + p for factor in factors)
+            result.append(Fraction(of_class * above, math.prod(q * of_class + p * size for size in sizes)))
     return result
 
 
-def number_of(views, name, value, c, unseen):
-    """N^i_{t,c}."""
+def numbers_of(views, name, value, unseen):
+    """N^i_{t,c} of every class c."""
     position = place(table.plain(value), views.domain(name))
     if position is None and unseen == "error":
         raise ValueError(value)
-    return 0 if position is None else int(views.counts[name][position][c])
-
-
-def scores(views, row, **options):
-    """X_c of every class."""
-    return [score(views, row, c, **options) for c in range(len(views.classes))]
+    return [0] * len(views.classes) if position is None else views.counts[name][position]
 
 
 def predict(views, rows, **options):

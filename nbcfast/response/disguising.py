@@ -13,6 +13,8 @@ import numpy as np
 from nbcfast import _coins, _response
 from nbcfast._core.dtypes import Array, Words
 from nbcfast._core.validation import callable_or_none, generator_or_none
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, findings
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
@@ -70,6 +72,27 @@ class Disguised(Table, Published):
     def untouched(self) -> tuple[str, ...]:
         """The columns outside the scheme, which stand here as they are."""
         return tuple(name for name in self.names if self.scheme.group_of(name) is None)
+
+    def _repr_html_(self) -> str:
+        privacy = self.scheme.privacy()
+        found: list[tuple[State, str, str]] = [
+            (
+                "shows" if not group.is_ldp else "warned" if group.is_weak else "kept",
+                ", ".join(group.columns),
+                group.text,
+            )
+            for group in privacy.groups
+        ]
+        if self.untouched:
+            found.append(("warned", "told as they are", ", ".join(self.untouched)))
+        if self.seeded:
+            found.append(
+                ("shows", "coins", "those of a simulation, which hide nothing from who knows the seed")
+            )
+        if privacy.is_ldp and privacy.is_weak:
+            found.append(("warned", "all together", "epsilon is so large that hardly anything is hidden"))
+        state = min((one[0] for one in found), key=("shows", "warned", "kept").index)
+        return result(state, f"disguised answers of {self.n_rows:,} people", findings(found))
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -198,7 +198,7 @@ def estimate(
         table: in closed form where one of the two columns is under a coin or both are two values in one
         group, else by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
     threads : int, optional
-        Of counting; by default all cores the process may use, one for less than about 2 MB of codes.
+        Of counting; by default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes.
     progress : callable, optional
         Called as progress(done_rows, all_rows) while rows are counted, where all_rows is 0 if the end is not
         known; with "em" then as progress(done, all) with numbers of attributes.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nbcfast._core.numbers import Numeral, exact
+from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import type_name, whole
 from nbcfast.response.binary_scheme import Scheme
@@ -135,7 +135,7 @@ def _root(number: Fraction) -> float:
 
 
 def _positive(number: Numeral, where: str) -> Fraction:
-    positive = Fraction(exact(number, where))
+    positive = Fraction(exact_share(number, where))
     if positive <= 0:
         raise ValueError(f"{where} must be above 0, got {number}")
     return positive

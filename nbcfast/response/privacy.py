@@ -13,6 +13,7 @@ from fractions import Fraction
 from nbcfast._core.untyped import Document
 from nbcfast._wire.coins import greatest_odds
 from nbcfast._wire.messages import decimal_text, printable
+from nbcfast._wire.privacy_form import WEAK_EPSILON
 from nbcfast._wire.scheme import unbounded
 from nbcfast.response.coin_groups import Group
 
@@ -63,6 +64,11 @@ class GroupPrivacy:
     def is_ldp(self) -> bool:
         return self.odds is not None
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether it hardly hides anybody: there is no bound, or so large a one."""
+        return not self.is_ldp or self.epsilon >= WEAK_EPSILON
+
     def to_dict(self) -> Document:
         odds = None if self.odds is None else decimal_text(self.odds)
         return {"columns": list(self.columns), "odds": odds, "epsilon": self.epsilon, "text": self.text}
@@ -96,6 +102,11 @@ class Privacy:
     @property
     def is_ldp(self) -> bool:
         return self.odds is not None
+
+    @property
+    def is_weak(self) -> bool:
+        """The same of all coins together."""
+        return not self.is_ldp or self.epsilon >= WEAK_EPSILON
 
     @property
     def text(self) -> str:

@@ -48,7 +48,7 @@ def check(
     exact : bool
         Whether to give each breach as a Fraction too.
     threads : int, optional
-        By default all cores the process may use, one for little work. The result does not depend on it.
+        By default NBCFAST_THREADS, or all cores, one for little work. The result does not depend on it.
     progress : callable, optional
         Called as progress(done_groups, all_groups).
 

@@ -254,7 +254,7 @@ def frontier_table(points: Iterable[Knowledge]) -> FrontierTable:
 
 
 def plot(points: Iterable[Knowledge], ax: Any = None, *, title: str | None = None) -> Any:
-    """Draw a skyline: l down, k to the right, the largest safe m in each cell.
+    """Draw a skyline: l down, k to the right, the largest safe m in each cell, which is empty where none is.
 
     Parameters
     ----------
@@ -280,12 +280,16 @@ def plot(points: Iterable[Knowledge], ax: Any = None, *, title: str | None = Non
         except ImportError:
             raise ImportError("drawing needs matplotlib: pip install matplotlib", name="matplotlib") from None
         columns, rows = (min(max(len(numbers), 4), MOST_DRAWN) for numbers in (table.ks, table.ls))
-        figure = Figure(figsize=(2 + 0.45 * columns, 1.6 + 0.4 * rows))
+        figure = Figure(figsize=(max(5.6, 2.6 + 0.45 * columns), 2.4 + 0.4 * rows), layout="constrained")
         ax = figure.add_subplot()
     if table.ls:
         cells = [[float("nan") if m is None else float(m) for m in row] for row in table.m]
-        ax.imshow(cells, cmap="viridis_r", aspect="auto")
         most = max(m for row in table.m for m in row if m is not None)
+        image = ax.imshow(cells, cmap="viridis_r", aspect="auto", vmin=0)
+        bar = ax.figure.colorbar(image, ax=ax, ticks=sorted({0, most // 2, most}))
+        bar.set_label(
+            "m, in each cell: how many people who would\nimply the value may be known; white: unsafe"
+        )
         if max(len(table.ks), len(table.ls)) <= MOST_DRAWN:
             for place, row in enumerate(table.m):
                 for column, m in enumerate(row):
@@ -297,7 +301,7 @@ def plot(points: Iterable[Knowledge], ax: Any = None, *, title: str | None = Non
             ticks(range(0, len(numbers), step), [str(number) for number in numbers[::step]])
     else:
         ax.text(0.5, 0.5, "nothing is safe", ha="center", va="center", transform=ax.transAxes)
-    ax.set_xlabel("k: people whose value is known")
-    ax.set_ylabel("l: values the target has not")
-    ax.set_title(title or "largest safe m: people who would imply the value")
+    ax.set_xlabel("k: other people whose value is known")
+    ax.set_ylabel("l: values known not to be\nthe target's")
+    ax.set_title(title or "What an adversary may know, and the table is just safe")
     return ax

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from nbcfast._core.numbers import exact, number_text
 from nbcfast._core.untyped import Document
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, findings, paragraph
 from nbcfast._wire.messages import printable
 from nbcfast.skyline.points import Point
 from nbcfast.table.values import Value
@@ -153,6 +155,9 @@ class Report:
             "attack": self.attack.to_dict(),
         }
 
+    def _repr_html_(self) -> str:
+        return Reports([self])._repr_html_()
+
     def __repr__(self) -> str:
         verdict = "safe" if self.safe else "unsafe"
         return f"Report({self.point!r}: {verdict}, breach {breach_text(self.breach)})"
@@ -176,6 +181,21 @@ class Reports(tuple[Report, ...]):
     def worst(self) -> Report:
         """The report that comes closest to its confidence, or exceeds it most."""
         return min(self, key=lambda report: (report.safe, float(report.point.confidence) - report.breach))
+
+    def _repr_html_(self) -> str:
+        points = "1 point" if len(self) == 1 else f"{len(self):,} points"
+        unsafe = sum(not report.safe for report in self)
+        verdict = f"safe at {points}"
+        if unsafe:
+            verdict = f"UNSAFE: {unsafe:,} of {points} {'is' if unsafe == 1 else 'are'} not kept"
+        ordered = sorted(self, key=lambda report: (report.safe, -report.breach))
+        found: list[tuple[State, str, str]] = [
+            ("kept" if report.safe else "shows", repr(report.point), report.attack.text)
+            for report in ordered[:MOST_NAMED]
+        ]
+        left = len(self) - len(found)
+        more = paragraph(f"{left:,} more points are not shown here.", kind="nbc-quiet") if left else None
+        return result("shows" if unsafe else "kept", verdict, findings(found), more, private=True)
 
     def to_dict(self) -> Document:
         """Plain values of all reports."""

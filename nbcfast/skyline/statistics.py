@@ -94,7 +94,7 @@ class Statistics:
         groups : Groups or SetGroups
             Of which no part is anywhere else.
         threads : int, optional
-            By default all cores the process may use, one for little work. The result does not depend on it.
+            By default NBCFAST_THREADS, or all cores, one for little work. The result does not depend on it.
         progress : callable, optional
             Called as progress(done_groups, all_groups).
         """

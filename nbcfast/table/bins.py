@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.numbers import Number, exact
+from nbcfast._core.numbers import Number, exact, exact_share
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value
 
@@ -107,7 +107,7 @@ def probabilities(quantiles: object, name: str) -> list[Number]:
         raise TypeError(
             f"column {name!r}: quantiles must be an int or a sequence of probabilities, got {quantiles!r}"
         )
-    ranks = [exact(rank, f"column {name!r}: each probability") for rank in quantiles]
+    ranks = [exact_share(rank, f"column {name!r}: each probability") for rank in quantiles]
     if not ranks or any(not 0 < rank < 1 for rank in ranks):
         raise ValueError(f"column {name!r}: probabilities must lie between 0 and 1, got {list(quantiles)!r}")
     if any(not low < high for low, high in pairwise(ranks)):

@@ -12,6 +12,7 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.values import INT64_MAX, Kind, Value, as_kind, join_kinds, kind_of, normalise
 
 BLOCK = 1 << 16  # rows converted at a time
+MOST_NAMED = 5  # values that an error lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +56,10 @@ def settle(occurring: Domain, table: Longs, declared: Domain | None, name: str) 
     positions = occurring.positions_in(declared)
     missing = np.flatnonzero(positions < 0)
     if len(missing):
-        raise ValueError(
-            f"column {name!r}: value {occurring.values[missing[0]]!r} is not in its declared domain "
-            f"of {len(declared)} values"
-        )
+        values = [repr(occurring.values[place]) for place in missing[:MOST_NAMED].tolist()]
+        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        some = f"value {values[0]} is" if len(missing) == 1 else f"values {', '.join(values)}{more} are"
+        raise ValueError(f"column {name!r}: {some} not in its declared domain of {len(declared)} values")
     return declared, positions[table]
 
 

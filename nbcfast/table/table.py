@@ -11,13 +11,16 @@ import numpy.typing as npt
 from nbcfast import _codes
 from nbcfast._core.dtypes import Array, Codes, Longs, UInt32s
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.untyped import Arrow, PyArrow
+from nbcfast._core.untyped import Arrow, Pandas, PyArrow
+from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
 from nbcfast.table import arrow
 from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
+from nbcfast.table.chosen_rows import into, row_index, shrunk
 from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
+from nbcfast.table.plain_rows import plain_values, rows_text, to_pandas
 from nbcfast.table.row_weights import GROUPED_ROWS, checked_weights, own_weights, split_weights, value_weights
 from nbcfast.table.values import SUPPRESSED, Value
 
@@ -158,6 +161,53 @@ class Table:
     def weights(self) -> Longs | None:
         return self._weights
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns: `names`, as frames call them."""
+        return self.names
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a column, row by row; see `plain_values`.
+
+        Examples
+        --------
+        >>> table = Table({"age": [39, 50], "job": ["clerk", None]})
+        >>> table["age"], table["job"].tolist()
+        (array([39, 50]), ['clerk', None])
+        """
+        if not isinstance(name, str):
+            raise TypeError(
+                f"expected the name of a column, got {name!r}: a Table is no sequence of rows. .columns are "
+                "its names, .select gives several of them, .take and .head rows"
+            )
+        return plain_values(self.column(name))
+
+    def head(self, n: int = 5) -> "FirstRows":
+        """The first rows, as a table that shows them.
+
+        Parameters
+        ----------
+        n : int
+            How many; all where there are fewer.
+
+        Examples
+        --------
+        >>> Table({"age": [39, 50, None], "job": ["clerk", "cook", "cook"]}).head(2)
+        age  job
+         39  clerk
+         50  cook
+        """
+        some = self.take(slice(whole(n, "n", 0)), keep_domains=True)
+        return FirstRows.from_columns(
+            {name: some.column(name) for name in some.names}, some.weights, len(some)
+        )
+
     def column(self, name: str) -> Column:
         """The codes and the Domain of a column."""
         try:
@@ -212,13 +262,13 @@ class Table:
         >>> table.take([2, -3]).domain("x")
         ('a', 'c')
         """
-        index = _row_index(rows, self.n_rows)
+        index = row_index(rows, self.n_rows)
         columns = {}
         for name, column in self._columns.items():
             codes = np.ascontiguousarray(column.codes[index])
             if codes.base is not None:
                 codes = codes.copy()
-            columns[name] = Column(codes, column.domain) if keep_domains else _shrunk(codes, column.domain)
+            columns[name] = Column(codes, column.domain) if keep_domains else shrunk(codes, column.domain)
         weights = None if self._weights is None else self._weights[index].copy()
         n_rows = len(np.empty(self.n_rows, np.bool_)[index])  # there may be no column to ask
         return Table.from_columns(columns, weights, n_rows)
@@ -347,6 +397,28 @@ class Table:
             names.append(weights)
         return pa.Table.from_arrays(arrays, names=names)
 
+    def to_pandas(self, weights: str | None = None, *, suppressed: str = "*") -> Pandas:
+        """A pandas frame.
+
+        Whole numbers and bools with nulls are of pandas' types that have some. Intervals are an ordered
+        categorical of their texts: their bounds are exact, and those of a pandas Interval would be floats.
+
+        Parameters
+        ----------
+        weights : str, optional
+            The name of a column of the weights (1 each where the table has none).
+        suppressed : str
+            The text of SUPPRESSED. A column that holds it is written as text.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing.
+        ValueError
+            If `weights` is the name of a column.
+        """
+        return to_pandas(self, weights, suppressed)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
@@ -375,11 +447,24 @@ class Table:
         head = f"Table: {self.n_rows} rows" + (", weighted" if self._weights is not None else "")
         lines = []
         for name, column in self._columns.items():
-            shown = ", ".join(map(repr, column.domain.first(6)))
-            ellipsis = ", ..." if len(column.domain) > 6 else ""
+            first = column.domain.first(6)
+            shown = ", ".join(map(repr, first))
+            ellipsis = ", ..." if len(column.domain) > len(first) else ""
             declared = ", declared" if column.domain.declared else ""
             lines.append(printable(f"  {name}: {len(column.domain)} values{declared}: {shown}{ellipsis}"))
         return "\n".join([head, *lines])
+
+
+class FirstRows(Table):
+    """Some rows of a table, whose repr shows them; made by `Table.head`."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FirstRows.from_columns, super().__reduce__()[1]
+
+    def __repr__(self) -> str:
+        return rows_text(self)
 
 
 def _builder(name: object, data: object) -> ColumnBuilder:
@@ -422,57 +507,8 @@ def _redeclared(table: Table, domains: Mapping[str, Iterable[object]] | None) ->
     """The columns of a table, some in declared domains."""
     columns = {name: table.column(name) for name in table.names}
     for name, domain in declared_domains(domains, table.names).items():
-        columns[name] = _into(columns[name], domain, f"column {name!r}", "its declared domain")
+        columns[name] = into(columns[name], domain, f"column {name!r}", "its declared domain")
     return columns
-
-
-def _into(column: Column, domain: Domain, where: str, what: str) -> Column:
-    """The column in another domain, which must hold every value that a row has."""
-    positions = column.domain.positions_in(domain)
-    absent = (positions < 0) & (used_values(column.codes, len(column.domain)) != 0)
-    if absent.any():
-        value = column.domain.values[np.flatnonzero(absent)[0]]
-        raise ValueError(f"{where}: value {value!r} is not in {what} of {len(domain)} values")
-    return Column(recode(column.codes, positions, len(domain)), domain)
-
-
-def _shrunk(codes: Codes, domain: Domain) -> Column:
-    """Without the values that no row has, but for those that were declared."""
-    if domain.declared and not domain.tail_found:
-        return Column(codes, domain)
-    positions = domain.kept(used_values(codes, len(domain)))
-    if len(positions) == len(domain):
-        return Column(codes, domain)
-    table = np.full(len(domain), -1, np.int64)
-    table[positions] = np.arange(len(positions))
-    return Column(recode(codes, table, len(positions)), domain.subset(positions))
-
-
-def _row_index(rows: npt.ArrayLike | slice, n_rows: int) -> slice | Array:
-    """A slice, mask or array of positions that NumPy takes."""
-    if isinstance(rows, slice):
-        try:
-            rows.indices(n_rows)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"rows: {error}") from None
-        return rows
-    index = np.asarray(rows)
-    if index.ndim != 1:
-        raise ValueError(f"rows: expected a 1-D array, got shape {index.shape}")
-    if index.dtype.kind == "b":
-        if len(index) != n_rows:
-            raise ValueError(f"rows: expected a mask of {n_rows} rows, got {len(index)}")
-        return index
-    if not len(index):
-        return np.empty(0, np.int64)
-    if index.dtype.kind not in "iu":
-        raise TypeError(f"rows: expected integers, bools or a slice, got {index.dtype}")
-    low, high = int(index.min()), int(index.max())
-    if low < -n_rows or high >= n_rows:
-        raise ValueError(
-            f"rows: expected positions from {-n_rows} to {n_rows - 1}, got {low if low < -n_rows else high}"
-        )
-    return index
 
 
 def concat(tables: Iterable[Table]) -> Table:
@@ -526,7 +562,7 @@ def _joined(columns: list[Column], name: str) -> Column:
                 used = used_values(column.codes, len(column.domain))
                 occurs = itertools.compress(column.domain.values, used)
                 domain = domain.with_tail(value for value in occurs if value in column.domain.tail)
-    parts = [_into(column, domain, where, "the declared domain") for column in columns]
+    parts = [into(column, domain, where, "the declared domain") for column in columns]
     return Column(np.concatenate([part.codes for part in parts]), domain)
 
 

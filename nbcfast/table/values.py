@@ -184,13 +184,20 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     """
     ordered = sorted(values)
     if ordered and isinstance(ordered[0], str):
-        for pattern, key in ((DURATION, _duration), (DATE, date_key)):
+        for pattern, key in ((DURATION, duration_key), (DATE, date_key)):
             if all(map(pattern.fullmatch, ordered)):
                 ordered.sort(key=key)
     return ordered
 
 
-def _duration(text: str) -> tuple[Decimal, str]:
+def duration_key(text: str) -> tuple[Decimal, str]:
+    """What a duration is sorted by, if `DURATION` matches its text.
+
+    Examples
+    --------
+    >>> duration_key("-PT5S") < duration_key("PT9S") < duration_key("PT90S") < duration_key("PT100S")
+    True
+    """
     sign, seconds = DURATION.fullmatch(text).groups()  # type: ignore[union-attr]
     return Decimal(f"{sign}{seconds}"), text
 

@@ -3,7 +3,7 @@
 Proved in docs/mathematics/templates.md. What is where:
 
 - `template`: an inference that must not be too confident
-- `inferences`: which inferences from a table are, which is what `nbcfast check` asks
+- `inferences`: which inferences from a table are, which is what `nbcfast templates check` asks
 - `disclosing` suppresses; `masked_columns`: what may be; `distinct_rows`: rows as the kernel takes them
 - `results`: what `disclose` gives back; `wire`: its files
 """

@@ -1,6 +1,6 @@
 """`violations`: what can be inferred from a table, and with what confidence.
 
-The verb `check` prints them; by the same counts a disclosure is judged before it is written.
+The verb `templates check` prints them; by the same counts a disclosure is judged before it is written.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from nbcfast.table.values import Value, plain
 from nbcfast.templates.template import Template, checked, position
 
 if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
     from nbcfast.table.domain import Domain
 
 
@@ -168,7 +169,9 @@ def confidences(table: Table, templates: Iterable[Template]) -> dict[Template, F
     return {template: counts.largest() for template, counts in sensitive_counts(table, templates)}
 
 
-def violations(table: AnyTable, templates: Iterable[Template]) -> list[Violation]:
+def violations(
+    table: AnyTable, templates: Iterable[Template], *, progress: Progress | None = None
+) -> list[Violation]:
     """Every inference from a table that is more confident than its template allows.
 
     Parameters
@@ -179,6 +182,8 @@ def violations(table: AnyTable, templates: Iterable[Template]) -> list[Violation
         SUPPRESSED is a value like any other. Weights are counted.
     templates : sequence of Template
         What must not be inferred, and with what confidence.
+    progress : callable, optional
+        Called as progress(done, total), with numbers of templates.
 
     Returns
     -------
@@ -201,13 +206,17 @@ def violations(table: AnyTable, templates: Iterable[Template]) -> list[Violation
     if not table.n_rows:
         raise ValueError("no rows")
     violated = []
-    for template, counts in sensitive_counts(table, listed):
+    for done, (template, counts) in enumerate(sensitive_counts(table, listed)):
+        if progress is not None:
+            progress(done, len(listed))
         for i in counts.above(template.limit).tolist():
             known = {
                 name: domain.values[codes[i]]
                 for name, codes, domain in zip(template.quasi, counts.codes, counts.domains, strict=True)
             }
             violated.append(_violation(template, known, int(counts.totals[i]), int(counts.hits[i])))
+    if progress is not None:
+        progress(len(listed), len(listed))
     return violated
 
 

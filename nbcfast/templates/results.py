@@ -15,6 +15,8 @@ import numpy as np
 from nbcfast._core.dtypes import UInt32s
 from nbcfast._core.numbers import number_text
 from nbcfast._core.untyped import Document
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import table
 from nbcfast._wire.messages import decimal_text, printable
 from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
@@ -155,6 +157,20 @@ class Disclosure(Published):
         steps = "" if self.suppressed is None else f", {len(self.steps)} steps"
         head = f"Disclosure({self.n_rows} rows{steps}{'' if self.complete else ', stopped'})"
         return "\n".join([head, *map(printable, lines)])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [template.inference, decimal_text(template.limit), decimal_text(self.confidences[template])]
+            for template in self.templates
+        ]
+        held = all(self.confidences[template] <= template.limit for template in self.templates)
+        verdict = f"disclosure: {self.n_rows:,} people, every template holds"
+        if not held:
+            verdict = f"disclosure: {self.n_rows:,} people, NOT every template holds"
+        if not self.complete:
+            verdict += "; the search was stopped"
+        shown = table(["inference", "at most", "reached"], rows)
+        return result("kept" if held else "shows", verdict, shown)
 
     def to_dict(self) -> Document:
         """Plain values, without the table."""

@@ -280,12 +280,13 @@ def _best_ratios(flat: Flat, c: int, d: int, c_shift: int, d_shift: int, allowed
     near = logs >= best - 8
     best_ratios: dict[int, Power] = {}
     seen: set[tuple[int, int, int, int]] = set()
-    for t, i in zip(rows[near].tolist(), attribute[near].tolist(), strict=True):
-        x, y, exponent = int(flat.counts[t, c]), int(flat.counts[t, d]), 0
+    columns = attribute, flat.counts[rows, c], flat.counts[rows, d], flat.unit[rows]
+    for i, x, y, unit in dict.fromkeys(zip(*(column[near].tolist() for column in columns), strict=True)):
+        exponent = 0
         if not x:
-            x, exponent = int(flat.unit[t]), -c_shift
+            x, exponent = unit, -c_shift
         if not y:
-            y, exponent = int(flat.unit[t]), exponent + d_shift
+            y, exponent = unit, exponent + d_shift
         common = math.gcd(x, y)
         key = i, x // common, y // common, exponent
         if key in seen:

@@ -27,6 +27,7 @@ from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
 from nbcfast.mondrian.partition import Partition
+from nbcfast.policies import AnyPolicy, Policy, shown_rules
 from nbcfast.published.base import Published
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
 from nbcfast.published.release import Release
@@ -60,6 +61,7 @@ def verify(
     *,
     tuples: AnyTable | None = None,
     menu: Mapping[str, object] | str | os.PathLike[str] | None = None,
+    policy: AnyPolicy | None = None,
     class_name: str | None = None,
     ignore_extra: bool = False,
     for_the_owner: bool = False,
@@ -94,6 +96,9 @@ def verify(
         The menu that the domain of a release was chosen from: also check that it is the menu that the
         certificate names, and that the domain is that option of it for every attribute. Files of hierarchies
         are looked for beside the file, of a mapping in the current folder.
+    policy : Policy, mapping, or path of a TOML file, optional
+        See `nbcfast.policies`: also check that the certificate of a release names it, and that what the file
+        by itself shows of its demands is kept. Everything else is looked at by `nbcfast.gate`.
     class_name : str, optional
         The class column of a table that is given as `against`; by default that of the release.
     ignore_extra : bool
@@ -104,8 +109,9 @@ def verify(
         exact counts is hidden by no noise. With it `classifier` says how many tuples, and rows of a table,
         are decided otherwise, which is for the owner of the rows alone and no check of the release.
     progress : callable, optional
-        Called as progress(done, total) while the classifiers are compared. Where the certificate says that
-        the classifier was smoothed, the private one is smoothed by as much first.
+        Called as progress(done, total) while a canonical release is made again, and while classifiers are
+        compared. Where the certificate says that the classifier was smoothed, the private one is smoothed by
+        as much first.
 
     Returns
     -------
@@ -120,9 +126,10 @@ def verify(
     OSError
         If there is no such file.
     TypeError
-        If `against` or `menu` is something else.
+        If `against`, `menu` or `policy` is something else.
     ValueError
-        If `menu` is no menu, or `against` is given of a release of noisy counts and `for_the_owner` is not.
+        If `menu` is no menu, `policy` no policy, or `against` is given of a release of noisy counts and
+        `for_the_owner` is not.
 
     Examples
     --------
@@ -141,6 +148,7 @@ def verify(
         tuples = table_from(tuples, "tuples")
     _expect_asked(against, class_name, ignore_extra, for_the_owner)
     offered = None if menu is None else _menu(menu)
+    demands = None if policy is None else Policy.of(policy)
     where = location(os.fsdecode(path))
     try:
         document = parse_any(content(where))
@@ -151,7 +159,7 @@ def verify(
         if isinstance(document, StrataDocument):
             strata = strata_of(document, where)
         elif not isinstance(document, ReleaseDocument):
-            return _table(document, where, against, results, ignored, offered)
+            return _table(document, where, against, results, ignored, offered, demands)
         else:
             alone, release = _alone(document), release_of(document, where)
     except ValueError as error:  # a Refused is one
@@ -167,6 +175,7 @@ def verify(
         results += found.results
         if offered is not None:
             results += judge_menu(document, offered)
+        results += _policed(demands, strata if found.is_sound else None)
         checked = _verification(document, where, results, strata, ignored, found.classifier)
         return replace(checked, each=found.each)
     results += alone.sound
@@ -178,7 +187,27 @@ def verify(
         results += of_counts
     if offered is not None:
         results += judge_menu(document, offered)
+    results += _policed(demands, release if alone.is_sound else None)
     return _verification(document, where, results, release, ignored, classifier)
+
+
+def _policed(policy: Policy | None, published: Release | StratifiedRelease | None) -> Judged:
+    """The check of a policy that was given: of releases whose counts are those of some table."""
+    if policy is None:
+        return []
+    if published is None:
+        return [("policy", False, "a policy is of releases, and of sound ones")]
+    rules = shown_rules(policy, published)
+    broken = [f"{rule.name}: {rule.text}" for rule in rules if rule.state == "no"]
+    if not any(rule.name == "policy" for rule in rules):
+        broken.insert(0, "the certificate names no policy that it was published under")
+    if broken:
+        return [("policy", False, "; ".join(broken))]
+    kept = [rule.name for rule in rules if rule.state == "yes" and rule.name != "policy"]
+    left = len(rules) - len(kept) - 1
+    more = f"; of {left:,} other demands it shows nothing: nbcfast gate" if left else ""
+    text = f"the certificate names this policy, and shows that it is kept in {', '.join(kept)}{more}"
+    return [("policy", True, text)]
 
 
 def _expect_asked(
@@ -255,11 +284,15 @@ def _alone(document: ReleaseDocument) -> OfDocument:
 
 
 class OfStrata(NamedTuple):
-    """The checks of strata together, and of each; and what was found of the private classifiers."""
+    """The checks of strata together, and of each; and what was found of the private classifiers.
+
+    `is_sound` says whether the counts of each are those of some table: without, others make no sense.
+    """
 
     results: Judged
     each: tuple[tuple[Value, tuple[Check, ...]], ...]
     classifier: str | None
+    is_sound: bool
 
 
 def _strata(
@@ -274,7 +307,8 @@ def _strata(
     each = [of_document.sound for of_document in alone]
     classifiers: list[str] = []
     fault = None
-    if all(of_document.is_sound for of_document in alone):
+    is_sound = all(of_document.is_sound for of_document in alone)
+    if is_sound:
         strata: dict[Value, Table] = {}
         if against is not None:
             try:
@@ -300,7 +334,7 @@ def _strata(
         (value, tuple(Check(*result) for result in results))
         for value, results in zip(made.strata, each, strict=True)
     )
-    return OfStrata(together, of_each, said)
+    return OfStrata(together, of_each, said, is_sound)
 
 
 def _of_counts(
@@ -328,7 +362,7 @@ def _of_counts(
         except ValueError as error:
             private, fault = None, f"these are not the views of the release: {error}"
     if document.canonical is not None or tuples is not None:
-        results += _canonical(document, release, tuples, private)
+        results += _canonical(document, release, tuples, private, progress)
     if private is not None:
         of_classifier, classifier = compared(release, private, table, tuples, progress)
         results += of_classifier
@@ -369,7 +403,11 @@ def _advised(document: ReleaseDocument, release: Release, advice: Judged) -> Jud
 
 
 def _canonical(
-    document: ReleaseDocument, release: Release, tuples: Table | None, private: Viewset | None
+    document: ReleaseDocument,
+    release: Release,
+    tuples: Table | None,
+    private: Viewset | None,
+    progress: Progress | None,
 ) -> Iterator[tuple[str, bool | None, str]]:
     """The checks of a canonical release that take its answers."""
     codes = None
@@ -381,7 +419,7 @@ def _canonical(
     made = release.certificate.canonical
     if made is None:
         return
-    answers = Answers(document, release, made, None if codes is None else tuples, codes)
+    answers = Answers(document, release, made, None if codes is None else tuples, codes, progress)
     alike = answers.scorecard()
     if alike[0] is not False:
         yield from answers.again(private)
@@ -396,6 +434,7 @@ def _table(
     results: Judged,
     ignored: list[str],
     offered: Resolved | None,
+    policy: Policy | None = None,
 ) -> Verification:
     """The checks of a thing that has a table in its folder."""
     kind = document.fields["kind"]
@@ -420,7 +459,8 @@ def _table(
         elif isinstance(restored, Disclosure):
             copy = [("parquet", *parquet_check(folder, document, restored.collapsed))]
     of_menu = [] if offered is None else judge_menu(document, offered)
-    return _verification(document, where, results + copy + of_menu, restored, ignored)
+    results += [*copy, *of_menu, *_policed(policy, None)]
+    return _verification(document, where, results, restored, ignored)
 
 
 def _amplified(document: ReleaseDocument, release: Release) -> tuple[str, bool | None, str]:

@@ -15,11 +15,13 @@ from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import difference
 from nbcfast.canonical.by_strata import split
 from nbcfast.closeness import est
+from nbcfast.dp.agreeing import NOT_FOR_PUBLICATION
 from nbcfast.equivalence import compare
 from nbcfast.equivalence.comparing import differing_rows
 from nbcfast.published.certificate import Certificate, same_text
+from nbcfast.published.placing import in_domains
 from nbcfast.published.release import Release
-from nbcfast.published.strata import StratifiedRelease, in_bins
+from nbcfast.published.strata import StratifiedRelease
 from nbcfast.table import Table
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -62,9 +64,6 @@ def compared(
     return checks, same_text(
         made.preserve, made.tuples, found.differing, found.proof, rows, found.listed, made.altered
     )
-
-
-NOT_FOR_PUBLICATION = "computed from the private table, not for publication"
 
 
 def beside_exact(
@@ -186,7 +185,7 @@ def counted(
         raise ValueError("the release does not name its class column: give class_name, or a Viewset")
     if against.n_rows == 0:
         raise ValueError("no rows")
-    against = in_bins(against, release.views.domains)
+    against = in_domains(against, release.views.domains)
     return count(against, class_name, release.views.attributes), against
 
 
@@ -194,7 +193,7 @@ def stratified(made: StratifiedRelease, against: Table) -> dict[Value, Table]:
     """The private rows of each stratum, if none; ValueError where rows have a value that has no release."""
     if made.by not in against.names:
         raise ValueError(f"there is no column {made.by!r}")
-    against = in_bins(against, {made.by: made.domain})
+    against = in_domains(against, {made.by: made.domain})
     strata = list(split(against, made.by).values())
     own = against.column(made.by).domain
     known = own.positions_in(made.domain) >= 0

@@ -33,6 +33,7 @@ from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
     from nbcfast._rounding.rows import RowsArgument
     from nbcfast.canonical.boxes.types import AnyBox
 
@@ -76,6 +77,8 @@ class Answers:
         What the certificate of a canonical release says besides.
     tuples, codes : Table or what it is made of, and ndarray of int64; or None
         The public list that answers are kept on, and its positions in the domains, where it was given.
+    progress : callable or None
+        Called as progress(done, total) while the release is made again.
     """
 
     def __init__(
@@ -85,10 +88,11 @@ class Answers:
         made: Canonical,
         tuples: AnyTable | None = None,
         codes: Longs | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.document, self.release, self.made = document, release, made
         self.certificate = release.certificate
-        self.tuples, self.codes = tuples, codes
+        self.tuples, self.codes, self._progress = tuples, codes, progress
         self.n_classes, self.n_attributes = len(document.classes), len(document.attributes)
 
     @cached_property
@@ -243,10 +247,13 @@ class Answers:
 
     def _is_this(self, remade: Release) -> bool:
         """Whether the file would be the same, byte for byte: its sha256 was checked when it was read."""
-        # That its publisher accepted what the answers give away is his own choice, and no answer; and of
-        # its own answers nobody sees what was added to the counts before, be it noise.
+        # That its publisher accepted what the answers give away, and which policy he names, is his own
+        # choice, and no answer; and of its own answers nobody sees what was added to the counts before, be it
+        # noise.
         ours = self.certificate
-        certificate = replace(remade.certificate, smoothing=ours.smoothing, privacy=ours.privacy)
+        certificate = replace(
+            remade.certificate, smoothing=ours.smoothing, privacy=ours.privacy, policy=ours.policy
+        )
         certificate = certificate.accepting(self.certificate.accepted)
         remade = replace(remade, certificate=certificate)
         return bool(document_of(remade)["sha256"] == self.document.fields["sha256"])
@@ -277,6 +284,7 @@ class Answers:
                         attacker=certificate.attacker,
                         class_name=self.release.class_name,
                         advice=certificate.advice,
+                        progress=self._progress,
                     ),
                 )
             except Infeasible as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nbcfast._core.untyped import Document
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, bullets, findings, more
 from nbcfast._wire.folder import ignored_text
 from nbcfast._wire.messages import printable
 from nbcfast._wire.outcomes import CLAIMED, NOTE, VERDICTS, WARNING, outcome, verdict
@@ -15,6 +17,8 @@ from nbcfast.published.strata import StratifiedRelease
 from nbcfast.response.disguising import Disguised
 from nbcfast.table.values import Value, plain
 from nbcfast.templates.results import Disclosure
+
+STATE_OF: dict[bool | None, State] = {True: "kept", False: "shows", None: "unmeasured"}
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,19 @@ class Verification:
             "ignored": list(self.ignored),
             **({"strata": strata} if strata else {}),
         }
+
+    def _repr_html_(self) -> str:
+        found = [(STATE_OF[check.passed], check.name, check.text) for check in self.checks]
+        if self.ignored:
+            found.append(("warned", "folder", ignored_text(list(self.ignored))))
+        found += [("warned", "warning", text) for text in self.warnings]
+        verdict = self.conclusion.replace("not verified", "NOT VERIFIED")
+        claims = more("what the publisher claims, unchecked", bullets(self.claims)) if self.claims else None
+        notes = more("what it does not promise", bullets(self.notes)) if self.notes else None
+        state: State = STATE_OF[self._outcome]
+        if state == "kept" and (self.warnings or self.ignored):
+            state = "warned"
+        return result(state, verdict, findings(found), claims, notes)
 
     def __repr__(self) -> str:
         said = {True: "yes", False: "NO", None: "?"}

@@ -19,7 +19,9 @@ def as_counts(obj: npt.ArrayLike, where: str) -> Counts:
         raise ValueError(f"{where} must have no masked entries")
     array: Counts = obj if isinstance(obj, np.ndarray) else _from_sequence(obj, where)
     if array.dtype.kind == "O":
-        flat = [_as_int(number, where) for number in array.ravel().tolist()]
+        flat = array.ravel().tolist()
+        if set(map(type, flat)) != {int}:
+            flat = [_as_int(number, where) for number in flat]
         least, most = min(flat, default=0), max(flat, default=0)
         counts: Counts = np.empty(len(flat), object if most > INT64_MAX else np.int64)
         if least >= 0:
@@ -44,7 +46,7 @@ def _from_sequence(obj: npt.ArrayLike, where: str) -> Array:
         array = None
     # Rows of different lengths are left as lists, or refused, as NumPy finds them.
     if array is None or any(
-        isinstance(number, (list, tuple, np.ndarray)) for number in array.ravel().tolist()
+        issubclass(kind, (list, tuple, np.ndarray)) for kind in set(map(type, array.ravel().tolist()))
     ):
         raise ValueError(f"{where} must be a rectangular array, got rows of different lengths")
     return array

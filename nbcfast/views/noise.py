@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from nbcfast._core.chances import epsilon_words
 from nbcfast._core.numbers import ratio_text
 from nbcfast._core.validation import choice, whole
 from nbcfast._wire.concentrated import rho_below
+from nbcfast._wire.privacy_form import WEAK_EPSILON
 
 Mechanism = Literal["discrete laplace", "discrete gaussian"]
 Neighbours = Literal["add-remove", "replace"]
@@ -20,6 +22,7 @@ LAPLACE: Mechanism = "discrete laplace"
 GAUSSIAN: Mechanism = "discrete gaussian"
 MECHANISMS = (LAPLACE, GAUSSIAN)
 NEIGHBOURS: tuple[Neighbours, ...] = ("add-remove", "replace")
+WEAK_RHO = Fraction(3, 2)  # from which it is proven to hide as little as WEAK_EPSILON does
 FEW_ATTRIBUTES = 10  # below, Laplace has the smaller variance at a delta of 1e-6 and an epsilon of 1
 
 
@@ -131,6 +134,20 @@ class Noise:
             if number is not None
         ]
         return ", ".join(parts)
+
+    @property
+    def words(self) -> str:
+        """What that means for one person; of rho alone, that a delta is needed to say it."""
+        if self.epsilon is None:
+            return "not said: of a rho alone the odds have no bound; a delta gives one"
+        return epsilon_words(self.epsilon, self.delta)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it hardly hides anybody, as the certificate then warns."""
+        if self.rho is not None:
+            return self.rho >= WEAK_RHO
+        return self.epsilon is not None and self.epsilon >= WEAK_EPSILON
 
     @property
     def text(self) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast._core.dtypes import Counts, Floats, Longs
+from nbcfast._core.dtypes import Array, Counts, Floats, Longs
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable, table_from
+from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
@@ -116,23 +118,31 @@ def evaluate(
     predicted = views.predict(distinct, codes=True)
     correct = int(weights[predicted == truth].sum())
 
-    # X_c as P_c prod N / P_c, shares before logarithms: those of very long integers would cancel.
-    priors, conditional = log_shares(views)
-    logs = []
-    for name, array in conditional.items():
-        places = distinct.column(name).domain.positions_in(views.domains[name])
-        logs.append((distinct.column(name).codes, array[places]))
     total = 0.0
-    for start in range(0, distinct.n_rows, BLOCK):
-        block = slice(start, min(start + BLOCK, distinct.n_rows))
-        scores = np.tile(priors, (block.stop - start, 1))
-        for codes, looked_up in logs:
-            scores += looked_up[codes[block]]
+    for block, scores in score_blocks(views, distinct):
         total += float(_losses(scores, truth[block]) @ weights[block])
         if progress is not None:
             progress(block.stop, distinct.n_rows)
     rows = int(weights.sum())
     return Quality(rows, correct, total / rows)
+
+
+def score_blocks(views: Viewset, table: Table) -> Iterator[tuple[slice, Floats]]:
+    """The logarithms of the scores of all rows, block by block: which rows, and an array of rows x classes.
+
+    X_c is taken as P_c prod N / P_c, shares before logarithms: those of very long integers would cancel.
+    """
+    priors, conditional = log_shares(views)
+    logs = []
+    for name, array in conditional.items():
+        column = table.column(name)
+        logs.append((column.codes, array[column.domain.positions_in(views.domains[name])]))
+    for start in range(0, table.n_rows, BLOCK):
+        block = slice(start, min(start + BLOCK, table.n_rows))
+        scores: Floats = np.tile(priors, (block.stop - start, 1))
+        for codes, looked_up in logs:
+            scores += looked_up[codes[block]]
+        yield block, scores
 
 
 def _losses(scores: Floats, truth: Longs) -> Floats:
@@ -219,6 +229,51 @@ def log_shares(views: Viewset) -> tuple[Floats, dict[str, Floats]]:
     wholes = np.where(views.class_counts == 0, 1, views.class_counts)
     with np.errstate(divide="ignore"):
         return np.log(prior), {name: np.log(shares(array, wholes)) for name, array in views.counts.items()}
+
+
+def posteriors(views: Viewset, columns: Sequence[Array], tables: Sequence[Longs], winners: Array) -> Floats:
+    """The posterior of each class in float64; the largest of a row is always that of its winner.
+
+    Parameters
+    ----------
+    views : Viewset
+        The classifier.
+    columns, tables : sequence of ndarray, one an attribute
+        Codes, and for each code the position of its value in the views.
+    winners : ndarray of int, shape (rows,)
+        What is predicted for each row, as a position in the classes.
+    """
+    priors, conditional = log_shares(views)
+    looked_up = [array[table] for array, table in zip(conditional.values(), tables, strict=True)]
+    result = np.empty((len(winners), len(priors)))
+    for start in range(0, len(winners), BLOCK):
+        block = slice(start, start + BLOCK)
+        scores = np.tile(priors, (len(winners[block]), 1))
+        for codes, array in zip(columns, looked_up, strict=True):
+            scores += array[codes[block]]
+        result[block] = probabilities(scores, winners[block])
+    return result
+
+
+def probabilities(scores: Floats, winners: Array) -> Floats:
+    """What logarithms of scores give, up to a factor a row; see `log_probabilities`."""
+    return raised(np.exp(log_probabilities(scores, winners)), winners)
+
+
+def log_probabilities(scores: Floats, winners: Array) -> Floats:
+    """The logarithms of that, where every class of a row has score 0 those of equal posteriors."""
+    most = scores.max(axis=1, keepdims=True, initial=-np.inf)
+    # Where every class has score 0 nothing tells them apart.
+    scores = np.where(np.isneginf(most), 0.0, scores)
+    scores -= np.where(np.isneginf(most), 0.0, most)
+    return raised(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)), winners)
+
+
+def raised(scores: Floats, winners: Array) -> Floats:
+    """The same with the winner's score just above the others', where rounding or a tie puts it elsewhere."""
+    wrong = np.flatnonzero(scores.argmax(axis=1) != winners)
+    scores[wrong, winners[wrong]] = np.nextafter(scores[wrong].max(axis=1), np.inf)
+    return scores
 
 
 def shares(parts: Counts, wholes: int | Counts) -> Floats:

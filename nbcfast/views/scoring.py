@@ -44,6 +44,21 @@ def predict(
     return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
 
 
+def predict_placed(
+    views: Viewset,
+    columns: list[Array],
+    tables: list[Longs],
+    n_rows: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> Array:
+    """The best class of every row of columns of codes, one an attribute.
+
+    Each table says for a code the position of its value in the views, or -1, which counts as 0 everywhere.
+    """
+    return _predict(views, columns, tables, n_rows, 0, threads, progress, ties=False)[0]
+
+
 def predict_codes(views: Viewset, columns: list[Array], n_rows: int) -> Array:
     """The best class of every row of unsigned columns, one an attribute, of positions in their domains."""
     tables = [np.arange(len(array)) for array in views.counts.values()]

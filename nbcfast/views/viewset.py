@@ -434,7 +434,7 @@ class Viewset:
         unseen : {"error", "zero"}
             What to do with a value that the views do not know: refuse it, or count it as 0 in every class.
         threads : int, optional
-            By default all cores the process may use, one for small tables.
+            By default NBCFAST_THREADS, or all cores, one for small tables.
         progress : callable, optional
             Called as progress(done_rows, all_rows).
 

@@ -28,7 +28,7 @@ class TestBreach:
         assert (found.prior, found.posterior) == (Fraction(1, 2), Fraction(38, 43))
         assert "for somebody with A1=0, A2=0" in found.text
 
-    @settings(max_examples=1000)
+    @settings(max_examples=settings().max_examples * 8)
     @given(data=st.data(), convention=st.sampled_from(["row", "worlds"]), l1=st.integers(1, 14))
     def test_equals_all_sets_of_classes(self, data, convention, l1):
         views = data.draw(small_views(most=5, classes=4, empty=True))
@@ -55,7 +55,7 @@ class TestBreach:
             assert found.prior >= high
             assert found.posterior < low
 
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=settings().max_examples * 2, suppress_health_check=[HealthCheck.too_slow])
     @given(data=st.data())
     def test_safe_releases_are_never_breached(self, data):
         """All known values and all sets of classes, in the convention that was promised."""

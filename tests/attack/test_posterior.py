@@ -15,6 +15,8 @@ from nbcfast.published.certificate import Certificate
 from nbcfast.published.release import Release
 from nbcfast.reference import attack as reference
 
+MANY = settings().max_examples * 8  # 400 in the fast profile
+
 
 class TestPosterior:
     def test_figure_1(self):
@@ -43,7 +45,7 @@ class TestPosterior:
             found = attack.posterior(third, dict.fromkeys(third.attributes, 0), convention)
             assert float(found[0]) == pytest.approx(0.969, abs=0.001)
 
-    @settings(max_examples=1500)
+    @settings(max_examples=MANY)
     @given(data=st.data(), convention=st.sampled_from(["worlds", "row"]))
     def test_equals_the_reference(self, data, convention):
         views = data.draw(small_views(most=6, attributes=3, empty=True))
@@ -61,7 +63,7 @@ class TestPosterior:
         for p, exact in zip(floats.values(), expected, strict=True):
             assert abs(Fraction(p) - exact) <= Fraction(floats.error) * exact
 
-    @settings(max_examples=1500)
+    @settings(max_examples=MANY)
     @given(data=st.data(), convention=st.sampled_from(["worlds", "row"]))
     def test_equals_the_enumerated_worlds(self, data, convention):
         views = data.draw(small_views(most=4).filter(lambda views: views.attributes))
@@ -83,7 +85,7 @@ class TestPosterior:
         ]
         assert list(attack.posterior(views, known, convention).values()) == expected
 
-    @settings(max_examples=1000)
+    @settings(max_examples=MANY)
     @given(data=st.data())
     def test_within_a_factor_of_two(self, data):
         """1/2 < (p_c / p_d) / (X_c / X_d) < 2: docs/mathematics/safety.md, section j."""

@@ -73,6 +73,16 @@ def test_what_is_not_changed_is_inverted():
     assert attack.totals(release, views).found >= 12
 
 
+def test_counts_that_no_float_holds_are_inverted_as_others_are():
+    views = realistic(np.random.default_rng(5), [4, 3, 5], most=300)
+    many = 10**400
+    arrays = {name: np.array(rows, object) * many for name, rows in views.counts.items()}
+    larger = Viewset(np.array(views.class_counts, object) * many, arrays)
+    found = attack.totals(larger, views)
+    assert found == attack.totals(views, views)
+    assert found.found == found.cells == 12
+
+
 def test_values_of_one_class_are_cells_and_values_of_nobody_are_none():
     views = Viewset([50, 50], {"job": [[25, 25], [24, 25], [1, 0], [0, 0]], "sex": [[30, 20], [20, 30]]})
     found = attack.totals(views, views)

@@ -14,7 +14,7 @@ import pytest
 import nbcfast
 from nbcfast.canonical import Advice, advise, leak
 from nbcfast.canonical.advice import walk
-from nbcfast.canonical.advice.measured import least_bits
+from nbcfast.canonical.advice.measured import Meter, least_bits
 from nbcfast.domains import Menu, declared, ready_made
 from nbcfast.views.quality import evaluate
 
@@ -153,6 +153,23 @@ def test_without_the_front_the_best_is_the_same_and_less_is_measured(strata):
     assert len(looked_at[False]) < len(looked_at[True])
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_has_too_many_bits_to_stand_beside_the_best_need_not_be_measured_further(seed, monkeypatch):
+    """All limits are asked of what stands there, and none of what cannot."""
+    asked = {"classes": CLASSES, "folds": 0}
+    table, measured, cut_short = people(240, seed), Meter.measured, []
+
+    def in_full(meter, way, *, wholly=False, below=math.inf):
+        cut_short.append(below < math.inf)
+        return measured(meter, way, wholly=wholly)
+
+    advice = advise(table, "ill", MENU, **asked)
+    with monkeypatch.context() as patched:
+        patched.setattr(Meter, "measured", in_full)
+        assert advise(table, "ill", MENU, **asked) == advice
+    assert any(cut_short)
+
+
 def test_rows_with_weights_are_so_many_people():
     table = people(200, 3)
     keys = list(zip(*table.values(), strict=True))
@@ -260,6 +277,15 @@ def test_arguments_that_are_none(arguments, kind, text):
         advise(people(50, 1), "ill", **{"menu": MENU, **arguments})
 
 
+def test_a_menu_of_which_nothing_but_leaving_out_is_left():
+    menu = {"job": [{"values": ["cook", "clerk"]}, {"out": True}]}
+    people = {"job": ["cook", "cook", "clerk"] * 20, "ill": ["no", "yes", "no"] * 20}
+    with pytest.raises(nbcfast.Infeasible, match="none of 2 domains of the menu keeps the limits"):
+        advise(people, "ill", menu)
+    with pytest.raises(ValueError, match="menu: every option leaves its column out: expected one of"):
+        advise(people, "ill", {"job": [{"out": True}]})
+
+
 def test_one_class_and_no_rows():
     with pytest.raises(ValueError, match="one class"):
         advise({"job": ["cook"] * 9, "ill": ["no"] * 9}, "ill", {"job": [["cook"]]})
@@ -271,7 +297,7 @@ def test_without_a_menu_one_is_ready_made():
     table = people(300, 1)
     advice = advise(table, "ill", max_bits=None, max_found=None, min_flip=None, max_one_class=None)
     assert isinstance(advice, Advice)
-    assert set(advice.menu.undeclared) == {"job", "age", "sex"}
+    assert set(advice.menu.undeclared) == {"job", "age", "sex", "ill"}
 
 
 def test_a_menu_that_was_made_from_the_rows_bounds_nothing_and_declares_nothing(tmp_path):
@@ -282,8 +308,8 @@ def test_a_menu_that_was_made_from_the_rows_bounds_nothing_and_declares_nothing(
     assert (advice.advised, advice.bits_at_most) == (None, None)
     kept = [name for name in advice.menu.attributes if name in advice.best.sizes]
     assert [*advice.document] == ["domain", "from_rows"]
-    assert advice.document["from_rows"] == [*advice.declared.from_rows] == kept != []
-    assert (advice.to_dict()["advice"], advice.to_dict()["from_rows"]) == (None, kept)
+    assert advice.document["from_rows"] == [*advice.declared.from_rows] == [*kept, "ill"] != ["ill"]
+    assert (advice.to_dict()["advice"], advice.to_dict()["from_rows"]) == (None, [*kept, "ill"])
     assert "a menu of the rows" in repr(advice)
     advice.save(tmp_path / "domain.json")
     assert json.loads((tmp_path / "domain.json").read_bytes()) == advice.document
@@ -305,7 +331,8 @@ def test_a_menu_of_what_was_declared_is_fixed_in_advance():
     for unchecked in ("job", "ill"):
         part = declared({"domain": known, "from_rows": [unchecked]})
         menu = ready_made(nbcfast.Table(table), "ill", part)
-        assert menu.document == ready_made(nbcfast.Table(table), "ill", declared(known)).document
+        assert menu.entries == ready_made(nbcfast.Table(table), "ill", declared(known)).document
+        assert menu.document == {"menu": menu.entries, "from_rows": [unchecked]}
         advice = advise(table, "ill", menu, **limits)
         assert advice.advised is None
         assert advice.domain["from_rows"] == [unchecked]

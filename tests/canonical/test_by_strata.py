@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from how_many import how_many
 from hypothesis import given, settings
 from strata_cases import TOWNS, declared, stratified_rows
 
@@ -18,7 +19,7 @@ ADULT = ["age", "workclass", "education", "marital_status", "occupation", "race"
 TEN = [*ADULT, "hours_per_week", "relationship"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=how_many(30, 60), deadline=None)
 @given(stratified_rows())
 def test_strata_decide_as_the_exact_formula(drawn):
     """Every tuple of the whole domain, those that no row has among them; of equal scores the later class."""

@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from folder_cases import rewritten
-from hypothesis import given
+from how_many import how_many
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbcfast
@@ -70,6 +71,7 @@ def asked(views, mode):
     return found
 
 
+@settings(max_examples=how_many(30, 1_000))
 @given(
     st.integers(0, 2**32),
     st.integers(2, 4),

@@ -286,7 +286,7 @@ class TestPoints:
         table = canonical.release(self.ODD, 4).scorecard()
         assert len(table.text().splitlines()) == 6
         assert r"x\ny" in table.text()
-        assert r"$\|\ud800" in table.markdown()
+        assert r"\$\|\\ud800" in table.markdown()
         pytest.importorskip("matplotlib")
         table.plot(tmp_path / "points.png")
         assert (tmp_path / "points.png").stat().st_size

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from canonical_cases import ADULT, ILL_OR_WELL, adult, labels, largest_ratio, viewsets
-from hypothesis import given
+from how_many import how_many
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbcfast
@@ -34,6 +35,7 @@ def times(views, factor):
     )
 
 
+@settings(max_examples=how_many(30, 1_000))
 @given(st.integers(2, 4).flatmap(viewsets), st.sampled_from([4, "3/2", 100]))
 def test_every_tuple_keeps_its_class_and_lambda_its_limit(views, limit):
     made = canonical.release(views, limit)
@@ -50,6 +52,7 @@ def test_every_tuple_keeps_its_class_and_lambda_its_limit(views, limit):
     assert [views.classes.index(label) for label in decided] == labels(views)
 
 
+@settings(max_examples=how_many(20, 1_000))
 @given(st.integers(2, 4).flatmap(viewsets), st.sampled_from(["smallest", "proven", "proven"]))
 def test_counts_the_release_and_multiples_give_the_same_bytes(views, rows):
     made = canonical.release(views, 4, rows=rows)
@@ -146,6 +149,7 @@ def test_bits_with_three_classes(preserve):
     assert changed[0] > changed[1] > changed[2] == 0
 
 
+@settings(max_examples=how_many(30, 1_000))
 @given(viewsets(), st.data())
 def test_a_listed_tuple_keeps_its_class(views, data):
     every = list(itertools.product(*(range(len(array)) for array in views.counts.values())))
@@ -163,6 +167,7 @@ def test_a_listed_tuple_keeps_its_class(views, data):
     assert text_of(canonical.release(views, 4, tuples=twice)) == text_of(made)
 
 
+@settings(max_examples=how_many(30, 1_000))
 @given(st.integers(2, 4).flatmap(viewsets), st.sampled_from(["label", "order"]), st.data())
 def test_bits_on_a_list_say_how_many_of_it_change(views, preserve, data):
     every = list(itertools.product(*(range(len(array)) for array in views.counts.values())))

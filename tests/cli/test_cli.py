@@ -21,13 +21,13 @@ def test_what_could_be_had_in_place_of_a_demand_is_one_sentence(run, tmp_path, m
     lines = [f"{a},{b},{'x' if 3 * a + b > 5 else 'y'}\n" for a in range(4) for b in range(4)]
     (tmp_path / "rows.csv").write_text("a,b,ill\n" + "".join(lines) * 3)
     arguments = (*ANYHOW, tmp_path / "rows.csv", "--class", "ill", "--amplification", 4, "--method", method)
-    code, _, errors = run(*arguments, "--rows", 9, "--out", tmp_path / "out")
+    code, out, _ = run(*arguments, "--rows", 9, "--out", tmp_path / "out")
     assert code == 1
-    found = [line for line in errors.splitlines() if line.startswith("nbcfast: best found: ")]
+    found = [line for line in out.splitlines() if line.startswith("  !  best found")]
     kept = r"(not )?identical: the (best class|order of all classes) (on all|differs on \d+ of) 16 tuples"
     (line,) = found
-    assert re.match(rf"nbcfast: best found: a release of \d+ rows; {kept}", line), line
-    assert "not known" not in errors
+    assert re.match(rf"  !  best found     a release of \d+ rows; {kept}", line), line
+    assert "not known" not in out
 
 
 def test_numbers_of_any_size_have_one_notation():
@@ -50,9 +50,10 @@ def test_help_and_version(run):
     code, out, err = run("inspect", "--help")
     assert (code, err) == (0, "")
     assert "--class NAME" in out
-    code, out, err = run()
-    assert (code, out) == (2, "")
-    assert "inspect" in err
+    # The name alone asks the same, and so does that of a group.
+    assert run() == run("--help")
+    assert run("templates") == run("templates", "--help")
+    assert run("skyline")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,9 @@ def test_help_and_version(run):
     [
         (["bogus"], "No such command 'bogus'"),
         (["inspect"], "Missing argument 'FILE'"),
-        (["inspect", "{file}"], "Missing option '--class'"),
+        (["publish", "{file}"], "Missing option '--out'"),
+        (["closeness", "{file}", "--prior", "a=1"], "Missing option '--class'"),
+        (["publish", "{file}", "--out", "new"], "Missing option '--class'"),
         (["inspect", "{file}", "--class", "label", "--bogus"], "No such option"),
         (["inspect", "{file}", "--class", "label", "--max-values", "0"], "Invalid value for '--max-values'"),
         (
@@ -100,7 +103,10 @@ def test_help_and_version(run):
         ),
         (["inspect", "{folder}/none.csv", "--class", "label"], "none.csv: No such file or directory"),
         (["inspect", "{folder}/none.parquet", "--class", "label"], "none.parquet: No such file or directory"),
-        (["inspect", "{folder}/folder.csv", "--class", "label"], "folder.csv: Is a directory"),
+        (
+            ["inspect", "{folder}/folder.csv", "--class", "label"],
+            "folder.csv: Is a directory, and a",
+        ),
         (["inspect", "{folder}/small.xls", "--class", "label"], "FILE must end in .csv, .tsv, .txt"),
         (["inspect", "{folder}/small", "--class", "label"], "FILE must end in .csv, .tsv, .txt"),
         (["inspect", "{folder}/text.parquet", "--class", "label"], "text.parquet"),
@@ -160,7 +166,7 @@ def test_the_unexpected_is_one_line_with_its_traceback_on_demand(run, refused, f
             "skyline",
             "anonymize",
             "FILE",
-            "--quasi",
+            "--by",
             "size",
             "--sensitive",
             "label",

@@ -1,7 +1,9 @@
 """`nbcfast attack`, and what `nbcfast publish` says about adversaries."""
 
+import json
 import random
 import re
+import shlex
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -100,7 +102,7 @@ class TestAgainst:
         flipped.write_text(text.replace("?", "diabetes"), encoding="utf-8")
         arguments = ("attack", release, "--against", flipped, "--holdout", others)
         _, printed, _ = run(*arguments)
-        assert f"{self.WORDS} {flipped} as it was read, so what is said below" in printed
+        assert f"{self.WORDS} {flipped} as it was read, so what it says of counts recovered" in printed
         assert "the best class differs on" in printed
         said = found(*arguments)["against"]
         assert said["answers_are_its"] is False
@@ -156,6 +158,29 @@ class TestAgainst:
         assert said["answers_are_its"] is False
         assert "rows of the table are decided otherwise, the certificate says" in said["text"]
 
+    def test_rows_in_the_sets_of_a_menu(self, run, found, refused, tmp_path):
+        menu, out, page = tmp_path / "menu.json", tmp_path / "out", tmp_path / "page.html"
+        sets = {"groups": {"usual": ["low", "normal"], "more": ["raised", "high"]}}
+        menu.write_text(json.dumps({"glucose": [sets], "relatives": [[0, 1, 2, 3]]}), encoding="utf-8")
+        publish = ("publish", PATIENTS, "--class", "diagnosis", "--menu", menu, "--amplification", 4)
+        assert run(*publish, "--out", out)[0] == 0
+        against = ("attack", out, "--against", PATIENTS)
+        _, printed, _ = run(*against, "--report", page)
+        assert "NOT COMPARED: the rows could not be put into its sets" in printed
+        assert "artificial rows" in printed
+        assert "or --menu FILE, give the same here" in printed
+        assert self.WORDS not in printed
+        shown = page.read_text(encoding="utf-8")
+        assert "Not compared: " in shown
+        assert 'class="nbc-tag"' not in shown
+        assert found(*against)["inversion"]["recovered"] is None
+        said = found(*against, "--menu", menu)
+        assert said["against"]["answers_are_its"] is True
+        assert said["inversion"]["recovered"] == 0
+        assert "--menu goes with --against FILE" in refused("attack", out, "--menu", menu)
+        table = ("attack", PATIENTS, "--class", "diagnosis", "--against", PATIENTS, "--menu", menu)
+        assert "--menu is for a release" in refused(*table)
+
     def test_what_was_not_compared_is_not_called_so(self, run, found, tmp_path):
         out, listed = tmp_path / "out", tmp_path / "pairs.csv"
         listed.write_text("glucose,relatives\nlow,0\nnormal,1\nhigh,2\n", encoding="utf-8")
@@ -185,9 +210,9 @@ class TestAttack:
             assert answer["worst"][convention]["known"] == worst.known
             assert answer["worst"][convention]["certified"] is True
 
-    def test_a_release_against_the_private_table(self, run, found, release, halves):
+    def test_a_release_against_the_private_table(self, in_full, found, release, halves):
         members, others = halves
-        code, printed, errors = run("attack", release, "--against", members, "--holdout", others)
+        code, printed, errors = in_full("attack", release, "--against", members, "--holdout", others)
         assert (code, errors) == (0, "")
         assert "private counts by inversion, value x class" in printed
         assert "0 of 62 (no powers of counts found)" in printed
@@ -199,7 +224,7 @@ class TestAttack:
         assert answer["membership"]["others"] == 1250
         assert abs(answer["membership"]["auc"] - 0.5) < 0.05
         assert found("attack", release)["inversion"]["recovered"] is None
-        assert "membership" not in run("attack", release)[1]
+        assert "membership" not in in_full("attack", release)[1]
 
     def test_a_holdout_is_put_into_the_bins_of_the_release(self, found, workers, tmp_path):
         domain, out = tmp_path / "domain.json", tmp_path / "out"
@@ -223,7 +248,7 @@ class TestAttack:
         assert 0 < said["impossible"] < said["others"] / 10  # older than the bins go
         assert f"; {said['impossible']} of the {said['others']:,} others cannot be rows" in said["text"]
 
-    def test_rows_of_another_table_are_not_scored(self, run, found, release, halves, tmp_path):
+    def test_rows_of_another_table_are_not_scored(self, in_full, found, release, halves, tmp_path):
         members, others = halves
         foreign = tmp_path / "foreign.csv"
         text = members.read_text(encoding="utf-8")
@@ -237,7 +262,7 @@ class TestAttack:
         assert f"without {said['left_out']:,} of the 2,500 rows of the table" in said["text"]
         head, *rows = text.splitlines()
         foreign.write_text("\n".join([head, *(f"x{row}" for row in rows)]), encoding="utf-8")
-        code, printed, _ = run("attack", release, "--against", foreign, "--holdout", others)
+        code, printed, _ = in_full("attack", release, "--against", foreign, "--holdout", others)
         assert code == 0
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert "not measured: none of the 2,500 rows of the table can be a row of the release" in line
@@ -301,7 +326,7 @@ class TestAttack:
         code, printed, _ = run("attack", release, "--breach", "0.5", "0.6")
         assert code == 1
         assert "upward breach: the class is " in printed
-        answer = found("attack", release, "--breach", "0.5", "0.6", "--convention", "worlds", code=1)
+        answer = found("attack", release, "--breach", "0.5", "0.6", "--attacker", "worlds", code=1)
         assert answer["breach"]["convention"] == "worlds"
         assert answer["breach"]["breached"] is True
         prior = ("--prior", "healthy=0.5,diabetes=1/2")
@@ -343,7 +368,7 @@ class TestAttack:
             ),
             (["--class", "party", *["--given", "crime=no"] * 2], "--given names 'crime' twice"),
             (["--class", "party", "--prior", "R=1"], "--prior goes with --breach L1 L2"),
-            (["--class", "party", "--convention", "row"], "--convention goes with --breach L1 L2"),
+            (["--class", "party", "--attacker", "row"], "--attacker goes with --breach L1 L2"),
             (["--class", "party", "--holdout", "x.csv"], "--holdout goes with --against FILE"),
             (
                 ["--class", "party", "--breach", "0.8", "0.5"],
@@ -387,27 +412,28 @@ class TestPublish:
         assert (code, printed) == (130, "")
         assert errors == (
             f"nbcfast: {out / 'certificate.json'}, {table}: written, but not judged or attacked to the end\n"
+            "nbcfast: stopped\n"
         )
 
-    def test_what_was_not_tried_is_said(self, run, found, tmp_path, monkeypatch):
+    def test_what_was_not_tried_is_said(self, in_full, found, tmp_path, monkeypatch):
         out = tmp_path / "out"
         monkeypatch.setattr(inverting, "WORK", 1_000)
         arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
         left_out = "k was looked for in 1 of 14 columns"
-        code, printed, errors = run(*arguments)
+        code, printed, errors = in_full(*arguments)
         assert (code, errors) == (0, "")
         assert "0 of 62 (no powers of counts found; not all was tried)" in printed
-        assert f"- Inversion is capped by counted work: {left_out}." in printed
-        printed = run("attack", out)[1]
+        assert f"Inversion is capped by counted work: {left_out}." in printed
+        printed = in_full("attack", out)[1]
         assert "no powers of counts found; not all was tried" in printed
-        assert f"not tried          {left_out}" in printed
+        assert f"?   not tried      {left_out}" in printed
         assert found("attack", out)["inversion"]["untried"] == [left_out]
 
-    def test_confidence_is_that_of_the_power(self, run, tmp_path):
+    def test_confidence_is_that_of_the_power(self, in_full, tmp_path):
         roots = [round(10**8 * n**0.2) for n in (1, 2, 3, 4, 5, 7, 9, 12, 20)]
         views = nbcfast.Viewset([sum(roots)], {"x": [[root] for root in roots]}, classes=["a"])
         Release(views, Certificate(amplification=8, tuples=len(roots))).save(tmp_path / "out")
-        printed = run("attack", tmp_path / "out")[1]
+        printed = in_full("attack", tmp_path / "out")[1]
         assert re.search(
             r"inversion +takes what was published for roots of private counts, with k = 5; its confidence in "
             r"that k is 1, which does not say how many counts are right\n",
@@ -420,10 +446,10 @@ class TestPublish:
         line = next(line for line in run("attack", tmp_path / "out")[1].splitlines() if "inversion" in line)
         assert line.endswith("not tried: too few different counts")
 
-    def test_says_what_adversaries_find(self, run, tmp_path):
+    def test_says_what_adversaries_find(self, in_full, tmp_path):
         out = tmp_path / "out"
         arguments = (*ANYHOW, PATIENTS, "--class", "diagnosis", "--amplification", 4, "--out", out)
-        code, printed, errors = run(*arguments)
+        code, printed, errors = in_full(*arguments)
         assert (code, errors) == (0, "")
         assert "largest ratio of posteriors, one particular row" in printed
         assert "largest ratio of posteriors, average over worlds" in printed
@@ -431,11 +457,11 @@ class TestPublish:
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert line.endswith("not measured")
 
-    def test_holdout(self, run, found, halves, tmp_path):
+    def test_holdout(self, in_full, found, halves, tmp_path):
         members, others = halves
         out = tmp_path / "out"
         arguments = (*ANYHOW, members, "--class", "diagnosis", "--amplification", 4, "--out", out)
-        printed = run(*arguments, "--holdout", others)[1]
+        printed = in_full(*arguments, "--holdout", others)[1]
         line = next(line for line in printed.splitlines() if line.startswith("membership"))
         assert "0.5" in line or "0.4" in line
         answer = found(*arguments, "--holdout", others, "--overwrite")["adversaries"]
@@ -475,3 +501,26 @@ def test_publish_names_a_column_that_names_the_people_of_a_small_table(run, tmp_
     assert code == 0
     assert (f"who has {rows} values in {rows} rows, {rows} of them of one person each" in out) is named
     assert "kind has" not in out
+
+
+def test_what_is_to_be_published_leaves_out_and_bins_what_the_attack_did(run, tmp_path):
+    file, out = tmp_path / "people.csv", tmp_path / "release"
+    lines = [f"{20 + i % 50},{'mf'[i % 2]},{i % 3},{'ny'[i % 7 == 0]}" for i in range(400)]
+    file.write_text("\n".join(["age,sex,ward,ill", *lines]) + "\n", encoding="utf-8")
+    code, printed, _ = run("attack", file, "--class", "ill", "--leave-out", "ward", "--bin", "age=40")
+    assert code == 0
+    (step,) = re.findall(r"nbcfast publish .*", " ".join(printed.split()))
+    words = shlex.split(step.partition(" --out ")[0])[1:]
+    assert words[-6:] == ["--bin", "age=40", "--leave-out", "ward", "--amplification", "4"]
+    code, printed, error = run(*ANYHOW, *words[1:], "--out", out)
+    assert code == 0, printed + error
+    assert load(out).views.attributes == ("age", "sex")
+
+
+def test_of_one_class_no_odds_are_said(run, tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("a,y\n" + "u,p\nv,p\n" * 25, encoding="utf-8")
+    code, printed, _ = run("attack", file, "--class", "y")
+    assert code == 0
+    assert printed.count("everybody is p: whoever knows nothing of them is sure of it") == 1
+    assert "p over p by" not in printed.partition("What to do")[0]

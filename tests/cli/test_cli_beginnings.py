@@ -35,32 +35,32 @@ def remark(file, **options):
     return uncounted(file, **arguments)
 
 
-def test_check_says_what_it_counted(run, file):
-    code, out, _ = run("check", file, "--template", TEMPLATE)
+def test_check_says_what_it_counted(in_full, file):
+    code, out, _ = in_full("templates", "check", file, "--template", TEMPLATE)
     assert code == 0
-    assert "people  6\n" in out
-    assert "rows    6, each counts once\n" in out
+    assert "6 people in 6 rows, each counts once\n" in out
     assert WORDS.format("n") in out
     assert "all templates hold, if every row counts once" in out
-    found = json.loads(run("check", file, "--template", TEMPLATE, "--json")[1])
+    found = json.loads(in_full("templates", "check", file, "--template", TEMPLATE, "--json")[1])
     assert (found["rows"], found["people"]) == (6, 6)
     assert found["warnings"][0].startswith(WORDS.format("n"))
-    code, out, _ = run("check", file, "--template", "land -> ill=yes <= 80%", "--weights", "n")
+    code, out, _ = in_full(
+        "templates", "check", file, "--template", "land -> ill=yes <= 80%", "--weights", "n"
+    )
     assert code == 1
-    assert "people  62\n" in out
-    assert "rows    6, counted by n\n" in out
+    assert "62 people in 6 rows, counted by n\n" in out
     assert "counts once" not in out
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("check", "--template", TEMPLATE),
-        ("disclose", "--template", TEMPLATE, "--no-attack"),
-        ("disclose", "--template", TEMPLATE, "--no-attack", "--columns", "land,ill"),
+        ("templates", "check", "--template", TEMPLATE),
+        ("templates", "disclose", "--template", TEMPLATE, "--no-attack"),
+        ("templates", "disclose", "--template", TEMPLATE, "--no-attack", "--columns", "land,ill"),
         ("skyline", "check", "--by", "job", "--sensitive", "ill", "--point", "0,0,0,0.99"),
         ("skyline", "find", "--by", "job", "--sensitive", "ill", "--confidence", "0.99"),
-        ("skyline", "anonymize", "--quasi", "job", "--sensitive", "ill", "--k", "2", "--out", "made"),
+        ("skyline", "anonymize", "--by", "job", "--sensitive", "ill", "--k", "2", "--out", "made"),
         ("inspect", "--class", "ill"),
         ("publish", "--class", "ill", "--amplification", "40", "--out", "made"),
         ("publish", "--class", "ill", "--amplification", "40", "--out", "made", "--columns", "job,land"),
@@ -70,7 +70,7 @@ def test_check_says_what_it_counted(run, file):
 )
 def test_every_verb_names_the_column(run, file, arguments, monkeypatch):
     monkeypatch.chdir(file.parent)
-    verb = arguments[: 2 if arguments[0] == "skyline" else 1]
+    verb = arguments[: 2 if arguments[0] in ("skyline", "templates") else 1]
     command = (*verb, file, *arguments[len(verb) :])
     _, out, _ = run(*command)
     assert WORDS.format("n") in out
@@ -82,7 +82,7 @@ def test_every_verb_names_the_column(run, file, arguments, monkeypatch):
 
 
 def test_a_column_that_is_named_is_no_count(run, file):
-    _, out, _ = run("check", file, "--template", "n -> ill=yes <= 75%")
+    _, out, _ = run("templates", "check", file, "--template", "n -> ill=yes <= 75%")
     assert "if it says how often" not in out
 
 

@@ -15,9 +15,9 @@ PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 class TestCloseness:
     PRIOR = ("--prior", "healthy=0.75,diabetes=0.25")
 
-    def test_what_a_prior_of_75_percent_allows(self, run, found):
+    def test_what_a_prior_of_75_percent_allows(self, in_full, found):
         arguments = ("closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR)
-        code, printed, errors = run(*arguments)
+        code, printed, errors = in_full(*arguments)
         assert (code, errors) == (0, "")
         assert "of the counts as they are" in printed
         assert "3, not attained" in printed
@@ -27,29 +27,28 @@ class TestCloseness:
         assert answer["before"]["statement11"]["r"] is None  # infinite: two counts are zero
         assert answer["feasible"] is None
 
-    def test_what_is_written_has_the_remarks_that_publish_has(self, run, found, tmp_path):
+    def test_what_is_written_has_the_remarks_that_publish_has(self, in_full, found, tmp_path):
         path, out = tmp_path / "people.csv", tmp_path / "out"
         rows = "".join(f"{place},{'ab'[place % 2]},{'yn'[place // 2 % 2]}\n" for place in range(40))
         path.write_text("patient,kind,ill\n" + rows, encoding="utf-8")
         of_table = (path, "--class", "ill")
         arguments = ("closeness", *of_table, "--prior", "y=0.5,n=0.5", "--r", "100")
-        code, printed, _ = run(*arguments, "--out", out)
+        code, printed, _ = in_full(*arguments, "--out", out)
         assert code == 0
         assert load(out).certificate.differing_rows == 0  # of the rows of the table, and not unknown
-        _, published, _ = run(*ANYHOW, *of_table, "--amplification", "200", "--out", tmp_path / "other")
+        _, published, _ = in_full(*ANYHOW, *of_table, "--amplification", "200", "--out", tmp_path / "other")
         for words in ("patient has 40 values in 40 rows", "not declared"):
             (line,) = (line for line in printed.splitlines() if words in line)
-            assert line.removeprefix("- ") in published
+            assert line.removeprefix("  !   mind this       ") in published
         assert "- Not for publication: every r but that of what was made" in printed
         said = found(*arguments, "--out", out, "--overwrite")["warnings"]
-        assert [f"- {text}" for text in said] == [line for line in printed.splitlines() if line[:2] == "- "]
+        assert all(text in printed for text in said)
 
     def test_1_3_is_impossible(self, run, found):
         arguments = ("closeness", PATIENTS, "--class", "diagnosis", *self.PRIOR, "--r", "1.3")
         code, printed, errors = run(*arguments)
-        assert code == 1
+        assert (code, errors) == (1, "")
         assert "at least" in printed
-        assert errors.startswith("nbcfast: infeasible: ")
         answer = found(*arguments, code=1)
         assert answer["feasible"] is False
         assert "1.3" in answer["why"]

@@ -42,15 +42,15 @@ def test_publish_takes_what_is_written(run, people, tmp_path):
     }
 
 
-def test_what_nobody_has_checked_is_published_as_not_declared(run, people, tmp_path):
+def test_what_nobody_has_checked_is_published_as_not_declared(run, in_full, people, tmp_path):
     """A certificate that called the values of the rows declared would calm whoever reads it, wrongly."""
     run("domain", "people.csv", "--class", "ill")
     publish = ("publish", "people.csv", "--class", "ill", "--amplification", "4", "--accept-answers")
-    code, printed, _ = run(*publish, "--domain", "domain.json", "--out", "begun")
+    code, printed, _ = in_full(*publish, "--domain", "domain.json", "--out", "begun")
     warning = "The values of age, job and the class come from the rows and were not declared"
     assert (code, printed.count(warning)) == (0, 1)
-    code, printed, _ = run("verify", "begun", "--against", "people.csv", "--domain", "domain.json")
-    assert (code, f"warning: {warning}" in printed, "were declared, and" in printed) == (0, True, False)
+    code, printed, _ = in_full("verify", "begun", "--against", "people.csv", "--domain", "domain.json")
+    assert (code, warning in printed, "were declared, and" in printed) == (0, True, False)
     script = subprocess.run(
         [sys.executable, verify_release.__file__, "begun"], capture_output=True, text=True, check=False
     )
@@ -65,13 +65,13 @@ def test_what_nobody_has_checked_is_published_as_not_declared(run, people, tmp_p
     document = json.loads((tmp_path / "domain.json").read_text(encoding="utf-8"))
     document["from_rows"].remove("job")
     (tmp_path / "domain.json").write_text(json.dumps(document), encoding="utf-8")
-    _, printed, _ = run(*publish, "--domain", "domain.json", "--out", "half")
+    _, printed, _ = in_full(*publish, "--domain", "domain.json", "--out", "half")
     assert "The values of age and the class come from the rows and were not declared" in printed
-    assert "The values of job were declared, and do not come from the rows." in run("verify", "half")[1]
+    assert "The values of job were declared, and do not come from the rows." in in_full("verify", "half")[1]
 
     document["from_rows"].clear()
     (tmp_path / "domain.json").write_text(json.dumps(document), encoding="utf-8")
-    _, printed, _ = run(*publish, "--domain", "domain.json", "--out", "checked")
+    _, printed, _ = in_full(*publish, "--domain", "domain.json", "--out", "checked")
     assert "not declared" not in printed
     assert nbcfast.load("checked").certificate.canonical.undeclared == ()
     assert len(nbcfast.load("checked").views.domain("age")) == 5  # that nobody is in a bin is not public
@@ -114,3 +114,16 @@ def test_a_file_without_rows_or_class_is_refused(run, people, tmp_path):
     assert code == 2
     assert "no column 'dx'" in errors
     assert not (tmp_path / "domain.json").exists()
+
+
+@pytest.mark.parametrize(("verb", "name"), [("init", "p.toml"), ("domain", "d.json")])
+def test_a_class_of_too_many_values_is_put_into_sets_before_anything_is_published(run, tmp_path, verb, name):
+    file, out = tmp_path / "people.csv", tmp_path / name
+    file.write_text("a,y\n" + "".join(f"{'uvw'[i % 3]},c{i % 300}\n" for i in range(900)), encoding="utf-8")
+    code, printed, _ = run(verb, file, "--class", "y", "--out", out)
+    printed = " ".join(printed.split())
+    assert code == 0
+    assert "Put the 300 values of y into 127 sets at most" in printed
+    assert "nbcfast publish" not in printed
+    assert "not listed" in printed
+    assert "left out the class" not in printed

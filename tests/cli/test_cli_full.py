@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import nbcfast
 from nbcfast.cli.writings import noted
+from nbcfast.policies import Policy
 from nbcfast.verification.checks import verify
 
 pytest.importorskip("pyarrow")
@@ -21,13 +23,29 @@ VERBS = {
     "--amplification 4 --out out",
     "publish as JSON": "publish patients.csv --accept-answers --class diagnosis --columns sex,glucose "
     "--amplification 4 --out out --json",
+    "publish by a policy": "publish patients.csv --policy policy.toml --accept-answers --out out",
+    "init": "init patients.csv --class glucose --out out",
     "closeness": "closeness patients.csv --class diagnosis --columns sex,glucose "
     "--prior healthy=0.75,diabetes=0.25 --r 9 --out out",
-    "disclose": "disclose patients.csv --columns sex,glucose --out out "
+    "disclose": "templates disclose patients.csv --columns sex,glucose --out out "
     "--template 'sex -> glucose=high <= 90%'",
-    "anonymize": "skyline anonymize patients.csv --quasi age,sex --sensitive glucose --k 3 --out out",
-    "disguise": "disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health --out out",
+    "anonymize": "skyline anonymize patients.csv --by age,sex --sensitive glucose --k 3 --out out",
+    "disguise": "response disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health "
+    "--out out",
+    "export": "export release --out out.sql",
 }
+ROWS = "predict release patients.csv --name predicted --out out.csv"
+
+
+POLICY = """\
+[release]
+class = "diagnosis"
+columns = ["sex", "glucose"]
+amplification = 4
+[limits]
+undeclared_columns = "none"
+accept_answers = true
+"""
 
 
 @pytest.fixture
@@ -35,41 +53,81 @@ def folder(tmp_path):
     for path in (PATIENTS, SURVEY):
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:400]
         (tmp_path / path.name).write_text("".join(lines), encoding="utf-8")
+    views = nbcfast.Viewset([2, 3], {"was": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+    nbcfast.Release(views, nbcfast.Certificate(amplification=4, tuples=2)).save(tmp_path / "release")
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
     return tmp_path
 
 
-def command(line, folder, stdout):
-    arguments = [sys.executable, "-m", "nbcfast", *shlex.split(line)]
-    done = subprocess.run(
-        arguments, cwd=folder, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=300
-    )
-    return done.returncode, done.stderr
+@pytest.fixture
+def command(folder, served):
+    """Run a command in the folder: what it leaves with, and what it says on stderr."""
+    start = [os.path.join(served, "nbcfast")] if served else [sys.executable, "-m", "nbcfast"]
+
+    def command(line, stdout):
+        done = subprocess.run(
+            [*start, *shlex.split(line)],
+            cwd=folder,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+        )
+        return done.returncode, done.stderr
+
+    return command
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_full_stdout(verb, folder):
+def test_a_full_stdout(verb, command, folder):
     with open("/dev/full", "wb") as full:
-        code, said = command(VERBS[verb], folder, full)
+        code, said = command(VERBS[verb], full)
     assert code == 2
     assert said.startswith("nbcfast: written: out")
     assert said.endswith("; stdout: No space left on device\n")
     assert said.count("\n") == 1
-    assert verify(folder / "out").exit_code in (0, 3)
+    if verb == "export":
+        assert (folder / "out.sql").read_text(encoding="utf-8").endswith('FROM "input" AS "input"\n')
+    elif verb == "init":
+        assert Policy.of(folder / "out").class_name == "glucose"
+    else:
+        assert verify(folder / "out").exit_code in (0, 3)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_full_stdout_of_a_verb_that_writes_nothing(folder):
+def test_a_full_stdout_of_a_page(command, folder):
+    command(VERBS["publish"], subprocess.DEVNULL)
     with open("/dev/full", "wb") as full:
-        code, said = command("inspect patients.csv --class diagnosis", folder, full)
+        code, said = command("report out --out facts.html", full)
+    assert (code, said) == (2, "nbcfast: written: facts.html; stdout: No space left on device\n")
+    assert (folder / "facts.html").read_bytes().endswith(b"</html>\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_stdout_of_predictions(command, folder):
+    views = nbcfast.Viewset([2, 3], {"sex": [[1, 2], [1, 1]]}, domains={"sex": ["female", "male"]})
+    nbcfast.canonical.release(views, 4).save(folder / "release", overwrite=True)
+    with open("/dev/full", "wb") as full:
+        code, said = command(ROWS, full)
+    assert (code, said) == (2, "nbcfast: written: out.csv; stdout: No space left on device\n")
+    assert len((folder / "out.csv").read_text(encoding="utf-8").splitlines()) == 400
+    code, said = command(f"{ROWS} --overwrite", subprocess.DEVNULL)
+    assert (code, said) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_stdout_of_a_verb_that_writes_nothing(command):
+    with open("/dev/full", "wb") as full:
+        code, said = command("inspect patients.csv --class diagnosis", full)
     assert (code, said) == (2, "nbcfast: stdout: No space left on device\n")
 
 
-def test_a_reader_that_has_left(folder):
+def test_a_reader_that_has_left(command):
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as left:
-        code, said = command(VERBS["disclose"], folder, left)
+        code, said = command(VERBS["disclose"], left)
     assert code == 2
     assert said == "nbcfast: written: out/table.csv, out/certificate.json; stdout: Broken pipe\n"
 

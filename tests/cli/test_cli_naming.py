@@ -28,7 +28,9 @@ def there(run, place, monkeypatch):
     monkeypatch.chdir(place)
     if not (place / "rel").exists():
         assert run(*ANYHOW, "p.csv", "--class", "ill", "--amplification", 4, "--out", "rel")[0] == 0
-        assert run("disguise", "p.csv", "--theta", "0.8", "--groups", "ill", "--out", "told")[0] == 0
+        assert (
+            run("response", "disguise", "p.csv", "--theta", "0.8", "--groups", "ill", "--out", "told")[0] == 0
+        )
     return place
 
 
@@ -36,7 +38,7 @@ PUBLISH = (*ANYHOW, "p.csv", "--amplification", 4, "--out", "no", "--class")
 JUDGED = ("p.csv", "--by", "age", "--sensitive", "ill")
 SPLIT = ("skyline", "anonymize", "p.csv", "--sensitive", "ill", "--out", "no")
 HALF = "age -> ill=yes <= 50%"
-LIES = ("disguise", "p.csv", "--out", "no", "--groups")
+LIES = ("response", "disguise", "p.csv", "--out", "no", "--groups")
 CLOSE = ("closeness", "p.csv", "--class", "ill", "--prior")
 
 
@@ -72,48 +74,60 @@ CLOSE = ("closeness", "p.csv", "--class", "ill", "--prior")
         (("skyline", "check", *JUDGED, "--weights", "nope", "--point", "0,0,0,1"), f"--weights: p.csv {HAS}"),
         (
             ("skyline", "check", *JUDGED, "--point", "0,0,0,1", "--point", "0,0,0,2"),
-            "--point '0,0,0,2': confidence must be in (0, 1], got 2.0",
+            "--point '0,0,0,2': confidence must be in (0, 1], got 2",
         ),
         (("skyline", "find", *JUDGED, "--confidence", 2), "--confidence must be in (0, 1], got '2'"),
         (
             ("skyline", "find", *JUDGED, "--confidence", "0.5", "--plot", "x.xyz"),
             "--plot must end in .png, .svg, .pdf, got 'x.xyz'",
         ),
-        ((*SPLIT, "--quasi", "nope", "--k", 2), f"--quasi: p.csv {HAS}"),
-        ((*SPLIT, "--quasi", "nope", "--k", 2, "--memory-limit", "1GiB"), f"--quasi: p.csv {HAS}"),
-        ((*SPLIT, "--quasi", "age", "--k", 2, "--target", "nope"), f"--target: p.csv {HAS}"),
+        ((*SPLIT, "--by", "nope", "--k", 2), f"--by: p.csv {HAS}"),
+        ((*SPLIT, "--by", "nope", "--k", 2, "--memory-limit", "1GiB"), f"--by: p.csv {HAS}"),
+        ((*SPLIT, "--by", "age", "--k", 2, "--target", "nope"), f"--target: p.csv {HAS}"),
         (
-            (*SPLIT, "--quasi", "age", "--k", 2, "--memory-limit", "x"),
+            (*SPLIT, "--by", "age", "--k", 2, "--memory-limit", "x"),
             "--memory-limit must be bytes such as ",
         ),
-        ((*SPLIT, "--quasi", "age", "--k", 2, "--memory-limit", 3), "--memory-limit: 3 bytes are too few "),
-        ((*SPLIT, "--quasi", "age"), "expected a demand: --point, --k, --diversity or --closeness; got none"),
+        ((*SPLIT, "--by", "age", "--k", 2, "--memory-limit", 3), "--memory-limit: 3 bytes are too few "),
+        ((*SPLIT, "--by", "age"), "expected a demand: --point, --k, --diversity or --closeness; got none"),
         (
-            (*SPLIT, "--quasi", "age", "--k", 2, "--hierarchy", "job=h.csv"),
+            (*SPLIT, "--by", "age", "--k", 2, "--hierarchy", "job=h.csv"),
             "--hierarchy: expected quasi-ident",
         ),
         (
-            ("check", "p.csv", "--template", "nope -> ill=yes <= 50%"),
+            ("templates", "check", "p.csv", "--template", "nope -> ill=yes <= 50%"),
             "--template 'nope -> ill=yes <= 50%': expected columns of 'age', 'job', 'sex', 'ill'; got 'nope'",
         ),
         (
-            ("check", "p.csv", "--template", "ill -> ill=yes <= 50%"),
+            ("templates", "check", "p.csv", "--template", "ill -> ill=yes <= 50%"),
             "--template 'ill -> ill=yes <= 50%': what is known must not hold the sensitive column",
         ),
-        (("check", "p.csv", "--weights", "nope", "--template", HALF), f"--weights: p.csv {HAS}"),
-        (("disclose", "p.csv", "--template", HALF, "--columns", "nope"), f"--columns: p.csv {HAS}"),
-        (("disclose", "p.csv", "--template", HALF, "--continuous", "job"), "--continuous: expected columns "),
+        (("templates", "check", "p.csv", "--weights", "nope", "--template", HALF), f"--weights: p.csv {HAS}"),
+        (
+            ("templates", "disclose", "p.csv", "--template", HALF, "--columns", "nope"),
+            f"--columns: p.csv {HAS}",
+        ),
+        (
+            ("templates", "disclose", "p.csv", "--template", HALF, "--continuous", "job"),
+            "--continuous: expected columns ",
+        ),
         ((*LIES, "nope", "--theta", "0.8"), f"--groups: p.csv {HAS}"),
         ((*LIES, "ill", "--theta", "2"), "--theta must be in [0, 1], got 2"),
         ((*LIES, "ill", "--theta", "x"), "--theta must be a finite number, got 'x'"),
         ((*LIES, "ill", "--theta", "0.8,0.9"), "--theta: expected one for each of 1 groups, got 2"),
         ((*LIES, "ill", "--theta", "0.8", "--keep", "nope"), f"--keep: p.csv {HAS}"),
         ((*LIES, "age", "--theta", "0.8"), "column 'age' must have two values in a binary scheme, got 6: "),
-        (("estimate", "told", "--class", "ill", "--level", 2), "--level must be in (0, 1), got 2"),
-        (("estimate", "told", "--class", "ill", "--columns", "nope"), "--columns: told has no column 'nope'"),
         (
-            ("estimate", "told", "--class", "ill", "--test", "h.csv"),
-            "--test: h.csv has no column 'ill'; it ",
+            ("response", "estimate", "told", "--class", "ill", "--confidence", 2),
+            "--confidence must be in (0, 1), got 2",
+        ),
+        (
+            ("response", "estimate", "told", "--class", "ill", "--columns", "nope"),
+            "--columns: told has no column 'nope'",
+        ),
+        (
+            ("response", "estimate", "told", "--class", "ill", "--holdout", "h.csv"),
+            "--holdout: h.csv has no column 'ill'; it ",
         ),
     ],
 )
@@ -152,18 +166,24 @@ def bad(tmp_path, monkeypatch):
 
 
 MADE = ("--class", "dx", "--amplification", "4", "--out", "o")
-DELIMITER = "it has 'a;dx': give --delimiter ';' if that stands between fields"
+DELIMITER = "it has 'a;dx'; it looks like a file with ';' between fields: give --delimiter ';' if it is"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*ANYHOW, "twice.csv", *MADE), "twice.csv: expected distinct column names, got 'a' twice"),
-        ((*ANYHOW, "latin.csv", *MADE), "latin.csv is not UTF-8: save it as UTF-8 (In CSV column #0"),
-        (("check", "head.csv", "--template", "a -> dx=y <= 1"), "head.csv is not UTF-8: save it as UTF-8 ("),
+        (
+            (*ANYHOW, "latin.csv", *MADE),
+            "latin.csv: line 2, byte 9: 0xE9 is not UTF-8; it looks like ",
+        ),
+        (
+            ("templates", "check", "head.csv", "--template", "a -> dx=y <= 1"),
+            "give --encoding cp1252 if it is",
+        ),
         ((*ANYHOW, "semi.csv", *MADE), f"--class: semi.csv has no column 'dx'; {DELIMITER}"),
         (
-            ("check", "semi.csv", "--template", "a -> dx=y <= 1"),
+            ("templates", "check", "semi.csv", "--template", "a -> dx=y <= 1"),
             "give --delimiter ';' if that stands between",
         ),
         (
@@ -181,11 +201,11 @@ DELIMITER = "it has 'a;dx': give --delimiter ';' if that stands between fields"
         (
             *[
                 (
-                    *("skyline", "anonymize", "ok.csv", "--quasi", "a", "--sensitive", "dx", "--k", "2"),
+                    *("skyline", "anonymize", "ok.csv", "--by", "a", "--sensitive", "dx", "--k", "2"),
                     *("--out", "o", "--holdout", "other.csv"),
                 )
             ],
-            "--holdout: other.csv has no column 'dx'; it has 'a', 'x'",
+            "--holdout: other.csv has no column 'dx'; did you mean 'x'? It also has 'a'",
         ),
         (
             ("response", "plan", "--theta", "0.8", "--groups", "a", "--error", "2"),
@@ -228,7 +248,10 @@ TWO_LINES = "must be one line, where a name with a line break stands in double q
         ((*CLOSE, "a\rb"), f"--prior {TWO_LINES}"),
         (("inspect", "p.csv", "--class", "ill", "--columns", "a\rb"), f"--columns {TWO_LINES}"),
         (("inspect", "p.csv", "--class", "ill", "--null", "a\rb", "--text", "nope"), f"--text: p.csv {HAS}"),
-        (("disclose", "p.csv", "--template", HALF, "--continuous", "a\rb"), f"--continuous {TWO_LINES}"),
+        (
+            ("templates", "disclose", "p.csv", "--template", HALF, "--continuous", "a\rb"),
+            f"--continuous {TWO_LINES}",
+        ),
     ],
 )
 def test_a_list_is_named_by_its_own_option(refused, there, arguments, message):

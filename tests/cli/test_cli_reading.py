@@ -9,6 +9,7 @@ import nbcfast
 from nbcfast.cli.reading import Reading
 
 CSV, PARQUET = Path("rows.csv"), Path("rows.parquet")
+LEFT_OUT = ("--weights NAME", "--null TEXT", "--delimiter CHAR", "--text NAME")
 
 
 def test_nobody_changes_how_files_are_read():
@@ -26,7 +27,7 @@ def test_what_is_text_in_the_first_file_is_text_in_one_like_it():
 @pytest.mark.parametrize(
     ("reading", "file", "options"),
     [
-        (Reading(), CSV, ["--weights NAME", "--null TEXT", "--delimiter CHAR", "--text NAME"]),
+        (Reading(), CSV, [*LEFT_OUT]),
         (Reading(), PARQUET, ["--weights NAME"]),
         (Reading("n", ("NA",)), CSV, ["--delimiter CHAR", "--text NAME"]),
         (Reading("n", ("NA",), ";", ("a",)), CSV, []),
@@ -44,9 +45,17 @@ def test_csv_options_say_what_a_parquet_file_needs_not_be_told():
         "delimiter": "\t",
         "null_values": ("",),
         "types": {},
+        "encoding": "utf8",
     }
-    for reading in (Reading(nulls=("NA",)), Reading(delimiter=";"), Reading(texts=("a",))):
-        with pytest.raises(ValueError, match=r"^--null, --delimiter and --text are for CSV files$"):
+    for reading in (
+        Reading(nulls=("NA",)),
+        Reading(delimiter=";"),
+        Reading(texts=("a",)),
+        Reading(encoding="cp1252"),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^--null, --delimiter, --text and --encoding are for CSV files$"
+        ):
             reading.csv_options(PARQUET)
 
 

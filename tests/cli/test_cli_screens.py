@@ -43,14 +43,15 @@ SCREENS = {
     "--point 0,0,0,0.95 --point 0,1,0,0.5",
     "skyline find": "skyline find people.csv --by glucose --sensitive diagnosis --confidence 0.95",
     "skyline find, many k": "skyline find crowd.csv --by town --sensitive illness --confidence 0.95",
-    "skyline anonymize": "skyline anonymize people.csv --quasi glucose,exercise_days,blood_pressure_at_rest "
+    "skyline anonymize": "skyline anonymize people.csv --by glucose,exercise_days,blood_pressure_at_rest "
     "--sensitive diagnosis --k 5 --out out",
-    "check": "check people.csv --template 'glucose,exercise_days -> diagnosis=diabetes_of_type_2 <= 20%'",
-    "disclose": "disclose people.csv --target blood_pressure_at_rest --out out "
+    "check": "templates check people.csv "
+    "--template 'glucose,exercise_days -> diagnosis=diabetes_of_type_2 <= 20%'",
+    "disclose": "templates disclose people.csv --target blood_pressure_at_rest --out out "
     "--template 'glucose,exercise_days -> diagnosis=diabetes_of_type_2 <= 80%'",
-    "disguise": "disguise people.csv --theta 0.8 --k-ary --groups glucose,exercise_days --keep diagnosis "
-    "--seed 7 --out out",
-    "estimate": "estimate told --class diagnosis",
+    "disguise": "response disguise people.csv --theta 0.8 --k-ary --groups glucose,exercise_days "
+    "--keep diagnosis --seed 7 --out out",
+    "estimate": "response estimate told --class diagnosis",
     "response plan": "response plan --theta 0.8 --groups smokes,drinks --each --error 0.02",
     "risk": "risk pairs.csv --view name,town --view town,illness_in_words --identity name "
     "--attribute illness_in_words --threshold 0.9",
@@ -91,11 +92,16 @@ def folder(tmp_path_factory):
     before = os.getcwd()
     os.chdir(folder)
     try:
-        for command in (SCREENS[name] for name in ("publish", "skyline anonymize", "disclose", "disguise")):
-            to = {"publish": "release", "skyline": "partition", "disclose": "disclosed", "disguise": "told"}
+        written = {
+            "publish": "release",
+            "skyline anonymize": "partition",
+            "disclose": "disclosed",
+            "disguise": "told",
+        }
+        for name, to in written.items():
             with pytest.raises(SystemExit) as left:
-                main(shlex.split(command.replace("--out out", f"--out {to[command.split()[0]]}")))
-            assert left.value.code == 0, command
+                main(shlex.split(SCREENS[name].replace("--out out", f"--out {to}")))
+            assert left.value.code == 0, name
     finally:
         os.chdir(before)
     shutil.copytree(folder / "release", folder / "damaged")
@@ -137,12 +143,12 @@ def test_no_label_and_no_number_is_cut(name, run, folder, monkeypatch):
         assert "\u2026" not in narrow
 
 
-def test_each_line_of_a_wide_skyline_has_its_l(run, folder, monkeypatch):
+def test_each_line_of_a_wide_skyline_has_its_l(in_full, folder, monkeypatch):
     groups = skyline.group(nbcfast.read_csv(folder / "crowd.csv"), by=["town"], sensitive="illness")
     table = skyline.frontier_table(skyline.find(groups, "0.95"))
     assert len(repr(table).splitlines()[0]) > 120
     for width in (80, 60, 40):
-        narrow = printed(run, SCREENS["skyline find, many k"], width, folder, monkeypatch)
+        narrow = printed(in_full, SCREENS["skyline find, many k"], width, folder, monkeypatch)
         assert table.text(width) in narrow
 
 
@@ -155,7 +161,7 @@ def test_a_real_terminal(folder):
     """`attack --against --holdout` lost all of its labels on 80 columns."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
-    command = [sys.executable, "-m", "nbcfast", *shlex.split(SCREENS["attack, members"])]
+    command = [sys.executable, "-m", "nbcfast", *shlex.split(SCREENS["attack, members"]), "--verbose"]
     with subprocess.Popen(
         command, cwd=folder, stdout=theirs, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment
     ) as child:

@@ -1,4 +1,4 @@
-"""`publish --by` and what other verbs make of its folder, on the command line."""
+"""`publish --strata` and what other verbs make of its folder, on the command line."""
 
 import json
 
@@ -26,23 +26,23 @@ def asked(*more):
     return ["publish", "rows.csv", "--class", "ill", "--amplification", "4", "--out", "out", *more]
 
 
-def test_a_folder_is_written_verified_and_replaced(folder, run):
-    assert run(*asked("--by", "town", "--dataset", "made.csv", *OPEN))[0] == 0
+def test_a_folder_is_written_verified_and_replaced(folder, in_full):
+    assert in_full(*asked("--strata", "town", "--dataset", "made.csv", *OPEN))[0] == 0
     assert (folder / "made.csv").read_text().startswith("town,job,ill\n")
-    code, printed, _ = run("verify", "out", "--against", "rows.csv")
+    code, printed, _ = in_full("verify", "out", "--against", "rows.csv")
     assert code == 0
     assert "town = a" in printed
-    assert run(*asked("--by", "town", *OPEN))[0] == 2
-    code, printed, _ = run(*asked("--by", "town", "--overwrite", "--json", *OPEN))
+    assert in_full(*asked("--strata", "town", *OPEN))[0] == 2
+    code, printed, _ = in_full(*asked("--strata", "town", "--overwrite", "--json", *OPEN))
     assert code == 0
     assert [one["value"] for one in json.loads(printed)["strata"]] == ["a", "b"]
-    code, printed, _ = run("verify", "out", "--json")
+    code, printed, _ = in_full("verify", "out", "--json")
     assert code == 0
     assert [one["value"] for one in json.loads(printed)["strata"]] == ["a", "b"]
 
 
 def test_other_verbs_refuse_the_folder_in_one_line(folder, run):
-    run(*asked("--by", "town", *OPEN))
+    run(*asked("--strata", "town", *OPEN))
     for line in (
         ["attack", "out"],
         ["inspect", "out", "--class", "ill"],
@@ -54,28 +54,31 @@ def test_other_verbs_refuse_the_folder_in_one_line(folder, run):
 
 
 WRONG = {
-    "no column": (["--by", "city"], "nbcfast: --by: rows.csv has no column 'city'"),
-    "the class": (["--by", "ill"], "nbcfast: --by must be another column than the class, got 'ill'"),
+    "no column": (["--strata", "city"], "nbcfast: --strata: rows.csv has no column 'city'"),
+    "the class": (["--strata", "ill"], "nbcfast: --strata must be another column than the class, got 'ill'"),
     "a method": (
-        ["--by", "town", "--method", "safetytransform"],
-        "nbcfast: --by goes with --method canonical",
+        ["--strata", "town", "--method", "safetytransform"],
+        "nbcfast: --strata goes with --method canonical",
     ),
-    "a list": (["--by", "town", "--tuples", "rows.csv"], "nbcfast: --by goes without --tuples, got both"),
-    "a menu": (["--by", "town", "--menu", "menu.json"], "nbcfast: --menu does not go with --by"),
+    "a list": (
+        ["--strata", "town", "--tuples", "rows.csv"],
+        "nbcfast: --strata goes without --tuples, got both",
+    ),
+    "a menu": (["--strata", "town", "--menu", "menu.json"], "nbcfast: --menu does not go with --strata"),
     "rows of one class": (
-        ["--by", "job", "--columns", "town"],
-        "nbcfast: --by: every value of 'job' needs rows",
+        ["--strata", "job", "--columns", "town"],
+        "nbcfast: --strata: every value of 'job' needs rows",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(name, folder, run):
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(name, folder, in_full):
     options, text = WRONG[name]
     (folder / "menu.json").write_text('{"job": [["p", "q"]]}')
     if name == "rows of one class":
         (folder / "rows.csv").write_text("town,job,ill\na,p,y\nb,p,n\na,q,y\nb,q,y\n")
-    code, printed, errors = run(*asked(*options))
+    code, printed, errors = in_full(*asked(*options))
     assert (code, printed, errors.count("\n")) == (2, "", 1)
     assert errors.startswith(text)
     assert not (folder / "out").exists()
@@ -84,11 +87,11 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(name, folder, 
 def test_what_shows_in_one_stratum_is_refused(folder, run):
     with (folder / "rows.csv").open("a") as file:
         file.write("a,r,y\nb,r,y\nb,r,n\n")
-    code, printed, _ = run(*asked("--by", "town"))
+    code, printed, _ = run(*asked("--strata", "town"))
     assert code == 1
     assert "town = a: whoever knows that one person has job = r reads the class" in printed
-    assert "What helps: coarser values of the attributes, coarser groups of town, or no --by" in printed
-    assert "--by town --out out --accept-answers" in printed
+    assert "What helps: coarser values of the attributes, coarser groups of town, or no --strata" in printed
+    assert "--strata town --out out --accept-answers" in printed
     assert not (folder / "out").exists()
 
 
@@ -114,7 +117,7 @@ def test_of_a_domain_that_was_chosen_for_one_classifier_the_limits_are_called_a_
         assert run(*advise, *more, "--overwrite")[0] == 0
         if more and json.loads((folder / "domain.json").read_text())["advice"]["by_column"] is None:
             continue
-        by = asked("--by", "town", "--domain", "domain.json", "--overwrite", *OPEN)
+        by = asked("--strata", "town", "--domain", "domain.json", "--overwrite", *OPEN)
         assert run(*by)[0] == 0
         certificate = json.loads((folder / "out" / "certificate.json").read_text())
         assert (said in certificate["warnings"]) == is_said

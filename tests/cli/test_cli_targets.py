@@ -28,13 +28,13 @@ FILE = "in/people.csv"
 PUBLISH = (*ANYHOW, FILE, "--class", "ill", "--columns", "job", "--amplification", 4)
 VERBS = {
     "publish": PUBLISH,
-    "anonymize": ("skyline", "anonymize", FILE, "--quasi", "age,job", "--sensitive", "ill", "--k", 3),
+    "anonymize": ("skyline", "anonymize", FILE, "--by", "age,job", "--sensitive", "ill", "--k", 3),
     "on disk": (
-        *("skyline", "anonymize", FILE, "--quasi", "age,job", "--sensitive", "ill", "--k", 3),
+        *("skyline", "anonymize", FILE, "--by", "age,job", "--sensitive", "ill", "--k", 3),
         *("--memory-limit", "1GiB"),
     ),
-    "disclose": ("disclose", FILE, "--template", "job -> ill=x <= 60%", "--no-attack"),
-    "disguise": ("disguise", FILE, "--theta", "0.8", "--groups", "ill", "--k-ary"),
+    "disclose": ("templates", "disclose", FILE, "--template", "job -> ill=x <= 60%", "--no-attack"),
+    "disguise": ("response", "disguise", FILE, "--theta", "0.8", "--groups", "ill", "--k-ary"),
     "closeness": (
         *("closeness", FILE, "--class", "ill", "--columns", "job"),
         *("--prior", "x=0.4,y=0.4,z=0.2", "--r", 30),

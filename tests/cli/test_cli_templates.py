@@ -37,65 +37,97 @@ def file(tmp_path):
 
 
 def test_check_is_a_gate(run, file):
-    code, out, err = run("check", file, "--weights", "n", "--template", TEMPLATE)
+    code, out, err = run("templates", "check", file, "--weights", "n", "--template", TEMPLATE)
     assert (code, err) == (1, "")
     assert "Job=Trader, Country=UK" in out
     assert "80.00%" in out
     assert "1 inference is too confident" in out
-    code, out, err = run("check", file, "--weights", "n", "--template", TEMPLATE.replace("75%", "4/5"))
+    code, out, err = run(
+        "templates", "check", file, "--weights", "n", "--template", TEMPLATE.replace("75%", "4/5")
+    )
     assert (code, err) == (0, "")
     assert "all templates hold" in out
 
 
 def test_check_says_the_same_as_json(run, file):
-    code, out, _ = run("check", file, "--weights", "n", "--template", TEMPLATE, "--json")
+    code, out, _ = run("templates", "check", file, "--weights", "n", "--template", TEMPLATE, "--json")
     assert code == 1
     (found,) = json.loads(out)["violations"]
     assert found["known"] == {"Job": "Trader", "Country": "UK"}
     assert (found["support"], found["count"], found["confidence"]) == (5, 4, "4/5")
     code, out, _ = run(
-        "check", file, "--weights", "n", "--template", "Job -> Bankruptcy=Discharged <= 0.8", "--json"
+        "templates",
+        "check",
+        file,
+        "--weights",
+        "n",
+        "--template",
+        "Job -> Bankruptcy=Discharged <= 0.8",
+        "--json",
     )
     assert (code, json.loads(out)["holds"]) == (0, True)
 
 
-def test_check_names_only_the_worst(run, tmp_path):
+def test_check_names_only_the_worst(in_full, tmp_path):
     path = tmp_path / "many.csv"
     path.write_text("a,s\n" + "".join(f"{i},{i % 2}\n" for i in range(60)), encoding="utf-8")
-    code, out, _ = run("check", path, "--template", "a -> s=1 <= 0.5")
+    code, out, _ = in_full("templates", "check", path, "--template", "a -> s=1 <= 0.5")
     assert code == 1
     assert "and 10 more" in out
     assert "30 inferences are too confident" in out
 
 
-def test_disclose_says_what_is_suppressed_and_why(run, file, tmp_path):
+def test_disclose_says_what_is_suppressed_and_why(in_full, file, tmp_path):
     out = tmp_path / "out"
     arguments = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out)
-    code, text, err = run("disclose", file, *arguments)
+    code, text, err = in_full("templates", "disclose", file, *arguments)
     assert (code, err) == (0, "")
     assert "Clerk, Trader   of no use for the target" in text
     assert "Canada, UK" in text
     assert "Job, Country -> Bankruptcy=Discharged would exceed 75%" in text
     assert "50.00% (1/2)" in text
     assert "Child, Bankruptcy, Rating" in text
-    assert run("verify", out)[0] == 0
+    assert in_full("verify", out)[0] == 0
     assert (
-        run("check", out / "table.csv", "--template", "Job,Country -> Bankruptcy=Discharged <= 1/2")[0] == 0
+        in_full(
+            "templates",
+            "check",
+            out / "table.csv",
+            "--template",
+            "Job,Country -> Bankruptcy=Discharged <= 1/2",
+        )[0]
+        == 0
     )
     assert (
-        run("check", out / "table.csv", "--template", "Job,Country -> Bankruptcy=Discharged <= 49%")[0] == 1
+        in_full(
+            "templates",
+            "check",
+            out / "table.csv",
+            "--template",
+            "Job,Country -> Bankruptcy=Discharged <= 49%",
+        )[0]
+        == 1
     )
-    code, text, _ = run("verify", out)
+    code, text, _ = in_full("verify", out)
     assert "Job, Country -> Bankruptcy='Discharged': 1/2 <= 3/4" in text
-    assert "kind 'disclosure' is checked from its own files" in run("verify", out, "--against", file)[2]
+    assert "kind 'disclosure' is checked from its own files" in in_full("verify", out, "--against", file)[2]
     with (out / "table.csv").open("a", encoding="utf-8") as table:
         table.write("\n")
-    assert run("verify", out)[0] == 1
+    assert in_full("verify", out)[0] == 1
 
 
 def test_disclose_as_json(run, file):
     code, out, err = run(
-        "disclose", file, "--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--json"
+        "templates",
+        "disclose",
+        file,
+        "--weights",
+        "n",
+        "--template",
+        TEMPLATE,
+        "--target",
+        "Rating",
+        "--json",
     )
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -106,12 +138,12 @@ def test_disclose_as_json(run, file):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_disclose_writes_a_table_alone(run, file, tmp_path, ending):
+def test_disclose_writes_a_table_alone(in_full, file, tmp_path, ending):
     out = tmp_path / f"out{ending}"
     for counts in ((), ("--counts", "people", "--overwrite")):
         arguments = ("--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out, *counts)
-        code, printed, _ = run("disclose", file, *arguments)
-        assert (code, "- No certificate: only a folder gets one." in printed) == (0, True)
+        code, printed, _ = in_full("templates", "disclose", file, *arguments)
+        assert (code, "No certificate: only a folder gets one." in printed) == (0, True)
         read = nbcfast.read_csv if ending == ".csv" else nbcfast.read_parquet
         table = read(out, weights="people") if counts else read(out)
         assert table.n_rows == (7 if counts else 24)
@@ -120,18 +152,26 @@ def test_disclose_writes_a_table_alone(run, file, tmp_path, ending):
 
 def test_disclose_without_target_keeps_values(run, file):
     arguments = ("--weights", "n", "--template", TEMPLATE, "--template", "Child -> Bankruptcy=Never <= 100%")
-    code, out, _ = run("disclose", file, *arguments, "--maximal", "--json")
+    code, out, _ = run("templates", "disclose", file, *arguments, "--maximal", "--json")
     found = json.loads(out)
     assert code == 0
     assert found["steps"][0]["gain"] == 18.0
     assert found["suppressed"]["Child"] == []
 
 
-def test_disclose_with_intervals(run, tmp_path):
+def test_disclose_with_intervals(in_full, tmp_path):
     path = tmp_path / "ages.csv"
     path.write_text("age,ill,y\n20,no,a\n30,no,a\n40,yes,b\n50,no,b\n", encoding="utf-8")
-    code, out, _ = run(
-        "disclose", path, "--template", "age -> ill=yes <= 50%", "--target", "y", "--continuous", "age"
+    code, out, _ = in_full(
+        "templates",
+        "disclose",
+        path,
+        "--template",
+        "age -> ill=yes <= 50%",
+        "--target",
+        "y",
+        "--continuous",
+        "age",
     )
     assert code == 0
     assert "in 2 intervals: (-inf, 40), [40, inf)" in out
@@ -139,11 +179,11 @@ def test_disclose_with_intervals(run, tmp_path):
 
 def test_disclose_where_nothing_helps(run, file):
     arguments = ("--weights", "n", "--template", TEMPLATE.replace("75%", "20%"), "--target", "Rating")
-    code, out, err = run("disclose", file, *arguments)
-    assert (code, out) == (1, "")
-    assert "infeasible: even with everything suppressed 1 of 1 templates break" in err
-    assert "has 5/24" in err
-    code, out, _ = run("disclose", file, *arguments, "--json")
+    code, out, err = run("templates", "disclose", file, *arguments)
+    assert (code, err) == (1, "")
+    assert "even with everything suppressed 1 of 1 templates break" in out
+    assert "has 5/24" in out
+    code, out, _ = run("templates", "disclose", file, *arguments, "--json")
     assert (code, json.loads(out)["feasible"]) == (1, False)
 
 
@@ -168,25 +208,47 @@ def test_bad_templates_are_refused(refused, file, verb, template, text):
 
 def test_bad_options_are_refused(refused, file, tmp_path):
     template = ("--weights", "n", "--template", TEMPLATE)
-    assert "--counts goes with --out" in refused("disclose", file, *template, "--counts", "n")
-    assert "needs --target NAME" in refused("disclose", file, *template, "--utility", "information")
+    assert "--counts goes with --out" in refused("templates", "disclose", file, *template, "--counts", "n")
+    assert "needs --target NAME" in refused(
+        "templates", "disclose", file, *template, "--utility", "information"
+    )
     assert "--out must be a folder" in refused(
-        "disclose", file, *template, "--out", _existing(tmp_path / "file")
+        "templates", "disclose", file, *template, "--out", _existing(tmp_path / "file")
     )
     (tmp_path / "dir.csv").mkdir()
-    assert "--out must be a file" in refused("disclose", file, *template, "--out", tmp_path / "dir.csv")
-    assert "FILE must end in" in refused("check", tmp_path / "x.xls", "--template", TEMPLATE)
-    assert "--delimiter must be one character" in refused("check", file, *template, "--delimiter", ";;")
-    assert "are for CSV files" in refused("check", tmp_path / "x.pq", *template, "--delimiter", ";")
-    assert "which is used otherwise" in refused("disclose", file, *template, "--columns", "Job,n")
+    assert "--out must be a file" in refused(
+        "templates", "disclose", file, *template, "--out", tmp_path / "dir.csv"
+    )
+    assert "FILE must end in" in refused("templates", "check", tmp_path / "x.xls", "--template", TEMPLATE)
+    assert "--delimiter must be one character" in refused(
+        "templates", "check", file, *template, "--delimiter", ";;"
+    )
+    assert "are for CSV files" in refused(
+        "templates", "check", tmp_path / "x.pq", *template, "--delimiter", ";"
+    )
+    assert "which is used otherwise" in refused(
+        "templates", "disclose", file, *template, "--columns", "Job,n"
+    )
     empty = tmp_path / "empty.csv"
     empty.write_text("Job,Country,Bankruptcy\n", encoding="utf-8")
-    assert "no rows" in refused("check", empty, "--template", TEMPLATE)
+    assert "no rows" in refused("templates", "check", empty, "--template", TEMPLATE)
 
 
 def test_attack_says_that_a_disclosure_is_no_release(run, refused, file, tmp_path):
     out = tmp_path / "out"
-    run("disclose", file, "--weights", "n", "--template", TEMPLATE, "--target", "Rating", "--out", out)
+    run(
+        "templates",
+        "disclose",
+        file,
+        "--weights",
+        "n",
+        "--template",
+        TEMPLATE,
+        "--target",
+        "Rating",
+        "--out",
+        out,
+    )
     assert "expected a release of `publish`, got a Disclosure" in refused("attack", out)
 
 
@@ -206,14 +268,16 @@ def test_out_does_not_replace_what_is_read(refused, file, tmp_path):
     held.write_bytes(before)
     for out in (file, link):
         assert f"--out must not write over {str(file)!r}, which is read" in refused(
-            "disclose", file, *PRIVATE, "--out", out
+            "templates", "disclose", file, *PRIVATE, "--out", out
         )
-    assert "which is read" in refused("disclose", file, *PRIVATE, "--holdout", held, "--out", held)
+    assert "which is read" in refused(
+        "templates", "disclose", file, *PRIVATE, "--holdout", held, "--out", held
+    )
     folder = tmp_path / "folder"
     folder.mkdir()
     inside = folder / "table.csv"
     inside.write_bytes(before)
-    assert "which is read" in refused("disclose", inside, *PRIVATE, "--out", folder)
+    assert "which is read" in refused("templates", "disclose", inside, *PRIVATE, "--out", folder)
     assert (file.read_bytes(), held.read_bytes(), inside.read_bytes()) == (before, before, before)
     assert sorted(path.name for path in folder.iterdir()) == ["table.csv"]
 
@@ -221,49 +285,60 @@ def test_out_does_not_replace_what_is_read(refused, file, tmp_path):
 @pytest.mark.parametrize("out", ["", "people.tsv", "x.txt", "x.csv.gz", "nodir/x.csv"])
 def test_out_is_a_folder_or_a_csv_or_parquet_file(refused, file, tmp_path, monkeypatch, out):
     monkeypatch.chdir(tmp_path)
-    said = refused("disclose", file, *PRIVATE, "--out", out)
+    said = refused("templates", "disclose", file, *PRIVATE, "--out", out)
     wanted = (
         "there is no folder 'nodir'" if out.startswith("nodir") else "must be a folder, or a .csv or .parquet"
     )
     assert wanted in said
     said = refused(
-        "skyline", "anonymize", file, "--quasi", "Job", "--sensitive", "Bankruptcy", "--k", 2, "--out", out
+        "skyline", "anonymize", file, "--by", "Job", "--sensitive", "Bankruptcy", "--k", 2, "--out", out
     )
     assert wanted in said
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
-def test_disclose_says_what_a_definetti_attack_guesses(run, refused, file, tmp_path):
-    assert "expected people who are not in FILE" in refused("disclose", file, *PRIVATE, "--holdout", file)
+def test_disclose_says_what_a_definetti_attack_guesses(in_full, refused, file, tmp_path):
+    assert "expected people who are not in FILE" in refused(
+        "templates", "disclose", file, *PRIVATE, "--holdout", file
+    )
     others = tmp_path / "others.csv"
     others.write_bytes(file.read_bytes())
-    code, text, _ = run("disclose", file, *PRIVATE, "--holdout", others)
+    code, text, _ = in_full("templates", "disclose", file, *PRIVATE, "--holdout", others)
     assert code == 0
     assert "deFinetti on Bankruptcy" in text
     assert "so being in FILE costs" in text
-    found = json.loads(run("disclose", file, *PRIVATE, "--json")[1])["definetti"]["Bankruptcy"]
+    found = json.loads(in_full("templates", "disclose", file, *PRIVATE, "--json")[1])["definetti"][
+        "Bankruptcy"
+    ]
     assert 0 < found["baseline"] <= found["accuracy"] <= 1
     assert found["held_out"] is None
-    assert "deFinetti" not in run("disclose", file, *PRIVATE, "--no-attack")[1]
-    assert json.loads(run("disclose", file, *PRIVATE, "--no-attack", "--json")[1])["definetti"] == {}
+    assert "deFinetti" not in in_full("templates", "disclose", file, *PRIVATE, "--no-attack")[1]
+    assert (
+        json.loads(in_full("templates", "disclose", file, *PRIVATE, "--no-attack", "--json")[1])["definetti"]
+        == {}
+    )
     other = tmp_path / "other.csv"
     other.write_text("Job,x\nCook,1\n", encoding="utf-8")
-    assert "--holdout" in refused("disclose", file, *PRIVATE, "--holdout", other, "--out", tmp_path / "out")
+    assert "--holdout" in refused(
+        "templates", "disclose", file, *PRIVATE, "--holdout", other, "--out", tmp_path / "out"
+    )
     assert not (tmp_path / "out").exists()
 
 
 def test_disclose_names_options_and_confidences(run, refused, file):
     assert "--counts: expected the name of a new column, got ''" in refused(
-        "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", ""
+        "templates", "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", ""
     )
     assert "--counts: expected the name of a new column, got 'Job'" in refused(
-        "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", "Job"
+        "templates", "disclose", file, *PRIVATE, "--out", file.parent / "o", "--counts", "Job"
     )
-    assert "--continuous must be names" in refused("disclose", file, *PRIVATE, "--continuous", "")
+    assert "--continuous must be names" in refused(
+        "templates", "disclose", file, *PRIVATE, "--continuous", ""
+    )
     spaced = TEMPLATE.replace("=Discharged", " = Discharged")
-    assert run("check", file, "--weights", "n", "--template", spaced)[0] == 1
+    assert run("templates", "check", file, "--weights", "n", "--template", spaced)[0] == 1
     low = TEMPLATE.replace("75%", "20%")
-    found = json.loads(run("disclose", file, "--weights", "n", "--template", low, "--json")[1])
+    found = json.loads(run("templates", "disclose", file, "--weights", "n", "--template", low, "--json")[1])
     assert list(found["confidences"].values()) == ["5/24"]
 
 
@@ -274,7 +349,7 @@ def test_disclosing_again_without_parquet_leaves_none(run, file, tmp_path):
         "Rating",
     )
     made.save(tmp_path / "out", parquet=True)
-    assert run("disclose", file, *PRIVATE, "--out", tmp_path / "out", "--overwrite")[0] == 0
+    assert run("templates", "disclose", file, *PRIVATE, "--out", tmp_path / "out", "--overwrite")[0] == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["certificate.json", "table.csv"]
 
 
@@ -308,14 +383,14 @@ def test_ctrl_c_while_disclosing_writes_a_table_that_holds(run, tmp_path, monkey
     monkeypatch.setattr("nbcfast.cli.disclose_verb.progress", progress)
     if moment in places:
         monkeypatch.setattr(*places[moment], lambda *_, **__: press())
-    command = ["disclose", file, "--out", out, "--no-attack"]
+    command = ["templates", "disclose", file, "--out", out, "--no-attack"]
     for value in range(20):
         command += ["--template", f"zip,b -> s={value} <= 60%"]
     code, printed, err = run(*command)
     assert pressed == ([] if moment is None else [moment])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["many.csv", *(["out"] if code == 0 else [])]
     if moment in places:
-        assert (code, printed, err) == (130, "", "")
+        assert (code, printed, err) == (130, "", "nbcfast: stopped; nothing was written\n")
     else:
         assert (code, err) == (0, "")
         assert nbcfast.verify(out).ok
@@ -323,37 +398,44 @@ def test_ctrl_c_while_disclosing_writes_a_table_that_holds(run, tmp_path, monkey
         assert ("stopped" in printed) == (moment is not None)
 
 
-def test_a_column_that_names_people_is_pointed_out(run, tmp_path):
+def test_a_column_that_names_people_is_pointed_out(in_full, tmp_path):
     file = tmp_path / "people.csv"
     lines = [f"p{number},{'ab'[number % 2]},{'xyz'[number % 3]}" for number in range(60)]
     file.write_text("\n".join(["who,job,ill", *lines]), encoding="utf-8")
-    code, out, _ = run("disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack")
+    code, out, _ = in_full("templates", "disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack")
     assert code == 0
-    assert "- who has 60 values in 60 rows, and is published as it is: leave it out with --columns" in out
-    code, out, _ = run(
-        "disclose", file, "--template", "job -> ill=x <= 50%", "--no-attack", "--columns", "job,ill"
+    assert "who has 60 values in 60 rows, and is published as it is: leave it out with --columns" in out
+    code, out, _ = in_full(
+        "templates",
+        "disclose",
+        file,
+        "--template",
+        "job -> ill=x <= 50%",
+        "--no-attack",
+        "--columns",
+        "job,ill",
     )
     assert (code, "leave it out" in out) == (0, False)
 
 
-def test_disclose_says_that_nothing_was_written(run, file, tmp_path):
+def test_disclose_says_that_nothing_was_written(in_full, file, tmp_path):
     options = ("--weights", "n", "--template", TEMPLATE, "--no-attack")
-    code, out, _ = run("disclose", file, *options)
+    code, out, _ = in_full("templates", "disclose", file, *options)
     assert code == 0
-    assert "written             nothing: --out DIR writes the table and its certificate" in out.splitlines()
-    code, out, _ = run("disclose", file, *options, "--out", tmp_path / "made")
-    assert (code, "nothing: --out" in out) == (0, False)
+    assert "nothing was written: --out DIR writes the table and its certificate" in out.splitlines()[0]
+    code, out, _ = in_full("templates", "disclose", file, *options, "--out", tmp_path / "made")
+    assert (code, "nothing was written" in out) == (0, False)
 
 
 @pytest.mark.parametrize("rows", [3, 5, 20])
-def test_disclose_names_a_column_that_names_the_people_of_a_small_table(run, tmp_path, rows):
+def test_disclose_names_a_column_that_names_the_people_of_a_small_table(in_full, tmp_path, rows):
     path = tmp_path / "small.csv"
     path.write_text("who,land,ill\n" + "".join(f"p{i},US,{i % 2}\n" for i in range(rows)), encoding="utf-8")
-    arguments = ("disclose", path, "--template", "land -> ill=1 <= 90%", "--no-attack")
-    _, out, _ = run(*arguments)
-    assert f"- who has {rows} values in {rows} rows, and is published as it is" in out
+    arguments = ("templates", "disclose", path, "--template", "land -> ill=1 <= 90%", "--no-attack")
+    _, out, _ = in_full(*arguments)
+    assert f"who has {rows} values in {rows} rows, and is published as it is" in out
     assert "land has" not in out
     # Of each of two people with the same value nothing is named by it.
     lines = path.read_text(encoding="utf-8")
     path.write_text(lines + "".join(f"p{i},US,{i % 2}\n" for i in range(rows)), encoding="utf-8")
-    assert "who has" not in run(*arguments)[1]
+    assert "who has" not in in_full(*arguments)[1]

@@ -9,7 +9,6 @@ import threading
 from pathlib import Path
 
 import pytest
-import warm
 
 from nbcfast import cli
 
@@ -22,6 +21,9 @@ VERBS = [
     "publish dataset",
     "publish again",
     "publish both again",
+    "publish by a policy",
+    "init",
+    "init again",
     "anonymize",
     "anonymize csv",
     "anonymize csv again",
@@ -30,13 +32,17 @@ VERBS = [
     "disclose",
     "disguise",
     "closeness",
+    "export again",
+    "report again",
     "plot",
+    "predict again",
+    "points again",
 ]
 
 
-def driven(tmp_path_factory, how, system):
+def driven(tmp_path_factory, *hows):
     done = subprocess.run(
-        [sys.executable, HERE / "kill_driver.py", tmp_path_factory.mktemp("kills"), how, system],
+        [sys.executable, HERE / "kill_driver.py", tmp_path_factory.mktemp("kills"), *hows],
         capture_output=True,
         text=True,
         timeout=3600,
@@ -46,25 +52,29 @@ def driven(tmp_path_factory, how, system):
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module", params=["some", "few"])
-def some(request, tmp_path_factory):
-    """Where files may have no name until they are whole, and, at fewer moments, where they must have one."""
+# Where files may have no name until they are whole, and, at fewer moments, where they must have one.
+SOME = ("some", "few-plain")
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory):
     pytest.importorskip("pyarrow")
     pytest.importorskip("matplotlib")
-    return driven(tmp_path_factory, request.param, {"some": "", "few": "plain"}[request.param])
+    return driven(tmp_path_factory, *SOME)
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_that_is_killed(some, verb):
-    assert sorted(some) == sorted(VERBS)
-    assert some[verb]["wrong"] == []
-    assert some[verb]["tried"] in (4, 8)
+@pytest.mark.parametrize("how", SOME)
+def test_a_verb_that_is_killed(some, how, verb):
+    assert sorted(some[how]) == sorted(VERBS)
+    assert some[how][verb]["wrong"] == []
+    assert some[how][verb]["tried"] in (4, 8)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("system", ["", "plain"])
-def test_each_verb_is_killed_at_20_moments_in_4_ways(tmp_path_factory, system):
-    assert driven(tmp_path_factory, "every", system) == {verb: {"wrong": [], "tried": 80} for verb in VERBS}
+@pytest.mark.parametrize("how", ["every", "every-plain"])
+def test_each_verb_is_killed_at_20_moments_in_4_ways(tmp_path_factory, how):
+    assert driven(tmp_path_factory, how) == {how: {verb: {"wrong": [], "tried": 80} for verb in VERBS}}
 
 
 @pytest.fixture
@@ -87,7 +97,25 @@ def test_signals_end_with_one_line_and_128_and_their_number(ending, capsys):
         assert ending(lambda number=number: signal.raise_signal(number)) == code
         assert capsys.readouterr() == ("", f"nbcfast: ended by {name}\n")
     assert ending(lambda: signal.raise_signal(signal.SIGINT)) == 130
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "nbcfast: stopped; nothing was written\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_while_it_is_imported_is_one_line():
+    """The first half second of a command goes into imports, of which nobody wants a traceback."""
+    script = (
+        "import signal, sys; sys.argv = ['/usr/bin/nbcfast']\n"
+        "class Pressed:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'gmpy2': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        "from nbcfast.cli import main\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (130, "nbcfast: stopped; nothing was written\n")
+    imported = script.replace("/usr/bin/nbcfast", "/home/me/notebook.py")  # whose Ctrl-C is not ours
+    done = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, timeout=300)
+    assert done.stderr.startswith("Traceback")
 
 
 def test_a_second_signal_does_not_cut_the_cleaning_up_short(ending, capsys):
@@ -152,13 +180,9 @@ main()
 
 
 @pytest.fixture(scope="module")
-def python():
+def python(served):
     """A Python, which is a fork of one that has imported the package."""
-    if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
-        yield sys.executable
-        return
-    with warm.commands() as place:
-        yield os.path.join(place, "warm-python")
+    return os.path.join(served, "warm-python") if served else sys.executable
 
 
 @pytest.mark.parametrize("then", ["SIGTERM", "SIGHUP", "SIGINT"])
@@ -180,7 +204,7 @@ def ends_by(name, python, tmp_path, first, where, then):
     rows.write_text("job,ill\n" + "a,no\nb,yes\n" * 9)
     for place in ("out", "tmp"):
         (tmp_path / place).mkdir()
-    verb = ["skyline", "anonymize", rows, "--quasi", "job", "--sensitive", "ill", "--k", "2", "--no-attack"]
+    verb = ["skyline", "anonymize", rows, "--by", "job", "--sensitive", "ill", "--k", "2", "--no-attack"]
     target = ["--memory-limit", "1GiB", "--out", tmp_path / "out" / "made"]
     done = subprocess.run(
         [python, "-c", ENDED, where, first, then, *verb, *target],
@@ -189,8 +213,9 @@ def ends_by(name, python, tmp_path, first, where, then):
         text=True,
         timeout=300,
     )
-    words = "" if name == "SIGINT" else f"nbcfast: ended by {name}\n"
-    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], words)
+    words = "nbcfast: stopped" if name == "SIGINT" else f"nbcfast: ended by {name}"
+    assert done.returncode == 128 + signal.Signals[name]
+    assert done.stderr.partition("; nothing was written")[0].rstrip("\n") == words
     assert [*(tmp_path / "out").iterdir(), *(tmp_path / "tmp").iterdir()] == []
 
 
@@ -210,7 +235,7 @@ def test_a_signal_with_lines_left_for_a_full_device(name):
             text=True,
             timeout=300,
         )
-    words = "" if name == "SIGINT" else f"nbcfast: ended by {name}\n"
+    words = "nbcfast: stopped; nothing was written\n" if name == "SIGINT" else f"nbcfast: ended by {name}\n"
     assert (done.returncode, done.stderr) == (128 + signal.Signals[name], words)
 
 

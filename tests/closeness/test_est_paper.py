@@ -8,6 +8,7 @@ import gmpy2
 import numpy as np
 import pytest
 from closeness_cases import drawn, drawn_prior, kept, log
+from how_many import how_many
 
 import nbcfast
 from nbcfast import Infeasible, Viewset
@@ -41,7 +42,7 @@ def test_the_steps_come_to_one_product_of_powers():
 def test_the_steps_keep_the_order_where_y_is_below_m_x_and_lose_it_beyond():
     kept_orders = lost = 0
     rng = random.Random(19)
-    for _ in range(600):
+    for _ in range(how_many(300, 600)):
         views = drawn(rng, n=rng.choice([1, 2]))
         prior = drawn_prior(rng, views, most=4)
         _, least, tied = reference.margins(views, prior)

@@ -18,7 +18,16 @@ from hypothesis import strategies as st
 import nbcfast
 from nbcfast import Table, Viewset, skyline
 from nbcfast._core import threads as _threads
-from nbcfast._core.threads import MOST_ROWS, ONE_THREAD_BYTES, cores, n_threads, over_rows, over_spans
+from nbcfast._core.threads import (
+    MOST_ROWS,
+    ONE_THREAD_BYTES,
+    at_most,
+    cores,
+    n_threads,
+    over_rows,
+    over_spans,
+    usual,
+)
 from nbcfast._halves.lines import both
 from nbcfast.mondrian import growing
 from nbcfast.table import Column, Domain, arrow
@@ -30,6 +39,39 @@ def in_a_process(script, timeout=60):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
+
+
+@pytest.fixture(autouse=True)
+def no_variable(monkeypatch):
+    monkeypatch.delenv("NBCFAST_THREADS", raising=False)
+
+
+def test_none_is_what_was_asked_for_or_the_variable_or_all_cores(monkeypatch):
+    assert usual() == cores()
+    monkeypatch.setenv("NBCFAST_THREADS", "")
+    assert usual() == cores()
+    monkeypatch.setenv("NBCFAST_THREADS", "3")
+    assert (usual(), n_threads(None, ONE_THREAD_BYTES), n_threads(None, 1)) == (3, 3, 1)
+    assert n_threads(5, 0) == 5
+    with at_most(2):
+        assert n_threads(None, ONE_THREAD_BYTES) == 2
+        with at_most(None):
+            assert usual() == 2
+        with at_most(7):
+            assert usual() == 7
+        assert usual() == 2
+    assert usual() == 3
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "two", " 2", "2.0", "\uff14", "4097", "9" * 5000])
+def test_a_wrong_variable_is_named_whatever_the_work_is(wrong, monkeypatch):
+    monkeypatch.setenv("NBCFAST_THREADS", wrong)
+    for n_bytes in (0, ONE_THREAD_BYTES):
+        with pytest.raises(ValueError, match="NBCFAST_THREADS must be a whole number from 1 to 4,096, got '"):
+            n_threads(None, n_bytes)
+    assert n_threads(2, 0) == 2
+    with at_most(1):
+        assert usual() == 1
 
 
 def test_number_of_threads():

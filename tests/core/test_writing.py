@@ -324,7 +324,7 @@ def test_a_folder_that_takes_nothing_is_said_of_the_target(denied, tmp_path, mon
             save(path)
         assert (said.value.filename, said.value.filename2, said.value.strerror) == (path, None, reason)
     publish = [*ANYHOW, "rows.csv", "--class", "ill", "--amplification", "4"]
-    group = ["skyline", "anonymize", "rows.csv", "--quasi", "job", "--sensitive", "ill", "--k", "2"]
+    group = ["skyline", "anonymize", "rows.csv", "--by", "job", "--sensitive", "ill", "--k", "2"]
     for arguments, path in (
         ([*publish, "--out", "closed/made"], "closed/made"),
         ([*publish, "--out", "open/made", "--dataset", "closed/x.csv"], "closed/x.csv"),
@@ -340,6 +340,26 @@ def test_a_folder_that_takes_nothing_is_said_of_the_target(denied, tmp_path, mon
     with Spill(str(tmp_path / "closed")) as spill, pytest.raises(OSError, match="--spill DIR") as said:
         spill.new()
     assert said.value.filename == str(tmp_path / "closed")
+
+
+def fill(place):
+    with together() as writing:
+        writing.folder(place / "made", ["certificate.json", "table.csv"])
+        writing.file(place / "b.csv")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_said_of_the_target(tmp_path):
+    with pytest.raises(OSError, match="No space") as said, written(tmp_path / "a.csv"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert said.value.filename == str(tmp_path / "a.csv")
+    with pytest.raises(OSError, match="Broken") as said, written(tmp_path / "a.csv"):
+        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
+    assert said.value.filename is None
+    with pytest.raises(OSError, match="No space") as said:
+        fill(tmp_path)
+    assert said.value.filename == f"{tmp_path / 'made'}, {tmp_path / 'b.csv'}"
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_closed_while_a_folder_is_made(tmp_path, monkeypatch):

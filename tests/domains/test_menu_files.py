@@ -74,6 +74,11 @@ def test_a_choice_is_one_option_each(menu_file, indices, message):
         ('{"ill": [["a"], ["b"]]}', "column 'ill' is the class: expected one option of values"),
         ('{"ill": [{"out": true}]}', "column 'ill' is the class: expected one option of values"),
         ("{", "menu.json: not JSON"),
+        ('{"menu": {"age": [["a"]]}}', "menu.json: expected beside menu the list from_rows alone"),
+        ('{"menu": {"age": [["a"]]}, "from_rows": "age"}', "menu.json: expected beside menu the list"),
+        ('{"menu": {"age": [["a"]]}, "from_rows": ["job"]}', "from_rows: expected names of columns of the"),
+        ('{"menu": {"age": [["a"]]}, "from_rows": ["age", "age"]}', "from_rows: expected distinct names"),
+        ('{"menu": {}, "from_rows": []}', "menu.json: expected an object with the options of columns"),
     ],
 )
 def test_bad_menus_name_their_file(tmp_path, document, message):
@@ -89,3 +94,16 @@ def test_bad_menus_name_their_file(tmp_path, document, message):
 def test_what_is_no_menu_is_refused(source):
     with pytest.raises((TypeError, ValueError), match="menu"):
         Menu.read(source)
+
+
+def test_what_nobody_has_checked_stands_beside_the_menu_and_is_not_digested(menu_file):
+    plain = Menu.read(menu_file, "ill")
+    marked = Menu.read({"menu": plain.document, "from_rows": ["job", "ill"]}, "ill")
+    assert (marked.undeclared, marked.digest) == (("job", "ill"), plain.digest)
+    assert set(marked.chosen([0] * len(marked.attributes)).from_rows) <= {"job", "ill"}
+    assert Menu.read(json.loads(marked.text), "ill").undeclared == marked.undeclared
+    assert json.loads(marked.text) == marked.document
+    assert json.loads(plain.text) == plain.document == plain.entries
+    # Columns of these names have lists, and are columns.
+    columns = {"menu": [["soup", "salad"]], "from_rows": [["a", "b"]]}
+    assert Menu.read(columns).attributes == ("menu", "from_rows")

@@ -63,4 +63,9 @@ def test_the_limit(n_values, n_rows, expected):
 def test_a_ready_made_menu_leaves_them_out():
     menu = ready_made(nbcfast.Table(PEOPLE), "ill")
     assert [option.entry for option in menu.options["id"]] == [{"out": True}]
-    assert menu.undeclared == ("id", "pair", "sex")  # it is a matter of the rows that it can only be left out
+    assert menu.undeclared == (
+        "id",
+        "pair",
+        "sex",
+        "ill",
+    )  # by the rows it can only be left out

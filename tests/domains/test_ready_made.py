@@ -20,7 +20,7 @@ def of(values, name="x", **known):
 
 def test_numbers_of_the_rows_are_cut_at_round_numbers_with_open_ends():
     menu = of(RNG.integers(17, 91, 400))
-    assert menu.undeclared == ("x",)
+    assert menu.undeclared == ("x", "y")
     assert edges(menu, "x")[-2:] == [[None, 20, 40, 60, 80, None], [None, 50, None]]
     assert menu.options["x"][-1].out
     found = [option.n_values for option in menu.options["x"][:-1]]
@@ -90,7 +90,7 @@ def test_texts_occur_or_are_left_out():
     assert [option.entry for option in menu.options["x"]] == [{"values": ["a", "b", None]}, {"out": True}]
     many = of([f"t{place // 4}" for place in range(800)])
     assert [option.entry for option in many.options["x"]] == [{"out": True}]
-    assert many.undeclared == ("x",)  # that there are so many texts, the rows have told
+    assert many.undeclared == ("x", "y")  # that there are so many texts, the rows have told
 
 
 def test_what_is_declared_is_a_public_fact():
@@ -126,13 +126,46 @@ def test_bins_of_the_rows_stay_as_they_are():
     menu = ready_made(table, "y")
     assert edges(menu, "x") == [[None, 10, 20, 30, None]]
     assert menu.options["x"][0].applied(table, "x").codes("x").tolist() == [0, 1, 3, 0]
-    assert menu.undeclared == ("x",)
+    assert menu.undeclared == ("x", "y")
 
 
-def test_the_class_has_no_options_but_its_declared_values():
+def test_the_class_has_no_options_but_its_values():
     table = nbcfast.Table({"x": [1, 2], "y": ["a", "b"]})
     assert ready_made(table, "y").attributes == ("x",)
-    assert ready_made(table, "y").class_values is None
+    assert (ready_made(table, "y").class_values, ready_made(table, "y").undeclared) == (
+        ("a", "b"),
+        ("x", "y"),
+    )
+    # Where nothing else comes from rows, the class is what the menu lacks, and the menu is fixed.
+    known = ready_made(table, "y", declared({"x": [1, 2]}))
+    assert (known.class_values, known.undeclared) == (None, ())
+    # What somebody declared in Python is no value of the rows, and many are no class.
+    given = nbcfast.Table({"x": [1, 2], "y": ["a", "b"]}, domains={"y": ["b", "a", "c"]})
+    assert ready_made(given, "y").class_values is None
+    many = nbcfast.Table({"x": [1, 2] * 150, "y": list(range(300))})
+    assert ready_made(many, "y").class_values is None
+    binned = nbcfast.Table({"x": [1, 2], "y": [3, 14]}).bin("y", width=10)
+    assert ready_made(binned, "y").class_values is None
     assert ready_made(table, "y", declared({"y": ["b", "a"]})).class_values == ("b", "a")
     with pytest.raises(ValueError, match="got 'z'"):
         ready_made(table, "z")
+
+
+def test_whole_numbers_have_whole_edges_everywhere():
+    """From 5.5 on no whole number is that is not from 6 on: the menu would be the same, and look fine."""
+    years = {
+        "years": list(range(5, 15)) * 5,
+        "text": list(map(str, range(5, 15))) * 5,
+        "ill": ["n", "y"] * 25,
+    }
+    table = nbcfast.Table(years)
+    begun_menu = ready_made(table, "ill")
+    edges = {"edges": [None, 5, 10, 15, None]}
+    of_declared = ready_made(table, "ill", declared({"years": edges, "text": {"values": years["text"][:10]}}))
+    for menu in (begun_menu, of_declared):
+        for name in ("years", "text"):
+            cuts = [cut for option in menu.options[name] for cut in option.entry.get("edges", ())]
+            assert cuts
+            assert all(cut is None or isinstance(cut, int) for cut in cuts), (name, cuts)
+    halves = ready_made(nbcfast.Table({"x": [5.0, 5.5, 6.0, 7.0] * 5, "ill": ["n", "y"] * 10}), "ill")
+    assert 4.2 in halves.options["x"][0].entry["edges"]  # of others they may lie anywhere

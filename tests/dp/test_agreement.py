@@ -1,5 +1,6 @@
 """How often noisy counts decide as the exact ones, on the table of the owner."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -38,11 +39,18 @@ def test_weights_of_the_rows_to_decide_count():
 def test_what_is_printed_says_that_it_is_not_for_publication():
     found = dp.agreement(VIEWS, {"job": [0]}, rho=1, runs=1)
     assert found.deviation is None
+    share = 100 * float(found.expected)
     assert found.text == (
-        f"at rho 1 a noisy classifier decides as the exact one on {100 * float(found.expected):.2f} % of the "
-        "rows, in one run. Not for publication: it is computed from the private table, and no noise hides it"
+        f"at rho 1 {share:.2f}% of rows keep the class of the exact classifier (1 run): "
+        "computed from the private table, not for publication, as no noise hides it"
     )
-    assert "(standard deviation " in dp.agreement(VIEWS, {"job": [0]}, rho=1).text
+    assert ", standard deviation " in dp.agreement(VIEWS, {"job": [0]}, rho=1).text
+
+
+def test_some_rows_are_not_all_of_them():
+    found = dp.agreement(VIEWS, {"job": [0]}, rho=1, runs=1)
+    assert replace(found, shares=(Fraction(99_999, 100_000),)).share_text.startswith("99.99% of rows")
+    assert replace(found, shares=(Fraction(1),)).share_text.startswith("100.00% of rows")
 
 
 def test_what_is_refused():

@@ -178,3 +178,13 @@ def test_no_key_is_taken_twice():
     exact = np.zeros(40, np.int64)
     first, second = (dp.noisy(exact, epsilon="0.01", sensitivity=1) for _ in range(2))
     assert first.tolist() != second.tolist()
+
+
+@pytest.mark.parametrize("name", list(LAWS))
+def test_a_part_of_an_integer_is_refused_and_not_lost(name):
+    """2.5 would be 2 in the kernel, and the law of less noise than was asked for."""
+    draw = getattr(_noise, name)
+    for up, down in ((2.5, 1), (5, 2.0), (np.float64(5), 1)):
+        assert not getattr(_noise, f"fits_{name}")(up, down)
+        with pytest.raises(ValueError, match=r"scale must be|chances of sigma"):
+            draw(_coins.Coins(KEY), up, down, np.empty(3, np.int64))

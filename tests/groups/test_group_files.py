@@ -84,5 +84,5 @@ def test_bad_files(tmp_path):
     with pytest.raises(ValueError, match="column 'w': expected integers of 64 bits, got 'x'"):
         group(text, ["age"], "ill", weights="w")
     text.write_text("age,ill\n1,flu\n1\n")
-    with pytest.raises(ValueError, match=r"table.csv: .*Expected 2 columns, got 1"):
+    with pytest.raises(ValueError, match=r"table.csv: .*expected 2 fields as there are names, got 1"):
         group(text, ["age"], "ill")

@@ -29,22 +29,15 @@ def verbs():
     pytest.importorskip("click")
     pytest.importorskip("rich")
     from nbcfast.cli import options
+    from nbcfast.cli.grammar import leaves
 
-    options.run(["--version"])  # imports all modules of verbs
-
-    def commands(group, words=()):
-        for name, command in group.commands.items():
-            if hasattr(command, "commands"):
-                yield from commands(command, (*words, name))
-            else:
-                yield (*words, name)
-
-    return set(commands(options.verbs))
+    options.load()
+    return set(leaves(options.verbs))
 
 
 def test_every_module_of_verbs_is_imported():
     options = pytest.importorskip("nbcfast.cli.options")
-    tree = ast.parse(inspect.getsource(options.run))
+    tree = ast.parse(inspect.getsource(options.load))
     loop = next(node for node in ast.walk(tree) if isinstance(node, ast.For))
     folder = Path(options.__file__).parent
     assert sorted(ast.literal_eval(loop.iter)) == sorted(

@@ -90,7 +90,7 @@ def test_every_check_that_was_printed_is_named():
     text = PAGE.read_text(encoding="utf-8")
     checks = set()
     for path in HERE.glob("fixture/verify*.txt"):
-        checks |= set(re.findall(r"^(?:yes|NO|\?) +(\w+)", path.read_text(encoding="utf-8"), re.M))
+        checks |= set(re.findall(r"^  (?:ok|x|\?) +(\w+)  ", path.read_text(encoding="utf-8"), re.M))
     assert len(checks) > 15
     named = " ".join(re.findall(r"^Checks: .*?\n(?:\n|\Z)", text, re.M | re.S))
     assert not {check for check in checks if f"`{check}" not in named}

@@ -56,7 +56,7 @@ def test_command_line(tmp_path, run):
         value = next((value for value in case.values("y") if value is not None), None)
         if isinstance(value, str) and value.isalnum():
             text = f"{by} -> y={value} <= 60%"
-            code, out, err = run("check", path, "--template", text, "--json", *options)
+            code, out, err = run("templates", "check", path, "--template", text, "--json", *options)
             found = templates.violations(table, [templates.Template(names, ("y", value), "60%")])
             assert code == (1 if found else 0), err
             assert [(one["support"], one["count"]) for one in json.loads(out)["violations"]] == [

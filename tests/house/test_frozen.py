@@ -4,6 +4,7 @@ import difflib
 
 import frozen
 import pytest
+from made_once import made_once
 
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
@@ -12,7 +13,8 @@ pytest.importorskip("scipy")
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    return frozen.frozen(tmp_path_factory.mktemp("frozen"))
+    with made_once():
+        return frozen.frozen(tmp_path_factory.mktemp("frozen"))
 
 
 def test_every_fixture_is_made_and_no_other(found):

@@ -1,6 +1,7 @@
 """The docstring of each folder is a map of it: it names all of its modules, and nothing that is gone."""
 
 import ast
+import functools
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -30,16 +31,22 @@ def modules_in(folder):
 
 def defined_in(folder):
     """The functions, classes, arguments and names that are defined anywhere in it, and what it imports."""
-    for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                yield node.name
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
-            elif isinstance(node, ast.arg):
-                yield node.arg
-            elif isinstance(node, ast.ImportFrom):
-                yield from (alias.name for alias in node.names)
+    return {name for path in folder.rglob("*.py") for name in names_in(path)}
+
+
+@functools.cache
+def names_in(path):
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.name for alias in node.names}
+    return frozenset(names)
 
 
 @pytest.mark.parametrize("name", sorted(FOLDERS))

@@ -1,10 +1,11 @@
 """Every test and test file that a document names, as what holds a statement, is there under that name."""
 
-import ast
+import functools
 import re
 from pathlib import Path
 
 import pytest
+from sources import defined
 
 TOP = Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
@@ -13,13 +14,13 @@ PAST = {"changelog.md"}  # names tests as they were called then
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="docs/ belongs to a clone, and is not here")
 
 
+@functools.cache
 def names_of_tests():
     """Of test functions, of classes, and of files without their ending."""
     names = set()
     for path in (TOP / "tests").rglob("*.py"):
         names.add(path.stem)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        names |= defined(path.read_text(encoding="utf-8"))
     return names
 
 

@@ -33,6 +33,10 @@ def is_own(attribute):
 
 def foreign(source):
     """Private attributes of other objects that no class of this module has."""
+    if not re.search(
+        r"(?<![^\w.]self)(?<![^\w.]cls)\.\s*_[a-zA-Z]", source
+    ):  # most have only those of `self`
+        return []
     tree = ast.parse(source)
     own = defined_in(tree)
     return [

@@ -2,9 +2,7 @@
 
 import importlib
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import readme
-import warm
 
 import nbcfast
 from nbcfast import verify_release
@@ -20,10 +17,7 @@ from nbcfast import verify_release
 HERE = Path(__file__).resolve().parents[1]
 README = HERE.parent / "README.md"
 DOCS = HERE.parent / "docs"
-PAGES = [
-    README,
-    *sorted(path for path in DOCS.rglob("*.md") if readme.blocks(path.read_text(encoding="utf-8"))),
-]
+PAGES = readme.pages(HERE.parent)
 CANONICAL = DOCS / "guides" / "canonical.md"
 PACKAGE = Path(nbcfast.__file__).parent
 FACADES = {
@@ -33,41 +27,9 @@ FACADES = {
 }  # they hold no names of their own
 
 
-@pytest.fixture
-def clone(tmp_path):
-    """What of a clone the pages use."""
-    shutil.copytree(HERE.parent / "examples", tmp_path / "examples")
-    (tmp_path / "nbcfast").mkdir()
-    shutil.copy(PACKAGE / "verify_release.py", tmp_path / "nbcfast")
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def commands():
-    """Options that say where the command `nbcfast` is: in a process that has imported it, if it can fork."""
-    if not hasattr(os, "fork") or os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
-        yield []
-        return
-    with warm.commands() as place:
-        yield ["--commands", place]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(HERE.parent)))
-def test_every_block_runs_and_prints_what_is_shown(page, clone, commands):
-    for needed in ("sklearn", "pyarrow", "matplotlib"):
-        pytest.importorskip(needed)
-    command = [sys.executable, HERE / "support" / "readme.py", page, clone, *commands]
-    # Pictures of the house are drawn by tools/walk.py, where docs/conf.py finds it too.
-    paths = [str(HERE.parent / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    languages = [language for language, _ in readme.blocks(page.read_text(encoding="utf-8"))]
-    ran, compared = map(int, re.findall(r"\d+", done.stdout)[-2:])
-    assert set(languages) <= {"python", "sh", "text"}
-    ran_not = 1 if page == README else languages.count("sh")  # the tests; what only installs
-    assert ran >= languages.count("python") + languages.count("sh") - ran_not
-    assert compared >= languages.count("text")
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "guides"], ids=readme.short)
+def test_every_block_runs_and_prints_what_is_shown(page, shows):
+    shows(page)
 
 
 def test_every_page_is_read():

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from sources import FUNCTIONS, statements
+
 import nbcfast
 
 PACKAGE = Path(nbcfast.__file__).parent
@@ -24,8 +26,8 @@ def modules():
 def functions(text):
     """Of each function its name, how many lines of code it has, and whether a comment stands above it."""
     lines = text.splitlines()
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    for node, _, _ in statements(text):
+        if not isinstance(node, FUNCTIONS):
             continue
         docstring = range(0)
         if ast.get_docstring(node, clean=False) is not None:

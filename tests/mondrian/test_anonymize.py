@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import pickle
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -207,11 +208,38 @@ def test_an_unsafe_whole_is_infeasible_at_once(demands, message, best):
     with pytest.raises(Infeasible, match=message) as refused:
         anonymize(table, ["age"], "ill", **demands)
     assert "the whole table as one group is unsafe, and no partition can be safer" in refused.value.why
+    kept = refused.value.best.pop("demands")
+    assert anonymize(table, ["age"], "ill", **arguments_of(kept)).n_groups >= 1
     if best is not None:
         assert refused.value.best == best
     else:
+        assert kept.points[0][:3] == (0, 1, 0)  # what makes a value certain is asked against less knowledge
         assert refused.value.best["breach"] == 1
         assert refused.value.best["point"] == (1, 1, 0, Fraction(3, 4))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_demand_on_the_values_is_left_out_of_what_is_kept(seed):
+    draw = random.Random(seed)
+    values = [draw.choice("aaabcd"[: draw.randint(1, 6)]) for _ in range(draw.randint(2, 30))]
+    table = Table({"age": list(range(len(values))), "ill": values})
+    points = [(draw.randint(0, 5), draw.randint(0, 40), draw.randint(0, 5), Fraction(1, 2)) for _ in range(2)]
+    demands = {"points": points, "k": 2, "diversity": (1, draw.randint(1, 6))}
+    try:
+        anonymize(table, ["age"], "ill", **demands)
+    except Infeasible as error:
+        kept = error.best.get("demands")
+        if kept is None:
+            assert len({*values}) == 1
+            return
+        assert kept.points
+        assert kept.diversity is not None
+        assert kept.k == 2
+        anonymize(table, ["age"], "ill", **arguments_of(kept))
+
+
+def arguments_of(demands):
+    return {name: getattr(demands, name) for name in ("points", "k", "diversity", "closeness")}
 
 
 def test_one_group_one_value_and_more_knowledge_than_people():

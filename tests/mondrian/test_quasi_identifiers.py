@@ -164,3 +164,22 @@ def test_numbers_and_nulls_have_places_too(tmp_path):
     found = anonymize(table, ["x"], "ill", k=6, hierarchies={"x": tmp_path / "x.csv"})
     assert found.boxes.domain("x") == ("low", "high")
     assert [cell.values for cell in found.cells["x"]] == [(1, 2), (9, None)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["PT1H", "PT2H", "PT10H", "PT30M", "P1D", "PT1H30M", "P2D"], True),
+        (["1 cm", "2 cm", "3 cm", "4 cm", "5 cm", "6 cm", "10 cm"], True),
+        ([f"{hour:02}:30" for hour in range(8)], False),
+        (["AM", "BM", "CM", "DM", "PM", "QM", "RM"], False),
+        ([f"PT{3600 * hours}S" for hours in range(1, 12)], False),  # sorted by time
+        ([f"{year}-01-01" for year in range(2000, 2008)], False),
+        ([*range(9)], False),
+        (["PT1H", "PT2H", "PT10H"], False),  # all of them are listed
+    ],
+)
+def test_a_range_of_texts_is_said_to_be_one_of_letters(texts, said):
+    table = nbcfast.Table({"wait": texts * 4, "ill": ["n", "y"] * (2 * len(texts))})
+    remarks = anonymize(table, ["wait"], "ill", k=4 * len(texts)).remarks
+    assert any("in 'wait' is of texts letter by letter" in remark for remark in remarks) == said

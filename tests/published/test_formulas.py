@@ -82,9 +82,20 @@ def file(tmp_path):
 
 VERBS = {
     "publish": (*ANYHOW, "FILE", "--class", "ill", "--amplification", 9),
-    "anonymize": ("skyline", "anonymize", "FILE", "--quasi", "loss,@job", "--sensitive", "ill", "--k", 5),
-    "disclose": ("disclose", "FILE", "--template", "loss -> ill=y <= 100%"),
-    "disguise": ("disguise", "FILE", "--theta", "0.8", "--groups", "ill", "--k-ary", "--keep", "loss,@job"),
+    "anonymize": ("skyline", "anonymize", "FILE", "--by", "loss,@job", "--sensitive", "ill", "--k", 5),
+    "disclose": ("templates", "disclose", "FILE", "--template", "loss -> ill=y <= 100%"),
+    "disguise": (
+        "response",
+        "disguise",
+        "FILE",
+        "--theta",
+        "0.8",
+        "--groups",
+        "ill",
+        "--k-ary",
+        "--keep",
+        "loss,@job",
+    ),
 }
 
 

@@ -358,7 +358,15 @@ def test_a_line_for_each_person_has_a_limit(tmp_path):
 def test_disclose_names_the_option_for_many_people(tmp_path, run):
     rows = [f"{job},{ill},{1 << 40}" for job, ill in (("cook", "no"), ("clerk", "yes"), ("clerk", "no"))]
     (tmp_path / "people.csv").write_text("\n".join(["job,ill,n", *rows]), encoding="utf-8")
-    wanted = ("disclose", tmp_path / "people.csv", "--weights", "n", "--template", "job -> ill=yes <= 60%")
+    wanted = (
+        "templates",
+        "disclose",
+        tmp_path / "people.csv",
+        "--weights",
+        "n",
+        "--template",
+        "job -> ill=yes <= 60%",
+    )
     code, _, err = run(*wanted, "--out", tmp_path / "out")
     assert code == 2
     assert "would be 3,298,534,883,328 lines" in err

@@ -95,7 +95,7 @@ def test_predictions_are_those_of_the_views():
     release = release_of()
     assert release.predict(table).tolist() == VIEWS.predict(table).tolist()
     assert release.predict(table, codes=True).dtype == np.uint8
-    with pytest.raises(ValueError, match="unknown to the views"):
+    with pytest.raises(ValueError, match="unknown to the release"):
         release.predict({"job": ["pope"], "age": [30]})
 
 

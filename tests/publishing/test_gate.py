@@ -163,6 +163,34 @@ class TestRefused:
         assert len(about(found, "presence shows")) == 1
 
 
+class TestWithinTheLimit:
+    """Whoever shows is warned of, within the limit too: more risk is never fewer warnings."""
+
+    VIEWS = nbcfast.Viewset([50, 50], {"sex": [[30, 20], [20, 30]]}, classes=["no", "yes"])
+
+    def findings(self, limits, **measured):
+        leak = replace(nbcfast.canonical.leak(self.VIEWS), sampled=1000, exact=True, **measured)
+        found = judged(self.VIEWS, "ill", ReleaseMeasures(leak, None, None, None), limits)
+        return {one.about: one for one in found}
+
+    def test_a_class_that_shows_is_warned_of_and_the_limit_named(self):
+        found = self.findings(Limits(), flip=0.995, trace=1.0)["class shows"]
+        assert found.state == "warned"
+        assert found.text.startswith("of all 1,000 people the class of 5 shows in the answers")
+        assert found.text.endswith("(within the usual limit: at most 1.00% of people may show; mind them)")
+        assert self.findings(Limits(), flip=1.0, trace=1.0)["class shows"].state == "kept"
+        asked = self.findings(Limits(min_flip="0.98"), flip=0.995, trace=1.0)["class shows"]
+        assert asked.state == "warned"
+        assert asked.text.endswith("(and the limit that was asked for allows it)")
+
+    def test_so_is_presence_though_no_limit_was_asked_for(self):
+        found = self.findings(Limits(), flip=1.0, trace=0.93)["presence shows"]
+        assert found.state == "warned"
+        assert "the presence of 70 shows" in found.text
+        assert found.text.endswith("(and no limit was asked for)")
+        assert "presence shows" not in self.findings(Limits(), flip=1.0, trace=1.0)
+
+
 class TestNames:
     def test_an_identifier_is_no_0_bits(self):
         found = made(patterned(300, id=[7 * place for place in range(300)]))
@@ -197,7 +225,7 @@ class TestRemembers:
         columns["ill"] = [("no", "yes")[int(draw)] for draw in random.integers(0, 2, 200)]
         found = made(columns)
         [text] = about(found, "remembers its rows", "shows")
-        assert "is their class only because they were counted" in text
+        assert "are answered right only because they were counted themselves" in text
 
     def test_whoever_is_remembered_shows(self):
         """It can be measured on any domain, and is never less than what the meter finds."""
@@ -207,8 +235,8 @@ class TestRemembers:
         [text] = about(found, "remembers its rows")
         shown = [finding for finding in found.findings if finding.about == "class shows"]
         assert found.leak.exact
-        if "only because they were counted" in text:
-            count = int(text.split("the answer to ")[1].split(" ")[0])
+        if not text.startswith("none"):
+            count = int(text.split(" of ")[0])
             assert shown[0].state == "shows"
             assert count <= found.leak.shows_class
 
@@ -258,10 +286,32 @@ class TestOneClass:
         [text] = about(found, "one class only", "shows")
         assert text.startswith("everybody in the table is of ill yes")
 
-    def test_without_an_attribute_nobody_differs(self):
-        found = made({"ill": ["yes", "no", "no"] * 10}, columns=[])
-        assert found.shows == ()
+    @pytest.mark.parametrize(
+        "classes",
+        [["yes"] * 20 + ["no"] * 20, ["yes", "no", "no"] * 10, ["a", "b", "c"] * 7, ["a", "b"] * 9 + ["a"]],
+    )
+    @pytest.mark.parametrize(
+        "asked", [{"preserve": "label"}, {"preserve": "order", "method": "safetytransform"}]
+    )
+    def test_without_an_attribute_as_much_shows_as_with_a_constant(self, classes, asked):
+        limits = Limits(min_trace=0.99)
+        found = made({"ill": classes}, columns=[], limits=limits, **asked)
+        beside = made({"k": ["same"] * len(classes), "ill": classes}, limits=limits, **asked)
         assert about(found, "no attribute", "kept")
+        for what in ("class shows", "presence shows", "remembers its rows", "bits a weight"):
+            assert about(found, what) == about(beside, what)
+            assert about(found, what, "shows") == about(beside, what, "shows")
+        [text] = about(found, "counts come back", "shows")
+        assert (
+            text == "whoever knows how many are of each class knows all that was counted, without any release"
+        )
+        assert found.leak.levels == {}
+        [text] = about(beside, "one value only")
+        assert text == "everybody has k = same: it decides nothing"  # and leaving it out mends nothing
+
+    def test_a_constant_beside_others_can_be_left_out(self):
+        [text] = about(made(patterned(200, town=["here"] * 200)), "one value only")
+        assert text == "everybody has town = here: it decides nothing, and can be left out"
 
 
 def test_findings_stand_in_the_order_of_their_weight():
@@ -326,7 +376,7 @@ class TestSamples:
         views, measured = self.measured(n_people, shows)
         found = [one for one in judged(views, "ill", measured, Limits()) if one.about == "class shows"]
         assert [one.state for one in found] == [state]
-        assert "such a sample proves only that at most" in found[0].text
+        assert "not all were looked at, and of all people up to" in found[0].text
 
     @pytest.mark.parametrize(
         ("least", "n_people", "shows", "state"),

@@ -35,7 +35,11 @@ def test_each_stratum_is_published_as_its_rows_alone(made):
         alone = nbcfast.publish(rows, "ill", 4, domains=domains, limits=NONE)
         assert one.release == alone.release
         assert one.leak == alone.leak
-        assert (one.before, one.after, one.findings) == (alone.before, alone.after, alone.findings)
+        # Whether one answer for everybody is as good is asked of all strata together.
+        found = tuple(
+            finding for finding in alone.findings if finding.about not in ("one answer", "nobody has it")
+        )
+        assert (one.before, one.after, one.findings) == (alone.before, alone.after, found)
     assert made.release.strata["a"] == made.strata["a"].release
 
 

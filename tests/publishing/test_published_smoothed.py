@@ -74,20 +74,20 @@ def test_what_it_goes_with(more, message):
         nbcfast.publish(PEOPLE, "ill", 4, **more)
 
 
-def test_from_the_command_line(file, tmp_path, run):
+def test_from_the_command_line(file, tmp_path, in_full):
     pytest.importorskip("click")
     words = ["publish", file, "--class", "ill", "--amplification", "4", "--accept-answers", "--smooth", "0.5"]
-    code, out, _ = run(*words, "--out", tmp_path / "out")
+    code, out, _ = in_full(*words, "--out", tmp_path / "out")
     assert code == 0
     assert "before, smoothed by 1/2" in out
     assert "identical to the private classifier smoothed by 1/2: the best class" in " ".join(out.split())
     assert "protects nobody" in " ".join(out.split())
-    code, out, _ = run("verify", tmp_path / "out", "--against", file)
+    code, out, _ = in_full("verify", tmp_path / "out", "--against", file)
     assert code == 0
     assert "beside the private classifier smoothed by 1/2: the best class is the same" in " ".join(
         out.split()
     )
-    code, out, _ = run(*words, "--out", tmp_path / "more", "--json")
+    code, out, _ = in_full(*words, "--out", tmp_path / "more", "--json")
     assert json.loads(out)["smoothing"] == "1/2"
 
 

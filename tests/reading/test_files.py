@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from nbcfast import Interval, Table, read_csv, read_parquet
 from nbcfast._reading import csv_files as files
+from nbcfast._reading import opened
 from nbcfast.reference import table as reference
 
 pa = pytest.importorskip("pyarrow")
@@ -231,6 +232,21 @@ def test_a_file_without_rows(path):
     assert read_csv(path, domains={"a": [1, 2]}).domain("a") == (1, 2)
 
 
+@pytest.mark.parametrize("text", ["a,y", '"a",y', "a", '"a\ufeff""b"'])
+def test_names_that_no_line_end_comes_after(path, text):
+    path.write_text(text, encoding="utf-8")
+    with_end = path.with_name("with.csv")
+    with_end.write_text(f"{text}\n", encoding="utf-8")
+    read, expected = read_csv(path), read_csv(with_end)
+    assert (read.n_rows, read.names) == (0, expected.names)
+
+
+def test_names_with_a_quote_that_is_never_closed(path):
+    path.write_text('a,"y', encoding="utf-8")
+    with pytest.raises(ValueError, match="a quote that is opened and never closed"):
+        read_csv(path)
+
+
 def test_empty_lines(path):
     path.write_text("x\n1\n\n2\n")
     assert values_of(read_csv(path), "x") == [1, None, 2]
@@ -254,7 +270,9 @@ def test_line_ends_byte_order_mark_and_encoding(path):
     assert (table.names, table.domain("a"), table.domain("b")) == (("a", "b"), (1, 2), ("ä", "ö"))
     path.write_bytes("a,b\n1,ä\n".encode("latin-1"))
     assert read_csv(path, encoding="latin-1").domain("b") == ("ä",)
-    with pytest.raises(ValueError, match=r"table\.csv: .*UTF8") as caught:
+    with pytest.raises(
+        ValueError, match=r"table\.csv: line 2, byte 7: 0xE4 is not UTF-8; it looks like Windows-1252"
+    ) as caught:
         read_csv(path)
     assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="encoding: unknown encoding: klingon"):
@@ -280,9 +298,9 @@ def test_compressed_files(path, suffix, module):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Empty CSV file"),
-        ("a,b\n1,2\n1\n", r"Row #3: Expected 2 columns, got 1: 1"),
-        ("a,b\n1,2\n1,2,3\n", r"Expected 2 columns, got 3"),
+        ("", "the file is empty, and a line with the names of columns is wanted"),
+        ("a,b\n1,2\n1\n", r"row 3, where the names are row 1: expected 2 fields as there are names, got 1$"),
+        ("a,b\n1,2\n1,2,3\n", r"row 3, .*: expected 2 fields as there are names, got 3$"),
         ("a,a\n1,2\n", "expected distinct column names, got 'a' twice"),
     ],
 )
@@ -428,7 +446,7 @@ def test_a_late_read_takes_nothing_from_the_next_file(tmp_path):
     # pyarrow reads ahead in threads of its own, also after its reader is closed.
     path = tmp_path / "a.csv"
     path.write_bytes(b"x" * 100)
-    with files.open_file(str(path), "utf8") as (source, _):
+    with opened.open_file(str(path), "utf8") as (source, _):
         assert source.read(10) == b"x" * 10
         assert source.done == 10
     assert source.read(10) == b""
@@ -439,7 +457,7 @@ def test_no_block_ends_in_a_carriage_return(tmp_path):
     for text in (b"ab\r\ncd\r", b"\r\r\n\n\r\r", b"\r", b""):
         path.write_bytes(text)
         for n in (1, 2, 3, 4, 100):
-            with files.open_file(str(path), "utf8") as (source, _):
+            with opened.open_file(str(path), "utf8") as (source, _):
                 blocks = list(iter(lambda source=source, n=n: source.read(n), b""))
             assert b"".join(blocks) == text
             assert not any(block.endswith(b"\r") for block in blocks[:-1])
@@ -464,28 +482,28 @@ def test_delimiters_that_are_none(tmp_path, delimiter):
 
 
 def test_the_end_waits_for_threads_that_still_read(monkeypatch):
-    monkeypatch.setattr(files, "_live", weakref.WeakSet())
-    held, naps = [files._Source(None, None)], []
+    monkeypatch.setattr(opened, "_live", weakref.WeakSet())
+    held, naps = [opened._Source(None, None)], []
 
     def nap(_):
-        naps.append(len(files._live))
+        naps.append(len(opened._live))
         if len(naps) == 3:
             held.clear()
 
     with monkeypatch.context() as patched:
-        patched.setattr(files.time, "sleep", nap)
-        files._settle(60)
+        patched.setattr(opened.time, "sleep", nap)
+        opened._settle(60)
     assert naps == [1, 1, 1]
-    held.append(files._Source(None, None))
-    files._settle(0.01)  # it does not wait for ever
-    assert len(files._live) == 1
+    held.append(opened._Source(None, None))
+    opened._settle(0.01)  # it does not wait for ever
+    assert len(opened._live) == 1
     held[0].closed = True  # only a thread of pyarrow holds it, and that one comes
     naps.clear()
     with monkeypatch.context() as patched:
-        patched.setattr(files.time, "sleep", nap)
-        files._settle(0, 60)
+        patched.setattr(opened.time, "sleep", nap)
+        opened._settle(0, 60)
     assert naps == [1, 1, 1]
-    held.append(files._Source(None, None))
+    held.append(opened._Source(None, None))
     held[0].closed = True
-    files._settle(0, 0.01)
-    assert len(files._live) == 1
+    opened._settle(0, 0.01)
+    assert len(opened._live) == 1

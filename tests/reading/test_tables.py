@@ -19,6 +19,8 @@ from nbcfast.published import StratifiedRelease
 from nbcfast.streams import Window
 from nbcfast.views.quality import evaluate
 
+pytestmark = pytest.mark.usefixtures("once")
+
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -118,6 +120,19 @@ def publication(table, **given):
     found = nbcfast.publish(table, "ill", 4, columns=["age", "job"], **given).to_dict()
     del found["file"]  # a path is said as it was given
     return found
+
+
+def ruled(folder, **given):
+    """What a policy says of a release, held against tables."""
+    folder = folder / "ruled"
+    if not folder.exists():
+        RELEASE.save(folder)
+    policy = {"release": {"class": "ill", "amplification": 4}, "limits": {"membership_auc": "0.9"}}
+    return [rule.text for rule in nbcfast.gate(folder, policy, **given).rules]
+
+
+def in_blocks(release, table):
+    return [label for block in release.predict_batches(table) for label in block.tolist()]
 
 
 WHO = [("name", "age", "job"), ("age", "job", "ill")]
@@ -273,10 +288,28 @@ CALLS = {
     "order": ("table", nbcfast.Viewset.order, lambda t, _: VIEWS.order(t).tolist()),
     "tied": ("table", nbcfast.Viewset.tied, lambda t, _: VIEWS.tied(t).tolist()),
     "release predict": ("table", nbcfast.Release.predict, lambda t, _: RELEASE.predict(t).tolist()),
+    "release predict_proba": (
+        "table",
+        nbcfast.Release.predict_proba,
+        lambda t, _: RELEASE.predict_proba(t).tolist(),
+    ),
+    "release predict_batches": ("table", nbcfast.Release.predict_batches, lambda t, _: in_blocks(RELEASE, t)),
+    "strata predict_proba": (
+        "table",
+        StratifiedRelease.predict_proba,
+        lambda t, _: STRATA.predict_proba(t).tolist(),
+    ),
+    "strata predict_batches": (
+        "table",
+        StratifiedRelease.predict_batches,
+        lambda t, _: in_blocks(STRATA, t),
+    ),
     "release codes": ("table", nbcfast.Release.codes, lambda t, _: RELEASE.codes(t).tolist()),
     "evaluate": ("table", evaluate, lambda t, _: evaluate(VIEWS, t, "ill")),
     "verify against": ("against", nbcfast.verify, lambda t, folder: checked(t, folder)),
     "verify tuples": ("tuples", nbcfast.verify, lambda t, folder: checked(t, folder, tuples=COLUMNS)),
+    "gate against": ("against", nbcfast.gate, lambda t, folder: ruled(folder, against=t)),
+    "gate holdout": ("holdout", nbcfast.gate, lambda t, folder: ruled(folder, against=OTHERS, holdout=t)),
 }
 
 
@@ -284,12 +317,15 @@ CALLS = {
 TOLD_BY = {
     nbcfast.Viewset.order: (nbcfast.Viewset.predict, "those of `predict`"),
     nbcfast.Viewset.tied: (nbcfast.Viewset.predict, "as for `predict`"),
-    nbcfast.Release.predict: (nbcfast.Viewset.predict, "as `Viewset.predict`"),
+    nbcfast.Release.predict_proba: (nbcfast.Release.predict, "As for `predict`"),
+    nbcfast.Release.predict_batches: (nbcfast.Release.predict, "As for `predict`"),
     response.Classifier.ranking: (response.Classifier.predict, "as for `predict`"),
     response.Classifier.predict_proba: (response.Classifier.predict, "as for `predict`"),
     closeness.est: (nbcfast.safety_transform, "As for `safety_transform`"),
     canonical.leak_by: (canonical.release_by, "As for `release_by`"),
-    StratifiedRelease.predict: (nbcfast.Viewset.predict, "those of `Viewset.predict`"),
+    StratifiedRelease.predict: (nbcfast.Release.predict, "those of `Release.predict`"),
+    StratifiedRelease.predict_proba: (nbcfast.Release.predict, "As of `Release.predict_proba`"),
+    StratifiedRelease.predict_batches: (nbcfast.Release.predict, "as of `Release.predict_batches`"),
 }
 
 

@@ -140,7 +140,7 @@ def against_placements(n_releases, seed):
 
 
 def test_small_releases_against_all_placements():
-    against_placements(1_500, 1)
+    against_placements(600, 1)
 
 
 @pytest.mark.thorough

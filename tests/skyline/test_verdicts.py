@@ -4,6 +4,7 @@ import random
 from fractions import Fraction
 
 import pytest
+from how_many import how_many
 from skyline_cases import assert_right, attack_breach, groups_of, hist, only, random_release, singles
 
 from nbcfast.groups import Groups
@@ -128,7 +129,7 @@ def test_k_anonymity_is_a_special_case():
 
 def test_recursive_diversity_is_a_special_case():
     rng = random.Random(3)
-    for _ in range(400):
+    for _ in range(how_many(150, 400)):
         release = random_release(rng)
         groups = groups_of(release)
         for L in (2, 3, 4):

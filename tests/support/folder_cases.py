@@ -1,5 +1,6 @@
 """People, and what is published of them, to be put into folders."""
 
+import functools
 import json
 
 import nbcfast
@@ -20,12 +21,21 @@ VIEWS = Viewset([5, 9], {"job": [[2, 7], [3, 2]]}, classes=["ill", "well"])
 SCHEME = KaryScheme("2/3", {"ill": ["no", "yes"]})
 
 
-SAVED = {
-    "release": lambda folder: nbcfast.safety_transform(VIEWS, 4).save(folder),
-    "partition": lambda folder: skyline.anonymize(PEOPLE, ["job", "age"], "ill", k=2).save(folder),
-    "disclosure": lambda folder: disclosure().save(folder),
-    "disguised": lambda folder: response.disguise(Table(PEOPLE), SCHEME).save(folder),
+MAKERS = {
+    "release": lambda: nbcfast.safety_transform(VIEWS, 4),
+    "partition": lambda: skyline.anonymize(PEOPLE, ["job", "age"], "ill", k=2),
+    "disclosure": lambda: disclosure(),
+    "disguised": lambda: response.disguise(Table(PEOPLE), SCHEME),
 }
+
+
+@functools.cache
+def made(kind):
+    """What is published, made once."""
+    return MAKERS[kind]()
+
+
+SAVED = {kind: lambda folder, kind=kind: made(kind).save(folder) for kind in MAKERS}
 
 
 NAMES = {

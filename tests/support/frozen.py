@@ -9,6 +9,7 @@ runs it, reads the difference and commits it with the change.
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -63,10 +64,28 @@ SETS = """\
  "glucose": {"groups": {"usual": ["low", "normal"], "raised": ["raised", "high"]}},
  "diagnosis": ["healthy", "diabetes"]}
 """
+POLICY = """\
+domain = "sets.json"
+[release]
+class = "diagnosis"
+columns = ["age", "bmi", "glucose"]
+amplification = 4
+preserve = "label"
+[limits]
+worst_posterior = "80%"
+"""
 LEVELS = "low;usual\nnormal;usual\nraised;unusual\nhigh;unusual\n"
+LATER = "name,age,bmi,glucose\nAda,70+,normal,high\nBen,18-29,obese,none\nCleo,30-39,overweight,\n"
 PAIRS = "glucose,relatives\nlow,0\nlow,1\nnormal,0\nnormal,1\nnormal,2\nraised,1\nhigh,2\n"
 
 TEMPLATE = "'Job,Country -> Bankruptcy=Discharged <= 75%'"
+OF_THE_MENU = (
+    "age",
+    "bmi",
+    "glucose",
+    "exercise_days",
+    "diagnosis",
+)  # of that of the patients: few are soon tried
 THREE = "--columns age,glucose,relatives"
 
 # In this order, in one folder: later commands read what earlier ones wrote. Each folder has one command that
@@ -75,6 +94,10 @@ COMMANDS = {
     "inspect": "inspect patients.csv --class diagnosis",
     "domain": "domain small.csv --class diagnosis --out begun.json",
     "inspect-nulls": "inspect kinds.csv --class label --weights n",
+    "inspect-any": "inspect named.csv",
+    "explain": "explain worst posterior of healthy",
+    "explain-words": "explain",
+    "explain-unknown": "explain epsilom",
     "publish": "publish patients.csv --accept-answers --class diagnosis --amplification 4 --out release",
     "publish-breach": "publish patients.csv --accept-answers --class diagnosis --breach 0.5 0.8 --out by-breach",
     "publish-bits": f"publish patients.csv --accept-answers --class diagnosis --amplification 4 {THREE} --bits 3 --out bits",
@@ -105,12 +128,13 @@ COMMANDS = {
     "publish-advised": "publish patients.csv --class diagnosis --amplification 4 --domain advised.json --out advised",
     "publish-menu": "publish patients.csv --class diagnosis --amplification 4 --menu menu-of-domains.json --out from-menu",
     "verify-menu": "verify from-menu --menu menu-of-domains.json",
+    "publish-flat": "publish patients.csv --class diagnosis --amplification 4 --columns sex --out flat",
     "publish-refused": "publish patients.csv --class diagnosis --amplification 4 --out refused",
     "publish-names": "publish named.csv --class diagnosis --amplification 4 --out refused",
-    "publish-strata": "publish small.csv --class diagnosis --amplification 3/2 --domain menu.json --by sex "
+    "publish-strata": "publish small.csv --class diagnosis --amplification 3/2 --domain menu.json --strata sex "
     "--accept-answers --out strata",
     "publish-strata-refused": "publish patients.csv --class diagnosis --amplification 4 --columns age,glucose "
-    "--by sex --out refused",
+    "--strata sex --out refused",
     "publish-noise": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
     "--domain sets.json --dp-epsilon 1 --out noisy",
     "publish-noise-gaussian": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
@@ -148,54 +172,98 @@ COMMANDS = {
     "verify-closeness": "verify close --against members.csv",
     "skyline-check": "skyline check patients.csv --by age,sex --sensitive bmi --point 3,4,2,0.5 --point 0,1,0,0.9",
     "skyline-find": "skyline find patients.csv --by age,sex --sensitive bmi --confidence 0.95",
-    "skyline-anonymize": "skyline anonymize patients.csv --quasi age,sex,smoking --sensitive bmi "
+    "skyline-anonymize": "skyline anonymize patients.csv --by age,sex,smoking --sensitive bmi "
     "--point 0,2,0,0.95 --k 5 --out people",
-    "skyline-anonymize-close": "skyline anonymize kinds.csv --weights n --quasi size,colour --sensitive label --k 2 "
+    "skyline-anonymize-close": "skyline anonymize kinds.csv --weights n --by size,colour --sensitive label --k 2 "
     "--closeness 0.6 --out boxes",
     "verify-partition": "verify people",
     "verify-partition-against": "verify people --against patients.csv",
     "verify-boxes": "verify boxes",
-    "check": f"check people.csv --weights n --template {TEMPLATE}",
-    "disclose": f"disclose people.csv --weights n --target Rating --template {TEMPLATE} --out disclosed",
-    "disclose-maximal": f"disclose people.csv --weights n --template {TEMPLATE} --maximal --no-attack --counts n "
+    "check": f"templates check people.csv --weights n --template {TEMPLATE}",
+    "disclose": f"templates disclose people.csv --weights n --target Rating --template {TEMPLATE} --out disclosed",
+    "disclose-maximal": f"templates disclose people.csv --weights n --template {TEMPLATE} --maximal --no-attack --counts n "
     "--out maximal",
     "verify-disclosure": "verify disclosed",
     "verify-disclosure-against": "verify disclosed --against people.csv --weights n",
-    "disguise": "disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health --seed 1 --out told",
-    "disguise-groups": "disguise survey.csv --theta 3/4 --groups smokes,drinks --seed 2 --out together",
-    "disguise-k-ary": "disguise kinds-once.csv --theta 0.7 --k-ary --groups colour;grade --keep label --seed 3 "
+    "disguise": "response disguise survey.csv --theta 0.8 --groups smokes,drinks --each --keep health --seed 1 --out told",
+    "disguise-groups": "response disguise survey.csv --theta 3/4 --groups smokes,drinks --seed 2 --out together",
+    "disguise-k-ary": "response disguise kinds-once.csv --theta 0.7 --k-ary --groups colour;grade --keep label --seed 3 "
     "--out answers",
-    "disguise-binarise": "disguise ages.csv --theta 0.7 --groups age --binarise median --keep diagnosis --seed 4 "
+    "disguise-binarise": "response disguise ages.csv --theta 0.7 --groups age --binarise median --keep diagnosis --seed 4 "
     "--out halved",
     "verify-disguised": "verify told",
     "verify-groups": "verify together",
     "verify-k-ary": "verify answers",
     "verify-binarised": "verify halved",
-    "estimate": "estimate told --class health --test later-told",
-    "estimate-em": "estimate answers --class label --method em",
+    "estimate": "response estimate told --class health --holdout later-told",
+    "estimate-em": "response estimate answers --class label --method em",
     "response-plan": "response plan --theta 0.8 --groups smokes,drinks --each --error 0.02",
     "risk": "risk fig1.csv --view name,age --view age,job,problem --identity name --attribute problem "
     "--model restricted --threshold 0.5",
     "risk-full": "risk fig1.csv --view name,age --view age,job,problem --identity name --attribute problem "
     "--worlds full",
     "risk-three": "risk fig1.csv --view name,age --view age,job --view job,problem --identity name "
-    "--attribute problem --where name=George",
+    "--attribute problem --given name=George",
     "risk-advise": "risk fig1.csv --identity name --attribute problem --advise age,job",
     "publish-ledger": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
     "--domain sets.json --ledger json-ledger --window 2026-01 --out entered",
     "ledger-show": "ledger show json-ledger",
+    "predict": "predict kept later-people.csv --domain sets.json --unseen null",
+    "predict-out": "predict kept later-people.csv --domain sets.json --unseen null --proba --out scored.csv",
+    "predict-unseen": "predict kept later-people.csv --domain sets.json --out refused.csv",
+    "predict-strata": "predict strata small.csv --name predicted",
+    "points": "points kept",
+    "points-markdown": "points classes --format markdown",
+    "points-strata": "points strata --format csv",
     "ledger-check": "ledger check json-ledger",
+    "export-sql": "export release --out rule.sql --table patients",
+    "export-csv": "export release --out rule.csv",
+    "export-strata": "export strata --out strata.py",
+    "report": "report release --out facts.html",
+    "report-partition": "report people --out people.html",
+    "completion": "completion bash",
+    "publish-dry": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --out nowhere --dry-run",
+    "publish-noise-dry": "publish patients.csv --class diagnosis --amplification 4 --columns age,bmi,glucose "
+    "--domain sets.json --dp-epsilon 1 --out nowhere --dry-run",
+    "init": "init small.csv --class diagnosis --out begun.toml",
+    "publish-policy": "publish patients.csv --policy policy.toml --out under-policy",
+    "verify-policy": "verify under-policy --policy policy.toml",
+    "gate": "gate under-policy --policy policy.toml",
+    "gate-against": "gate under-policy --policy policy.toml --against patients.csv --holdout others.csv",
+    "gate-no": "gate release --policy policy.toml --github",
+    "refused-policy": "publish patients.csv --policy policy.toml --amplification 3 --out nothing",
     "refused-class": "publish patients.csv --class disease --amplification 4 --out nothing",
     "refused-out": "publish patients.csv --class diagnosis --amplification 4 --out release",
 }
-BEFORE = {"estimate": "disguise later.csv --scheme told/scheme.json --keep health --seed 5 --out later-told"}
-JSON = {name for name in COMMANDS if not name.startswith("refused") and name != "ledger-check"}
+# Verbs with details, which are frozen as well; the screen without them is their beginning.
+AT_LENGTH = (
+    "publish ",
+    "verify ",
+    "advise ",
+    "attack ",
+    "closeness ",
+    "skyline ",
+    "templates ",
+    "response disguise ",
+    "response plan ",
+    "risk ",
+)
+BEFORE = {
+    "estimate": "response disguise later.csv --scheme told/scheme.json --keep health --seed 5 --out later-told"
+}
+JSON = {name for name in COMMANDS if not name.startswith("refused")} - {
+    "ledger-check",
+    "completion",
+    "explain-unknown",
+}
 
 
 def prepare(folder):
     """The files that the commands read."""
     patients = (EXAMPLES / "patients.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     survey, later = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("survey.csv", "later.csv"))
+    menu = json.loads((EXAMPLES / "patients-menu.json").read_text(encoding="utf-8"))
     kinds = KINDS.splitlines(keepends=True)
     small = ["age,sex,glucose,diagnosis\n"]
     for place, line in enumerate(patients[1:401]):
@@ -222,11 +290,13 @@ def prepare(folder):
         ),
         "menu.json": MENU,
         "fine.json": '{"glucose": [["low", "normal", "raised", "high"]], "sex": [["female", "male"], {"out": true}]}',
-        "menu-of-domains.json": (EXAMPLES / "patients-menu.json").read_text(encoding="utf-8"),
+        "menu-of-domains.json": json.dumps({name: menu[name] for name in OF_THE_MENU}),
         "sets.json": SETS,
+        "policy.toml": POLICY,
         "coarse.json": COARSE,
         "pairs.csv": PAIRS,
         "sets.csv": LEVELS,
+        "later-people.csv": LATER,
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -237,6 +307,8 @@ def steady(text):
     """Numbers to 12 digits, as the last ones of a logarithm are up to the processor and to NumPy."""
     # A line of a ledger says in which folder its release is, and that is another one each time.
     text = re.sub(r"(?<=sha256 of its last line: )[0-9a-f]{64}", "0" * 64, text)
+    # What runs an export is of the version that is installed.
+    text = re.sub(r"\b(duckdb|sqlite|python) [0-9]+[.][0-9.]+\w*", r"\1 0.0", text)
     return re.sub(r"\b[0-9]+\.[0-9]{12,}(e-?[0-9]+)?\b", lambda found: f"{float(found[0]):.12g}", text)
 
 
@@ -283,7 +355,7 @@ def frozen(folder):
         for name, line in COMMANDS.items():
             if name in BEFORE:
                 run(BEFORE[name])
-            found[f"{name}.txt"] = run(line)
+            found[f"{name}.txt"] = run(f"{line} --verbose" if line.startswith(AT_LENGTH) else line)
             if name in JSON and "--out" not in line:
                 found[f"{name}.json"] = run(f"{line} --json")
             elif name in JSON:

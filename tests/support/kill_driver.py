@@ -1,8 +1,9 @@
-"""Kills verbs at many moments of their own, and says what they leave: `python kill_driver.py ROOT OPTION..`.
+"""Kills verbs at many moments of their own, and says what they leave: `python kill_driver.py ROOT HOW..`.
 
 No clock has a say: the moments are counted. A first run counts every call of a function of the package, and
 every call that touches a file, before and after; each later one, a fork of the same process, so that all are
-alike, sends itself its signal at one of these. Prints a JSON object with what is wrong of each verb.
+alike, sends itself its signal at one of these. HOW is one of `MOMENTS`, with "-plain" behind it where no file
+can be without a name, which comes after all others. Prints JSON: of each HOW what is wrong of each verb.
 """
 
 import contextlib
@@ -24,6 +25,8 @@ from nbcfast.cli import main
 
 MARK = "Rumpelstiltskin"  # in the private rows, in a column that is never published
 MOMENTS = {"every": (13, 7), "some": (6, 2), "few": (3, 1)}  # at which a file is touched, and others
+# They write one file, all by the same way: where not every moment is tried, few will do.
+ONE_FILE = {"init", "init again", "export again", "report again", "plot", "predict again", "points again"}
 SIGNALS = ("KILL", "TERM", "HUP", "INT")
 TOUCHING = {
     *(
@@ -48,7 +51,7 @@ ANYHOW = ("publish", "--accept-answers")  # what shows is no matter here
 
 # In out/ is what is published, in old/ what is replaced; none of it, and nothing else, may be private.
 CLASSIFIER = ("private.csv", "--class", "ill", "--columns", "job")
-GROUPS = ("private.csv", "--quasi", "age,job", "--sensitive", "ill", "--k", "5")
+GROUPS = ("private.csv", "--by", "age,job", "--sensitive", "ill", "--k", "5")
 VERBS = {
     "publish": (*ANYHOW, *CLASSIFIER, "--amplification", "4", "--out", "out/made"),
     "publish deep": (*ANYHOW, *CLASSIFIER, "--amplification", "4", "--out", "out/new/deep/made"),
@@ -60,6 +63,9 @@ VERBS = {
         *(*ANYHOW, *CLASSIFIER, "--amplification", "4", "--out", "old/release", "--overwrite"),
         *("--dataset", "old/x.csv"),
     ),
+    "publish by a policy": (*ANYHOW, "private.csv", "--policy", "../policy.toml", "--out", "out/made"),
+    "init": ("init", "private.csv", "--class", "ill", "--out", "out/made.toml"),
+    "init again": ("init", "private.csv", "--class", "ill", "--out", "old/x.toml", "--overwrite"),
     "anonymize": ("skyline", "anonymize", *GROUPS, "--out", "out/made"),
     "anonymize csv": ("skyline", "anonymize", *GROUPS, "--no-attack", "--out", "out/made.csv"),
     "anonymize csv again": (
@@ -72,21 +78,57 @@ VERBS = {
         *("skyline", "anonymize", *GROUPS, "--memory-limit", "1GiB", "--out", "out/made.parquet"),
     ),
     "disclose": (
-        *("disclose", "private.csv", "--columns", "age,job,ill", "--template", "job -> ill=gout <= 40%"),
+        *(
+            "templates",
+            "disclose",
+            "private.csv",
+            "--columns",
+            "age,job,ill",
+            "--template",
+            "job -> ill=gout <= 40%",
+        ),
         *("--no-attack", "--out", "out/made"),
     ),
     "disguise": (
-        *("disguise", "private.csv", "--theta", "0.8", "--groups", "ill", "--k-ary", "--keep", "job"),
+        *(
+            "response",
+            "disguise",
+            "private.csv",
+            "--theta",
+            "0.8",
+            "--groups",
+            "ill",
+            "--k-ary",
+            "--keep",
+            "job",
+        ),
         *("--seed", "1", "--out", "out/made"),
     ),
     "closeness": (
         *("closeness", *CLASSIFIER, "--prior", "cold=0.4,flu=0.3,gout=0.3", "--r", "20", "--out", "out/made"),
     ),
+    "export again": ("export", "old/release", "--out", "old/x.csv", "--overwrite"),
+    "report again": ("report", "old/release", "--out", "out/facts.html"),
     "plot": (
         *("skyline", "find", "private.csv", "--by", "job", "--sensitive", "ill", "--confidence", "0.95"),
         *("--plot", "out/made.png"),
     ),
+    # Of what is in old/, which is there for those that are run again.
+    "predict again": ("predict", "old/release", "old/x.csv", "--out", "out/made.csv"),
+    "points again": ("points", "old/release", "--out", "out/made.md"),
 }
+
+
+POLICY = """\
+[release]
+class = "ill"
+columns = ["job"]
+amplification = 4
+[limits]
+undeclared_columns = "none"
+accept_answers = true
+"""
+INPUTS = ("cwd", "tmp", "cwd/out", "cwd/old", "cwd/spill", "cwd/private.csv", "policy.toml", "kinds")
 
 
 def people(path):
@@ -105,6 +147,7 @@ def prepared(root, again):
     for name in ("cwd", "tmp", "cwd/out", "cwd/old", "cwd/spill"):
         (root / name).mkdir(parents=True)
     people(root / "cwd" / "private.csv")
+    (root / "policy.toml").write_text(POLICY)
     if again:
         shutil.copytree(root.parents[1] / "old", root / "cwd" / "old", dirs_exist_ok=True)
 
@@ -173,7 +216,7 @@ def files_in(root):
     found = {}
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root))
-        if name not in ("cwd", "tmp", "cwd/out", "cwd/old", "cwd/spill", "cwd/private.csv", "kinds"):
+        if name not in INPUTS:
             found[name] = path.read_bytes() if path.is_file() else None
     return found
 
@@ -232,8 +275,6 @@ def faults(left, before, after, killed, random_names):
 
 def judged(root, name, how):
     """What is wrong of one verb, and how often it was killed."""
-    warmed(root / "warm", list(VERBS[name]), name.endswith("again"))
-    gc.freeze()  # a fork that collects would copy all that is imported
     arguments, again = list(VERBS[name]), name.endswith("again")
     place = root / "run"
     status = run(place, arguments, again)
@@ -243,8 +284,9 @@ def judged(root, name, how):
     before, after = files_in(root / "before"), files_in(place)
     kinds = (place / "kinds").read_bytes()
     random_names = {path for path in after if "dataset" in name or "both" in name if path.endswith(".csv")}
-    moments = spread([i for i, kind in enumerate(kinds) if kind], MOMENTS[how][0])
-    moments += spread([i for i, kind in enumerate(kinds) if not kind], MOMENTS[how][1])
+    touching, others = MOMENTS["few" if how == "some" and name in ONE_FILE else how]
+    moments = spread([i for i, kind in enumerate(kinds) if kind], touching)
+    moments += spread([i for i, kind in enumerate(kinds) if not kind], others)
     found, tried = [], 0
     for turn, moment in enumerate(moments):
         for which in SIGNALS if how == "every" else [SIGNALS[turn % len(SIGNALS)]]:
@@ -262,23 +304,38 @@ def judged(root, name, how):
     return found, tried
 
 
-def main_driver(root, how, system):
+def plain():
+    """A file system without files that have no name, a system that exchanges no names."""
+    if hasattr(os, "O_TMPFILE"):
+        del os.O_TMPFILE
+    tempfile._O_TMPFILE_WORKS = False
+    _writing._exchanged = lambda *_: False
+
+
+def main_driver(root, *hows):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _threads.cores = lambda: 1  # how much other threads take of the work is up to the clock
-    if system == "plain":  # a file system without files that have no name, a system that exchanges no names
-        del os.O_TMPFILE
-        tempfile._O_TMPFILE_WORKS = False
-        _writing._exchanged = lambda *_: False
     root = Path(root).resolve()
     old = root / "old"
     old.mkdir(parents=True)
     views = nbcfast.Viewset([2, 3], {"was": [[1, 2], [1, 1]]}, classes=["no", "yes"])
-    nbcfast.Release(views, nbcfast.Certificate(amplification=4, tuples=2)).save(old / "release")
+    nbcfast.canonical.release(views, 4).save(old / "release")
     (old / "x.csv").write_text("was,there\n1,2\n")
-    found = {name: judged(root / name.replace(" ", "-"), name, how) for name in VERBS}
-    print(json.dumps({name: {"wrong": wrong, "tried": tried} for name, (wrong, tried) in found.items()}))
+    (old / "x.toml").write_text("# was there\n")
+    places = {name: root / name.replace(" ", "-") for name in VERBS}
+    for name, place in places.items():
+        warmed(place / "warm", list(VERBS[name]), name.endswith("again"))
+    gc.freeze()  # a fork that collects would copy all that is imported
+    found = {}
+    for how in hows:
+        often, _, system = how.partition("-")
+        if system == "plain":
+            plain()
+        judgements = {name: judged(place, name, often) for name, place in places.items()}
+        found[how] = {name: {"wrong": wrong, "tried": tried} for name, (wrong, tried) in judgements.items()}
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

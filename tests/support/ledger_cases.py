@@ -1,7 +1,7 @@
 """Small tables, their counts and answers in the plainest way, for the ledger of releases."""
 
 import itertools
-from fractions import Fraction
+import math
 
 import numpy as np
 
@@ -38,15 +38,14 @@ def table_of(rows, sizes, n_classes):
 def plain_answers(views):
     """The class of every tuple, by exact scores: P^(1-n) times the counts; a tie goes to the later class."""
     tables = [array.tolist() for array in views.counts.values()]
+    powers = [rows ** (len(tables) - 1) for rows in views.class_counts.tolist()]
+    common = math.lcm(*(power for power in powers if power))
+    weights = [common // power if power else 0 for power in powers]  # P^(1-n), in integers
     found = {}
     for codes in itertools.product(*(range(len(table)) for table in tables)):
-        scores = []
-        for c, rows in enumerate(views.class_counts.tolist()):
-            score = Fraction(0) if rows == 0 else Fraction(rows) ** (1 - len(tables))
-            for table, code in zip(tables, codes, strict=True):
-                score *= table[code][c]
-            scores.append((score, c))
-        found[codes] = max(scores)[1]
+        rows = [table[code] for table, code in zip(tables, codes, strict=True)]
+        scores = [weight * math.prod(row[c] for row in rows) for c, weight in enumerate(weights)]
+        found[codes] = max(zip(scores, itertools.count(), strict=False))[1]
     return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import nbcfast
 from nbcfast import Interval, Table, Viewset, _coins, canonical, closeness, dp, response, skyline
 from nbcfast import verify_release as form
+from nbcfast.policies import Policy
 from nbcfast.published import Advised, ChoiceLimits
 from nbcfast.templates import Template, disclose
 
@@ -194,6 +195,19 @@ def _advised_strata(folder):
     replace(made, strata=each).save(folder)
 
 
+POLICY = Policy.of({"release": {"class": "ill", "amplification": 4}})
+
+
+def _policed(release):
+    certificate = replace(release.certificate, policy=POLICY.sha256)
+    return replace(release, certificate=certificate)
+
+
+def _policed_strata(folder):
+    made = canonical.release_by(Table(STRATA, domains=DECLARED), "ill", "town", 4)
+    replace(made, strata={value: _policed(one) for value, one in made.strata.items()}).save(folder)
+
+
 def _noisy(views, **asked):
     """Counts with noise of coins that everybody knows: the same each time."""
     return dp.counts(views, **asked, coins=_coins.Coins(bytes(32)))
@@ -208,6 +222,10 @@ MAKERS = {
     "release few": lambda folder: nbcfast.safety_transform(TWO, 4, rows=20, allow_differences=True).save(
         folder
     ),
+    "release policed": lambda folder: _policed(nbcfast.safety_transform(TWO, 4, class_name="ill")).save(
+        folder
+    ),
+    "canonical policed": lambda folder: _policed(canonical.release(TWO, 4, class_name="ill")).save(folder),
     "release bare": lambda folder: nbcfast.safety_transform(BARE, 3).save(folder),
     "identity": lambda folder: nbcfast.safety_transform(SMALL, 1000, gauge=False).save(folder),
     "est": lambda folder: closeness.est(TWO, {"ill": "1/2", "well": "1/2"}, 3).save(folder),
@@ -235,6 +253,7 @@ MAKERS = {
     "canonical listed": lambda folder: canonical.release(TWO, 4, tuples=LIST).save(folder),
     "strata": lambda folder: canonical.release_by(STRATA, "ill", "town", 4).save(folder),
     "strata advised": _advised_strata,
+    "strata policed": _policed_strata,
     "strata few": lambda folder: canonical.release_by(STRATA, "ill", "town", 4, bits=1).save(folder),
     "strata three": lambda folder: canonical.release_by(LEVELS, "ill", "sex", "5/2").save(folder),
     "partition points": _anonymized(

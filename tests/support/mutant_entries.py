@@ -7,6 +7,7 @@ import copy
 import csv
 import io
 import json
+import re
 from fractions import Fraction
 
 from mutant_corpus import CERTIFICATE, HOSTILE, LONG, TABLE
@@ -69,6 +70,8 @@ TYPED = (
     *([[0, 0, 0, "1/1"]], [0, 0, 0, "1/1"], [1, 1, 1, "1/2"], [0, LONG, 0, "1/1"], [LONG, 0, 0, "1/1"]),
     *([0, 0, LONG, "1/1"], ["1/1", LONG], ["0/1", "ordered"], ["1/1", "equal"], ["9/10", "ordered"]),
 )
+
+TYPES = ("null", "suppressed", "int", "float", "bool", "text", "interval")
 
 
 class Mutant:
@@ -229,6 +232,28 @@ def swap(mutant):
     return f"swap {key!r} and {other!r}"
 
 
+def lengthen(mutant):
+    """A rational, or an interval in the place of a value, that is longer than what is looked at."""
+    long = mutant.random.choice([f"{LONG}/1", f"1/{LONG}", f"{LONG}/{LONG[:-1]}1"])
+    interval = ["interval", *mutant.random.choice([(None, long), (f"-{long}", None), (f"-{long}", long)])]
+    spots = [
+        (holder, key, interval if isinstance(holder[key], list) else long)
+        for holder, key in _spots(mutant.fields, [])
+        if _is_value(holder[key]) or _is_ratio(holder[key])
+    ]
+    holder, key, entry = mutant.random.choice(spots)
+    holder[key] = entry
+    return f"lengthen {key!r}"
+
+
+def _is_value(entry):
+    return isinstance(entry, list) and entry[:1] in ([kind] for kind in TYPES)
+
+
+def _is_ratio(entry):
+    return isinstance(entry, str) and re.fullmatch("-?[0-9]+/[0-9]+", entry) is not None
+
+
 def nest(mutant):
     """A node in many lists."""
     holder, key = _spot(mutant)
@@ -237,7 +262,7 @@ def nest(mutant):
     return f"nest {key!r}"
 
 
-STRUCTURAL = (replace, replace, nudge, nudge, nudge, transplant, delete, duplicate, swap)
+STRUCTURAL = (replace, replace, nudge, nudge, nudge, transplant, delete, duplicate, swap, lengthen)
 
 
 def number_of(entry):

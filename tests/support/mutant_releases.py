@@ -308,6 +308,25 @@ def _other_strata(mutant):
         advice[random.choice(sorted(form.STRATA_FIELDS))] = random.choice([None, [], ["town"], "town"])
 
 
+def other_policy(mutant):
+    """Another policy that the release names, none, or something that names none."""
+    random, fields = mutant.random, mutant.fields
+    how = random.choice(["other", "gone", "short", "more", "text", "empty", "capital"])
+    sha256 = "".join(random.choice("0123456789abcdef") for _ in range(64))
+    if how == "gone":
+        fields.pop("policy", None)
+        return "policy: gone"
+    fields["policy"] = {
+        "other": {"sha256": sha256},
+        "short": {"sha256": sha256[:63]},
+        "more": {"sha256": sha256, "file": "nbcfast.toml"},
+        "text": sha256,
+        "empty": random.choice([{}, None, [], {"sha256": None}, {"sha256": 7}]),
+        "capital": {"sha256": sha256.upper() + "\n"},
+    }[how]
+    return f"policy: {how}"
+
+
 def other_noise(mutant):
     """Other noise: another mechanism, epsilon, rho, neighbours or number of rows."""
     random, entry = mutant.random, mutant.fields["privacy"]

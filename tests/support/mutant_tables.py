@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from mutant_corpus import HOSTILE, LONG, TABLE
 from mutant_entries import SCALARS, TYPED, ratio_of, some_ratio, text_of
-from mutant_releases import RELEASE, other_advice, other_choice, other_noise, other_points
+from mutant_releases import RELEASE, other_advice, other_choice, other_noise, other_points, other_policy
 
 from nbcfast import verify_release as form
 from nbcfast.reference import skyline as reference
@@ -276,6 +276,7 @@ TABLES = (rewrite_row, rewrite_row, deface_table, other_cell, rename_column, swa
 
 SEMANTIC = {
     "release": RELEASE,
+    "policed": (*RELEASE, *(other_policy for _ in range(6))),
     "noisy": (*RELEASE, *(other_noise for _ in range(20))),
     "canonical": (*RELEASE, other_points, other_points, other_points, other_points),
     "advised": (*RELEASE, other_points, *(other_advice for _ in range(10))),

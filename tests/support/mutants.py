@@ -180,7 +180,9 @@ def _changed(mutant):
     """One mutation of the certificate or the table; what it was."""
     kind = mutant.fields.get("kind")
     if type(kind) is str and kind in MEANT and mutant.random.random() < 0.75:
-        if kind == "release" and "privacy" in mutant.fields:
+        if kind == "release" and "policy" in mutant.fields:
+            kind = "policed"
+        elif kind == "release" and "privacy" in mutant.fields:
             kind = "noisy"
         elif kind == "release" and mutant.fields.get("method") == "canonical":
             kind = "advised" if "advice" in mutant.fields else "canonical"

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+import re
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -17,6 +18,7 @@ from nbcfast.reference import skyline
 
 MOST_TUPLES = 5_000
 MOST_PIECES = 2_000  # l, k or m, beyond which the reference would take long
+LONG_PART = re.compile('"-?0x[1-9a-f][0-9a-f]{8192,}/|/0x[1-9a-f][0-9a-f]{8192,}"')  # more than 2^15 bits
 
 
 def number(entry):
@@ -38,6 +40,10 @@ def faults(files, checks):
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     if hashlib.sha256(text.encode()).hexdigest() != fields["sha256"]:
         yield "the sha256 of the certificate is another"
+    if ("file", None) in checks:  # nothing more is said of it, and so there is nothing more to judge
+        if not LONG_PART.search(text):
+            yield "it is not looked at, and no rational in it is too long"
+        return
     if fields["kind"] == "release":
         yield from _release(fields, dict(checks))
         return
@@ -55,10 +61,55 @@ def faults(files, checks):
     )
 
 
-def _release(fields, checks):
-    classes = range(len(fields["classes"]))
-    of_class = [number(entry) for entry in fields["class_counts"]]
+def policy_kept(fields, class_name, amplification, sha256):
+    """Whether a sound release, or all of a list of them, is one of a policy that demands no more than this.
+
+    None where that is not known: a domain is too large to list.
+    """
+    releases = [entry["release"] for entry in fields["strata"]] if "strata" in fields else [fields]
+    undeclared = [
+        fields.get("undeclared"),
+        *((one.get("canonical") or {}).get("undeclared") for one in releases),
+    ]
+    if any(undeclared):
+        return False
+    for one in releases:
+        if one["class_name"] != class_name or one.get("policy") != {"sha256": sha256}:
+            return False
+        if "privacy" in one or one.get("accepted"):
+            return False
+    counted = [_counted(one) for one in releases]
+    if any(math.prod(map(len, attributes)) > MOST_TUPLES for _, _, attributes in counted):
+        return None
+    return all(max(scores) <= amplification * min(scores) for one in counted for _, scores in _scored(*one))
+
+
+def _counted(fields):
+    """The classes, how many people each has, and the counts of each attribute."""
     attributes = [[[number(entry) for entry in row] for row in one["counts"]] for one in fields["attributes"]]
+    of_class = [number(entry) for entry in fields["class_counts"]]
+    return range(len(fields["classes"])), of_class, attributes
+
+
+def _scored(classes, of_class, attributes):
+    """Each tuple, and the scores of its classes."""
+    # P_c^(1-n) for each class, times what makes them whole numbers; without attributes a score is P_c.
+    powers = [
+        math.prod(of_class[d] for d in classes if d != c) ** (len(attributes) - 1)
+        if attributes
+        else of_class[c]
+        for c in classes
+    ]
+    for places in product(*(range(len(rows)) for rows in attributes)):
+        scores = [
+            powers[c] * math.prod(rows[place][c] for rows, place in zip(attributes, places, strict=True))
+            for c in classes
+        ]
+        yield places, scores
+
+
+def _release(fields, checks):
+    classes, of_class, attributes = _counted(fields)
     if min([*of_class, *(entry for rows in attributes for row in rows for entry in row)]) < 1:
         yield "a count is not positive"
         return
@@ -74,18 +125,7 @@ def _release(fields, checks):
     limit = ratio(fields["amplification"]) / worlds
     prior = [ratio(entry) for entry in fields["prior"]] if fields["method"] == "est" else None
     made = fields.get("canonical")
-    # P_c^(1-n) for each class, times what makes them whole numbers; without attributes a score is P_c.
-    powers = [
-        math.prod(of_class[d] for d in classes if d != c) ** (len(attributes) - 1)
-        if attributes
-        else of_class[c]
-        for c in classes
-    ]
-    for places in product(*(range(len(rows)) for rows in attributes)):
-        scores = [
-            powers[c] * math.prod(rows[place][c] for rows, place in zip(attributes, places, strict=True))
-            for c in classes
-        ]
+    for places, scores in _scored(classes, of_class, attributes):
         if max(scores) > limit * min(scores):
             yield f"Lambda is above the limit at {places}"
         if prior is not None:

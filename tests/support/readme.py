@@ -29,13 +29,24 @@ import sys
 import tokenize
 from pathlib import Path
 
-COINS = ("nbcfast estimate", "response.accuracy", "print(found)")
+COINS = ("nbcfast response estimate", "response.accuracy", "print(found)")
 ENVIRONMENT = "python3 -m venv .venv"  # how the two first commands begin
 TESTS = ".venv-test"
 LEAVES = re.compile(r"#.*\bleaves with ([0-9])\b")
 ELIDED = "..."  # on a line of its own: lines are left out here
 LANGUAGE = {"{plot}": "python"}
 OPTIONS = re.compile(r"\A(:[a-z-]+:.*\n)+")  # of a block that Sphinx draws
+
+
+def pages(root):
+    """README.md, and the pages of docs/ that have blocks."""
+    docs = sorted((root / "docs").rglob("*.md"))
+    return [root / "README.md", *(path for path in docs if blocks(path.read_text(encoding="utf-8")))]
+
+
+def short(page):
+    """The name of a page in the names of tests: README.md, docs/guides/use.md."""
+    return page.as_posix().removeprefix(Path(__file__).resolve().parents[2].as_posix() + "/")
 
 
 def blocks(text):

@@ -22,9 +22,17 @@ UNCOUNTED = (
 )
 
 SHOWN = """\
-{file}
+{file} (private: what stands here is not for publication)
 
-rows                     6
+rows     6
+columns  3
+
+column   kind   values   missing   holds           looks like
+────────────────────────────────────────────────────────────────
+colour   text        3         1   red 4, blue 1   categories
+size     int         2         -   1 .. 2          a few numbers
+label    text        2         -   b 4, a 2        the class
+
 attributes               2
 tuples in the domain     6
 smallest class           a (2 rows)
@@ -41,6 +49,14 @@ attribute   values   zero counts
 ────────────────────────────────
 colour           3             2
 size             2             0
+
+- {uncounted}
+
+What to do
+  1  Write a file of values and bins, and check it against the code book.
+     nbcfast domain {file} --class label
+  2  Or a menu of such domains, of which `advise` finds the best once it is checked.
+     nbcfast advise {file} --class label --columns colour,size --write-menu menu.json
 """
 
 

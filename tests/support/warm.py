@@ -1,4 +1,4 @@
-"""The command `nbcfast` from one process that has imported it already: `python -P warm.py FOLDER`.
+"""The command `nbcfast` from one process that has imported it already: `python -P warm.py FOLDER [MODULE..]`.
 
 In FOLDER are made: `nbcfast`, a command for the front of PATH, `warm-python`, which takes "-c SCRIPT" and
 its arguments, and the socket that both call. A fork serves each call: it has the caller's arguments,
@@ -6,14 +6,17 @@ folder, environment and three streams, runs what the command `nbcfast` runs, or 
 process of its own does; the caller leaves with the number that a shell shows of that. So a shell sees what
 it would see, without the time in which Python starts and imports. The process ends when its stdin does.
 
-What is not the same: a verb finds imported what another verb imports, a signal to the caller does not reach
-it, and none of the streams may be closed. tests/house/test_warm.py compares both, and pages are read with
-commands that start by themselves where HYPOTHESIS_PROFILE is thorough, and README.md by `.ci/run`.
+What is not the same: a verb finds imported what another verb imports, its objects end with the process, a
+signal to the caller does not reach it, and none of the streams may be closed. tests/house/test_warm.py
+compares both, and pages are read with commands that start by themselves where HYPOTHESIS_PROFILE is thorough,
+and README.md by `.ci/run`.
 """
 
 import array
+import atexit
 import contextlib
 import gc
+import importlib
 import io
 import json
 import os
@@ -39,16 +42,18 @@ os._exit(code if code >= 0 else 128 - code)
 
 
 @contextlib.contextmanager
-def commands():
-    """A folder for the front of PATH, whose `nbcfast` is served until the block is left."""
+def commands(*modules):
+    """A folder for the front of PATH, whose `nbcfast` is served until the block is left.
+
+    By a process that has imported these modules too.
+    """
     with tempfile.TemporaryDirectory() as folder:  # a short name: that of a socket has at most 100 characters
-        yield from served(folder)
+        yield from served(folder, *modules)
 
 
-def served(folder):
-    server = subprocess.Popen(
-        [sys.executable, "-P", __file__, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def served(folder, *modules):
+    command = [sys.executable, "-P", __file__, folder, *modules]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         if server.stdout.readline() != "ready\n":
             raise RuntimeError(f"nothing serves: it left with {server.wait()}")
@@ -57,7 +62,7 @@ def served(folder):
         server.communicate()
 
 
-def main(folder):
+def main(folder, *modules):
     """Serve until stdin ends; returns in each fork that is to be the command."""
     from nbcfast import cli
 
@@ -71,6 +76,8 @@ def main(folder):
         caller.chmod(0o755)
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.suppress(SystemExit):
         cli.main(["--help"])  # imports all verbs
+    for module in modules:
+        importlib.import_module(module)
     gc.freeze()  # a fork that collects would copy all that is imported
     print("ready", flush=True)
     while True:
@@ -81,7 +88,7 @@ def main(folder):
             listening.close()
             serve(call)  # returns in the fork of the fork
             if Path(sys.argv[0]).name == "nbcfast":
-                cli.main()
+                ended(cli.main)
             script, sys.argv = sys.argv[2], ["-c", *sys.argv[3:]]
             exec(script, {"__name__": "__main__"})
             sys.exit()
@@ -89,6 +96,24 @@ def main(folder):
         with contextlib.suppress(ChildProcessError):  # those that waited are let go
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def ended(main):
+    """End as Python does after `main`, but for the objects, which it would destroy one by one."""
+    code = 0
+    try:
+        main()
+    except SystemExit as left:
+        if left.code is not None and not isinstance(left.code, int):
+            raise
+        code = left.code or 0
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # Python says so in its own way
+    os._exit(code & 255)
 
 
 def serve(call):

@@ -333,6 +333,12 @@ def test_a_table_of_finished_columns():
     assert Table.from_columns({}, None, 3).n_rows == 3
 
 
+def test_a_repr_says_that_there_is_more_where_there_is():
+    table = Table({"few": [*range(10)], "many": [*range(10)]})
+    assert repr(table).endswith("many: 10 values: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9")
+    assert repr(Table({"many": [*range(20)]})).endswith("many: 20 values: 0, 1, 2, 3, 4, 5, ...")
+
+
 def test_equality_repr_pickle_and_immutability():
     table = two_columns()
     assert table == two_columns()

@@ -51,7 +51,7 @@ def same_as_reference(table, weights, wanted, options):
 
 def test_steps_equal_those_of_the_reference():
     rng = random.Random(1)
-    assert sum(same_as_reference(*case(rng)) for _ in range(3_000)) > 2_000
+    assert sum(same_as_reference(*case(rng)) for _ in range(1_200)) > 800
 
 
 @pytest.mark.thorough
@@ -60,7 +60,7 @@ def test_steps_equal_those_of_the_reference_on_many_tables():
     assert sum(same_as_reference(*case(rng)) for _ in range(30_000)) > 20_000
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings().max_examples * 2)
 @given(st.randoms(use_true_random=False))
 def test_hypothesis_finds_no_other_step(rng):
     same_as_reference(*case(rng))
@@ -112,9 +112,9 @@ def test_two_values_left_tie_exactly():
 def test_keys_beyond_64_bits_and_many_values():
     rng = np.random.default_rng(5)
     names = [f"c{i}" for i in range(12)]
-    table = {name: rng.integers(0, 100, 300) for name in names}
-    table["s"] = rng.integers(0, 2, 300)
-    table["y"] = rng.integers(0, 2, 300)
+    table = {name: rng.integers(0, 100, 120) for name in names}
+    table["s"] = rng.integers(0, 2, 120)
+    table["y"] = rng.integers(0, 2, 120)
     wanted = [Template(names, ("s", 1), "9/10")]
     found = disclose(table, wanted, "y", max_steps=3)
     plain = {name: values.tolist() for name, values in table.items()}

@@ -396,7 +396,14 @@ def test_an_empty_array_of_steps_is_no_special_case(table):
 
 @pytest.mark.parametrize(
     ("text", "limit"),
-    [("60%", Fraction(3, 5)), ("0%", 0), ("100%", 1), ("12.5%", Fraction(1, 8)), ("1/3%", Fraction(1, 300))],
+    [
+        ("60%", Fraction(3, 5)),
+        ("0%", 0),
+        ("100%", 1),
+        ("12.5%", Fraction(1, 8)),
+        ("1/3%", Fraction(1, 300)),
+        ("60 %", Fraction(3, 5)),
+    ],
 )
 def test_limits_are_percentages_too(text, limit):
     """Wherever a share is asked for, as on the command line."""
@@ -412,7 +419,10 @@ def test_limits_are_percentages_too(text, limit):
         assert response.Scheme(theta=text, groups=[["a"]]) == response.Scheme(theta=limit, groups=[["a"]])
 
 
-@pytest.mark.parametrize("text", ["60 %", "%", "60%%", " 60%", "\uff16\uff10%", "x%", "101%", "-1%", "6_0%"])
+@pytest.mark.parametrize(
+    "text",
+    ["60  %", "%", " %", "60 % ", "60\u00a0%", "60%%", " 60%", "\uff16\uff10%", "x%", "101%", "-1%", "6_0%"],
+)
 def test_percentages_that_are_none(text):
     with pytest.raises(ValueError, match="limit must be "):
         Template(["a"], ("s", 1), text)

@@ -61,7 +61,7 @@ def test_log_amplification_is_that_of_all_tuples():
 def cycles(n, n_classes):
     """For every set of classes but all a value just these lack: docs/mathematics/safety.md, section b."""
     rows = [[int(not mask >> c & 1) for c in range(n_classes)] for mask in range(2**n_classes - 1)]
-    return Viewset([sum(row[c] for row in rows) for c in range(n_classes)], [rows] * n)
+    return Viewset([sum(row[c] for row in rows) for c in range(n_classes)], [np.array(rows)] * n)
 
 
 def test_order_compounds_over_classes_and_label_does_not():

@@ -52,7 +52,7 @@ class TestNames:
         assert nbcfast.load(folder) is not None
 
     @pytest.mark.parametrize("names", [["note.txt"], ["a.csv", "b/"]])
-    def test_what_is_ignored_has_no_yes(self, run, folder, script, names):
+    def test_what_is_ignored_has_no_yes(self, in_full, folder, script, names):
         """And the exit code is that of the rest: who asks for it knows what he takes over."""
         for name in names:
             (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("")
@@ -73,10 +73,10 @@ class TestNames:
             assert code == 0
             assert f"--   folder         {text}" in lines
             assert found.conclusion in lines
-            code, printed, _ = run("verify", path, "--ignore-extra")
+            code, printed, _ = in_full("verify", path, "--ignore-extra")
             assert code == 0
             assert found.conclusion in printed.splitlines()
-            (line,) = (line for line in printed.splitlines() if line.split()[:2] == ["--", "folder"])
+            (line,) = (line for line in printed.splitlines() if line.split()[:2] == ["!", "folder"])
             assert line.endswith(text)
         assert nbcfast.verify(folder).ignored == ()
 
@@ -151,6 +151,22 @@ SPECIAL = {
 }
 
 
+ONE_AFTER_THE_OTHER = """
+import contextlib, io, json, sys
+from nbcfast.cli import main
+
+found = []
+for command in json.loads(sys.argv[1]):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            main(command)
+        except SystemExit as left:
+            found.append((left.code, said.getvalue()))
+print(json.dumps(found))
+"""
+
+
 class TestRegularFiles:
     """Everything else is refused, and not opened."""
 
@@ -212,18 +228,17 @@ class TestRegularFiles:
         SAVED["disguised"](tmp_path / "c")
         (tmp_path / "c" / "scheme.json").unlink()
         os.mkfifo(tmp_path / "c" / "scheme.json")
-        for arguments in (
-            [verify_release.__file__, "a"],
-            [verify_release.__file__, "b"],
-            [verify_release.__file__, "c"],
-            ["-m", "nbcfast", "verify", "a"],
-            ["-m", "nbcfast", "verify", "b"],
-            ["-m", "nbcfast", "verify", "c"],
-            ["-m", "nbcfast", "attack", "a"],
-            ["-m", "nbcfast", "estimate", "b", "--class", "ill"],
-            ["-m", "nbcfast", "response", "plan", "--scheme", "c/scheme.json", "--n", "9"],
-        ):
-            done = subprocess.run(
+        commands = [
+            ["verify", "a"],
+            ["verify", "b"],
+            ["verify", "c"],
+            ["attack", "a"],
+            ["estimate", "b", "--class", "ill"],
+            ["response", "plan", "--scheme", "c/scheme.json", "--n", "9"],
+        ]
+
+        def started(*arguments):
+            return subprocess.run(
                 [sys.executable, "-P", *arguments],
                 cwd=tmp_path,
                 capture_output=True,
@@ -231,8 +246,15 @@ class TestRegularFiles:
                 timeout=120,
                 check=False,
             )
-            assert done.returncode == (1 if "nbcfast" not in arguments or "verify" in arguments else 2)
+
+        for name in "abc":
+            done = started(verify_release.__file__, name)
+            assert done.returncode == 1
             assert "is a named pipe: expected" in done.stdout + done.stderr
+        found = json.loads(started("-c", ONE_AFTER_THE_OTHER, json.dumps(commands)).stdout)
+        for command, (code, said) in zip(commands, found, strict=True):
+            assert code == (1 if "verify" in command else 2)
+            assert "is a named pipe: expected" in said
 
     def test_what_becomes_a_pipe_meanwhile_is_not_waited_for(self, tmp_path, monkeypatch):
         os.mkfifo(tmp_path / "table.csv")

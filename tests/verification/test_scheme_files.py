@@ -72,7 +72,9 @@ class TestScheme:
             with pytest.raises(ValueError, match=r"expected the scheme.json of the certificate beside it"):
                 response.load_scheme(given)
         (tmp_path / "next.csv").write_text("ill\nyes\nno\n")
-        code, _, errors = run("disguise", tmp_path / "next.csv", "--scheme", path, "--out", tmp_path / "next")
+        code, _, errors = run(
+            "response", "disguise", tmp_path / "next.csv", "--scheme", path, "--out", tmp_path / "next"
+        )
         assert code == 2
         assert errors.endswith("expected the scheme.json of the certificate beside it, byte for byte\n")
         assert not (tmp_path / "next").exists()
@@ -105,7 +107,15 @@ class TestScheme:
         assert f"the publisher claims, unchecked: {claim}" in script(cut)[1]
         path = cut / "cuts.json"
         (tmp_path / "next.csv").write_text("age,ill\n30,yes\n52,no\n")
-        arguments = ["disguise", tmp_path / "next.csv", "--scheme", cut / "scheme.json", "--cuts", path]
+        arguments = [
+            "response",
+            "disguise",
+            tmp_path / "next.csv",
+            "--scheme",
+            cut / "scheme.json",
+            "--cuts",
+            path,
+        ]
         assert run(*arguments, "--out", tmp_path / "next")[0] == 0
         assert (tmp_path / "next" / "cuts.json").read_bytes() == path.read_bytes()
         path.write_text(path.read_text().replace('"41"', '"99"'))
@@ -124,7 +134,7 @@ class TestScheme:
         assert check(found, "folder").text.endswith(': "cuts.json"')
         (tmp_path / "next.csv").write_text("age,ill\n30,yes\n")
         code, _, errors = run(
-            *("disguise", tmp_path / "next.csv", "--scheme", cut / "scheme.json"),
+            *("response", "disguise", tmp_path / "next.csv", "--scheme", cut / "scheme.json"),
             *("--cuts", cut / "cuts.json", "--out", tmp_path / "other"),
         )
         assert (code, "names no cuts.json" in errors) == (2, True)

@@ -9,9 +9,11 @@ import io
 import json
 import operator
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
@@ -26,13 +28,15 @@ import nbcfast
 from nbcfast import verify_release
 from nbcfast._wire.json_entries import canonical_json
 from nbcfast._wire.kinds import KINDS
-from nbcfast.published import limits
 from nbcfast.published.document import text_of
 from nbcfast.published.wire import strata_document
 
+# Most changes leave the answers as they are, and what is made again of these is the same.
+pytestmark = pytest.mark.usefixtures("once")
+
 FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
-LONGEST = 60  # seconds for one mutant, which takes some milliseconds: what takes that long is a hang
+LONGEST = 60  # seconds of work for one mutant, which takes some milliseconds: what takes that long is a hang
 SAID = {"yes": True, "NO": False, "?": None}
 WORDS = ("--", verify_release.NOTE, verify_release.WARNING)
 
@@ -77,7 +81,18 @@ CHECKS = (
         "hidden",
         "k",
     ),
-    *("parquet", "point", "positive", "privacy", "realistic", "rows", "scheme", "scorecard", "table"),
+    *(
+        "parquet",
+        "point",
+        "policy",
+        "positive",
+        "privacy",
+        "realistic",
+        "rows",
+        "scheme",
+        "scorecard",
+        "table",
+    ),
     *("template", "untouched", "words"),
 )
 
@@ -85,11 +100,12 @@ CHECKS = (
 class Verdict:
     """What one of them found: the exit code, (name, verdict) of each check, claims, words, and all it says.
 
-    Words are notes, warnings, and what was ignored.
+    Words are notes, warnings, and what was ignored; `policy` is what the library says when it is given one.
     """
 
     def __init__(self, code, checks, claims, words, text):
         self.code, self.checks, self.claims, self.words, self.text = code, checks, claims, words, text
+        self.policy = []
 
     def of(self, name):
         return [holds for one, holds in self.checks if one == name]
@@ -179,6 +195,10 @@ def raw(text):
 
 def own(made, found, folder):
     """What of a folder that verify does not refuse is another way than the library would write it."""
+    if found.kind is None:  # numbers that are too long to be looked at: then nothing is said of anything
+        if found.published is not None or [check.name for check in found.checks] != ["file"]:
+            yield f"something is said of what was not read: {found}"
+        return
     fields = json.loads(made.files[mutants.CERTIFICATE])
     if found.strata is not None:
         text = canonical_json(strata_document(found.strata)) + "\n"
@@ -205,6 +225,26 @@ def own(made, found, folder):
         yield f"the library would write another {', '.join(other)}"
 
 
+def of_policy(made, library, folder, ignore_extra):
+    """What is wrong with the check of a policy, of which the library alone knows."""
+    found = nbcfast.verify(folder, ignore_extra=ignore_extra, policy=mutant_corpus.POLICY)
+    checks = [(check.name, check.passed) for check in found.checks]
+    others = [check for check in checks if check[0] != "policy"]
+    if others != library.checks:
+        yield f"with a policy the checks are {checks}"
+    held = library.policy = [holds for name, holds in checks if name == "policy"]
+    if None in held or len(held) != (found.kind is not None):
+        yield f"of the policy is said {held}"
+    if found.kind not in ("release", "strata") or False in library.of("positive") + library.of("realistic"):
+        if True in held:
+            yield "it is kept by what is no sound release"
+    elif held:
+        fields, policy = json.loads(made.files[mutants.CERTIFICATE]), mutant_corpus.POLICY
+        kept = plain_judge.policy_kept(fields, policy.class_name, policy.amplification, policy.sha256)
+        if kept is not None and kept is not held[0]:
+            yield f"the policy is kept: {held[0]}, and judged plainly: {kept}"
+
+
 def faults(made, place):
     """What is wrong with the verdicts on a mutant, which is written to a place; and both of them."""
     folder, again = Path(place, "mutant"), Path(place, "again")
@@ -224,6 +264,8 @@ def faults(made, place):
             wrong += raw(repr(operator.attrgetter(name)(found)))
     if library.code in (0, 3):
         wrong += own(made, found, again)
+    if found is not None and "wide" not in made.kind:  # of which all that takes the answers takes long
+        wrong += of_policy(made, library, folder, ignore_extra)
     try:
         loaded = nbcfast.load(folder) is not None
     except OSError:
@@ -232,28 +274,50 @@ def faults(made, place):
         loaded, text = False, str(error)
         wrong += [f"load: {text}" for _ in [0] if not text]
     refused = any(holds is False and name not in LOADED for name, holds in library.checks)
+    refused = refused or None in library.of("file")  # what was not read is not loaded
     if loaded is not (None if library.code == 2 else not refused):
         wrong.append(f"verify says {library.checks}, load gives {loaded}")
     return wrong, script, library
 
 
+class HangsError(Exception):
+    """A verifier takes too long. A TimeoutError is an OSError, which verifiers say in words."""
+
+
 @contextlib.contextmanager
 def limited(seconds):
-    """Fail after so many seconds, which nothing here comes near."""
-    if not hasattr(signal, "SIGALRM"):
+    """Fail after so many seconds of work, or ten times as many of waiting; nothing here comes near.
+
+    The clock of the process: on a busy machine that of the wall would stop what does no more than it should.
+    """
+    if not hasattr(signal, "SIGPROF"):
         yield
         return
 
     def stop(number, frame):
-        raise TimeoutError(f"a verifier takes more than {seconds} s")
+        raise HangsError(f"a verifier takes more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    timers = {
+        signal.SIGPROF: (signal.ITIMER_PROF, seconds),
+        signal.SIGALRM: (signal.ITIMER_REAL, 10 * seconds),
+    }
+    before = {number: signal.signal(number, stop) for number in timers}
+    for timer, most in timers.values():
+        signal.setitimer(timer, most)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="no timers on this system")
+@pytest.mark.parametrize("hangs", [lambda: time.sleep(30), lambda: sum(i % 7 for i in range(10**9))])
+def test_what_hangs_is_stopped(hangs):
+    """That waits, or works, and takes an OSError for bad input."""
+    with pytest.raises(HangsError), limited(0.05), contextlib.suppress(OSError):
+        hangs()
 
 
 def judged(numbers, folders, place):
@@ -282,6 +346,45 @@ def test_the_folders_that_are_changed_hold(name, folders, tmp_path):
     assert (script.code, library.code) in ((0, 0), (3, 0), (3, 3)), script.text + library.text
 
 
+# Of a kind the list that has a value, or a number, at its end: what is too long there is not looked at.
+ENDS = {
+    "est": lambda fields: fields["attributes"][0]["values"],
+    "canonical": lambda fields: fields["attributes"][-1]["values"],
+    "strata": lambda fields: fields["strata"][-1]["release"]["attributes"][0]["values"],
+    "partition points": lambda fields: fields["columns"][0]["cells"][-1][1],
+    "disclosure": lambda fields: fields["columns"][0]["cells"][-1],
+    "disguised": lambda fields: fields["scheme"]["domains"]["ill"],
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_what_is_too_long_is_not_read_and_what_was_changed_is_refused(name, folders, tmp_path):
+    made = mutants.Mutant(name, folders[name], None, folders)
+    ENDS[name](made.fields)[-1] = ["interval", None, f"{mutant_corpus.LONG}/1"]
+    text = mutant_corpus.signed(made.fields)
+    changed = canonical_json(made.fields) + "\n"  # with the sha256 of before
+    spaced = json.dumps(json.loads(text), sort_keys=True) + "\n"
+    for certificate, holds in ((text, None), (changed, False), (spaced, False), (text[:-1], False)):
+        made.files[mutants.CERTIFICATE] = certificate.encode()
+        wrong, script, library = faults(made, tmp_path)
+        assert not wrong
+        assert script.checks == library.checks == [("file", holds)], script.text + library.text
+        with pytest.raises(ValueError, match="too long|bits" if holds is None else "sha256|canonical|trunc"):
+            nbcfast.load(tmp_path / "mutant")
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_stratum_that_is_of_no_table_keeps_no_policy(count, folders, tmp_path):
+    made = mutants.Mutant("strata policed", folders["strata policed"], None, folders)
+    release = made.fields["strata"][1]["release"]
+    release["attributes"][0]["counts"][0][0] = count
+    release["sha256"] = verify_release.digest(release)
+    made.files[mutants.CERTIFICATE] = mutant_corpus.signed(made.fields).encode()
+    wrong, script, library = faults(made, tmp_path)
+    assert not wrong
+    assert (script.code, library.code, library.policy) == (1, 1, [False])
+
+
 def test_mutants_are_those_of_their_numbers(folders):
     for number in range(50):
         one, other = (mutants.mutant(folders, number) for _ in range(2))
@@ -296,6 +399,7 @@ def _agree(count, folders, place):
         codes[script.code, library.code] += 1
         for name, holds in {*script.checks, *library.checks}:
             checks["point" if name.startswith("(") else name.rstrip(" 123456789"), holds] += 1
+        checks.update(("policy", holds) for holds in library.policy)
     assert codes.total() == count
     return checks, codes
 
@@ -308,6 +412,8 @@ def test_they_agree(folders, tmp_path):
         name for name, _ in checks
     }
     assert checks["file", True] > FAST / 5
+    assert checks["file", None]
+    assert checks["policy", True]
 
 
 @pytest.mark.thorough
@@ -322,6 +428,7 @@ def test_they_agree_on_thousands(folders, tmp_path):
     assert {name for name, _ in checks} - set(LIBRARY_ALONE) == {*CHECKS, "coins", "strata", "version"}
     assert not checks["strata", False]
     assert checks["coins", False]
+    assert checks["file", None]
     assert checks["version", None]
     assert not checks["version", True] + checks["version", False]
 
@@ -334,6 +441,11 @@ def _lie(name, value):
 def _of_the_library(where, name, value):
     """A change of what the library alone does."""
     return lambda patch: patch.setattr(where, name, value)
+
+
+def _no_odds_are_off(patch):
+    honest = verify_release.excess
+    in_both(patch, "excess", lambda document, odds=None: (None, False) if odds else honest(document))
 
 
 def _all_templates_hold(patch):
@@ -350,15 +462,16 @@ def _all_templates_hold(patch):
 ALWAYS = (True, "")
 # What is made to lie, of which folders it is noticed, and how.
 LIES = {
-    "Lambda by the script": ("release", [_lie("excess", lambda *_: (None, False))]),
-    "Lambda by both": (
+    "Lambda by the library": (
         "release",
-        [
-            _lie("excess", lambda *_: (None, False)),
-            _of_the_library(nbcfast.safety, "at_most", lambda *_: True),
-        ],
+        [_of_the_library(nbcfast.verification.checks, "lambda_kept", lambda *_: True)],
     ),
-    "odds": ("est", [_of_the_library(limits, "within", lambda *_: True)]),
+    "Lambda by both": ("release", [_lie("excess", lambda *_: (None, False))]),
+    "odds by the library": (
+        "est",
+        [_of_the_library(nbcfast.verification.checks, "odds_kept", lambda *_: True)],
+    ),
+    "odds by both": ("est", [_no_odds_are_off]),
     "sums": ("release", [_lie("unrealistic", lambda *_: None)]),
     "scorecard": ("canonical", [_lie("_places_in_halves", lambda *_: ([], []))]),
     "strata": ("strata", [_lie("_other", lambda *_: None)]),
@@ -368,6 +481,8 @@ LIES = {
     "rows": ("disclosure", [_lie("judge_rows", lambda *_: ("rows", *ALWAYS))]),
     "templates": ("disclosure", [_all_templates_hold]),
     "exposed": ("disguised", [_lie("exposed", lambda *_: False)]),
+    "too long": ("est", [_lie("LONGEST_PART", 1)]),
+    "sha256": ("est", [_lie("digest", lambda fields: fields["sha256"])]),
     "epsilon": ("disguised", [_lie("DisguisedDocument.odds", lambda self: self.privacy)]),
     "names": ("disguised", [_lie("printable", lambda text: text)]),
     "a crash": ("partition", [_lie("_natural", lambda *_: 1 / 0)]),
@@ -380,25 +495,29 @@ def test_a_verifier_that_lies_is_found(lie, folders, tmp_path, monkeypatch):
     for change in changes:
         change(monkeypatch)
     some = {name: files for name, files in folders.items() if name.startswith(kind)}
-    with pytest.raises(AssertionError, match=r"mutant [0-9]+, "):
+    with pytest.raises(AssertionError, match=r"mutant [0-9]+, ") as found:
         for _ in judged(range(4 * FAST), some, tmp_path):
             pass
+    # Nothing but the lie: of the same mutant an honest verifier says nothing wrong.
+    monkeypatch.undo()
+    number = re.match(r"mutant ([0-9]+), ", str(found.value))[1]
+    assert list(judged([int(number)], some, tmp_path))
 
 
-def test_the_command_line_says_what_they_say(folders, tmp_path, run):
+def test_the_command_line_says_what_they_say(folders, tmp_path, in_full):
     """Of a sample: the same exit code and the same verdict, and nothing raw."""
     for number in range(0, FAST, 10):
         made = mutants.mutant(folders, number)
         folder = tmp_path / str(number)
         mutants.write(made, folder)
         library, found = by_library(folder)
-        code, out, err = run("verify", folder)
+        code, out, err = in_full("verify", folder)
         assert code == library.code, str(made)
         assert not [*raw(out), *raw(err)], str(made)
         assert (found is None) == (code == 2), str(made)
         if found is not None:
             assert verify_release.printable(found.conclusion) in out, str(made)
-        code, out, err = run("verify", folder, "--json")
+        code, out, err = in_full("verify", folder, "--json")
         assert code == library.code, str(made)
         assert not [*raw(out), *raw(err)], str(made)
 
@@ -428,11 +547,10 @@ def other_pythons():
     return found
 
 
-@pytest.mark.parametrize("version", ["here", *(f"3.{number}" for number in range(8, 14))])
-def test_the_script_says_the_same_on_every_python(version, folders, tmp_path):
-    python = sys.executable if version == "here" else other_pythons().get(version)
-    if python is None:
-        pytest.skip(f"no Python {version} among pyenv's versions")
+@pytest.fixture(scope="module")
+def judged_here(folders, tmp_path_factory):
+    """Places of folders and mutants, and the verdict of the script on each."""
+    place = tmp_path_factory.mktemp("mutants")
     places, expected = [], []
     for number in range(-len(folders), 200):
         if number < 0:
@@ -440,9 +558,18 @@ def test_the_script_says_the_same_on_every_python(version, folders, tmp_path):
             made = mutants.Mutant(name, folders[name], None, folders)
         else:
             made = mutants.mutant(folders, number)
-        places.append(str(tmp_path / str(number)))
+        places.append(str(place / str(number)))
         mutants.write(made, places[-1])
         expected.append(by_script(places[-1]))
+    return places, expected
+
+
+@pytest.mark.parametrize("version", ["here", *(f"3.{number}" for number in range(8, 14))])
+def test_the_script_says_the_same_on_every_python(version, judged_here):
+    python = sys.executable if version == "here" else other_pythons().get(version)
+    if python is None:
+        pytest.skip(f"no Python {version} among pyenv's versions")
+    places, expected = judged_here
     done = subprocess.run(
         [python, "-I", "-S", "-c", EACH, verify_release.__file__, *places],
         capture_output=True,

@@ -20,7 +20,7 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.attack.membership import expect_others
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter, values_of_one_class
-from nbcfast.canonical.advice.results import Advice, DomainChoice
+from nbcfast.canonical.advice.results import Advice, DomainChoice, MostFrequent
 from nbcfast.canonical.advice.search import Candidates
 from nbcfast.canonical.advice.space import Space, Way
 from nbcfast.canonical.advice.strata_search import (
@@ -31,7 +31,7 @@ from nbcfast.canonical.advice.strata_search import (
     strata_of,
 )
 from nbcfast.canonical.advice.votes import choose_by_votes, votes_of
-from nbcfast.canonical.advice.walk import TooManyError, Walk, nothing_kept, undecided
+from nbcfast.canonical.advice.walk import TooManyError, Walk, nothing_kept, undecided, with_coarsest
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.domains import Menu, ready_made
@@ -127,7 +127,7 @@ def advise(
         Measure as well what stands beside the best, which is most of the work; if not, the `front` of the
         advice is the best alone, which is the same.
     threads : int, optional
-        By default all cores the process may use; the advice does not depend on it.
+        By default NBCFAST_THREADS, or all cores; the advice does not depend on it.
     progress : callable, optional
         Called as progress(done, total), in parts of the work.
 
@@ -179,8 +179,12 @@ def advise(
     # Of strata an option of the whole says nothing: they are looked at one by one.
     space = expect_classes(Space.of(rows, class_name, offered), class_name)
     places = every_place(offered) if by_votes or columns else kept_places(space, limits)
-    if not all(places):
-        raise nothing_kept(Counter(max_one_class=offered.n_choices), exhaustive=True)
+    kept = [
+        offered.options[name][place] for name, of in zip(offered.options, places, strict=True) for place in of
+    ]
+    if not all(places) or all(option.out for option in kept):
+        refused = nothing_kept(Counter(max_one_class=offered.n_choices), exhaustive=True)
+        raise with_coarsest(refused, space, Meter(space, limits, threads, added))
     searched = offered.keeping(places)
     if searched.n_choices < offered.n_choices:
         space = Space.of(rows, class_name, searched)
@@ -200,9 +204,11 @@ def advise(
         try:
             best = walk.first()
             break
+        except Infeasible as refused:
+            raise with_coarsest(refused, basis.space, basis.meter) from None
         except TooManyError:
             if not ways.exhaustive:
-                raise undecided(walk.broken) from None
+                raise with_coarsest(undecided(walk.broken), basis.space, basis.meter) from None
     n_looked_at = walk.n_looked_at
     here = None
     if others is not None:
@@ -211,6 +217,7 @@ def advise(
         here = own.choice(own.meter.measured(best.way, wholly=True))
     return Advice(
         best=basis.choice(best),
+        frequent=basis.frequent,
         front=tuple(basis.choice(measured) for measured in (walk.front(best) if front else [best])),
         here=here,
         menu=offered,
@@ -310,6 +317,7 @@ def _by_votes(
     best = basis.choice(basis.meter.measured(Way(choice), wholly=True))
     return Advice(
         best=best,
+        frequent=basis.frequent,
         front=(best,),
         here=None,
         menu=menu,
@@ -349,6 +357,16 @@ class _Basis:
     ) -> _Basis:
         meter = Meter(space, limits, threads, alpha)
         return cls(space, candidates_of(space, folds), meter, folds, places)
+
+    @property
+    def frequent(self) -> MostFrequent:
+        """The class that most of the rows have."""
+        space = self.space
+        people = [
+            int(space.weights[space.classes == place].sum()) for place in range(len(space.class_domain))
+        ]
+        most = max(people)
+        return MostFrequent(space.class_domain.values[people.index(most)], most)
 
     def choice(self, measured: Measured) -> DomainChoice:
         """What there is to say of a choice."""

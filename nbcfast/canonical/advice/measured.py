@@ -95,14 +95,22 @@ class Meter:
         self._strata: dict[tuple[int, int], tuple[_Counts, ...]] = {}
         self._known: dict[Way, Measured] = {}
 
-    def measured(self, way: Way, *, wholly: bool = False) -> Measured:
+    def measured(self, way: Way, *, wholly: bool = False, below: float = math.inf) -> Measured:
         """What the answers on the domain of a choice give away.
 
-        Stops at the first limit that is broken, or with `wholly` goes on.
+        Stops at the first limit that is broken, or with `wholly` goes on; and where it has as many bits as
+        `below`, whatever limits are to come.
         """
         if way not in self._known or (wholly and self._known[way].flip is None):
-            self._known[way] = self._measured(way, wholly)
+            measured = self._measured(way, wholly, below)
+            if measured.flip is None and not measured.broken:
+                return measured  # limits are to come
+            self._known[way] = measured
         return self._known[way]
+
+    def under(self, limits: Limits) -> Meter:
+        """The same rows under other limits."""
+        return Meter(self._space, limits, self._threads, self._alpha)
 
     def tuples(self, way: Way) -> int:
         """How many kinds of people the domain of a choice tells apart."""
@@ -117,7 +125,7 @@ class Meter:
             self._strata[key] = tuple(map(_Counts, self._space.strata(*key)))
         return self._strata[key]
 
-    def _measured(self, way: Way, wholly: bool) -> Measured:
+    def _measured(self, way: Way, wholly: bool, below: float) -> Measured:
         limits, broken, parts = self.limits, [], self._parts(way)
         made = Measured(
             choice=way.choice,
@@ -150,6 +158,8 @@ class Meter:
             broken.append("max_bits")
             if not wholly:
                 return replace(made, broken=tuple(broken))
+        if (made.bits or 0.0) >= below:
+            return made
         totals = [
             totals_of(asked, solution, of_part, None, self._alpha)
             for asked, solution, of_part in zip(boxes, solutions, views, strict=True)

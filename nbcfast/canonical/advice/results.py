@@ -7,15 +7,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nbcfast._core.files import written
 from nbcfast._core.untyped import Document
+from nbcfast._markup.charts import Dot, dots
+from nbcfast._markup.elements import Element
+from nbcfast._markup.fragments import result
+from nbcfast._markup.page_parts import State, facts
 from nbcfast.canonical.advice.picture import FrontPoint, front_svg
-from nbcfast.canonical.limits_of_answers import Limits
+from nbcfast.canonical.limits_of_answers import BROKEN, Limits
 from nbcfast.domains import Declared, Menu
 from nbcfast.domains.json_files import lines_of
 from nbcfast.published.advised import Advised, ChoiceLimits
+from nbcfast.table.values import Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +108,19 @@ class DomainChoice:
         return f"DomainChoice({kept} = {worth}; {bits}{found}{broken})"
 
 
+class MostFrequent(NamedTuple):
+    """The class that most people have, and how many have it.
+
+    Attributes
+    ----------
+    label : value
+    people : int
+    """
+
+    label: Value
+    people: int
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Advice:
     """A domain to publish on, chosen from a menu.
@@ -143,6 +161,8 @@ class Advice:
         Of the choice, by votes.
     blocks : int or None
         Of rows, by votes.
+    frequent : MostFrequent or None
+        Of the rows that the choice was made on: whoever always says it is right for so many.
     """
 
     best: DomainChoice
@@ -161,6 +181,12 @@ class Advice:
     lacking: tuple[str, ...] = ()
     epsilon: Fraction | None = None
     blocks: int | None = None
+    frequent: MostFrequent | None = None
+
+    @property
+    def is_worthless(self) -> bool:
+        """Whether the best is right no more often than always saying the most frequent class."""
+        return self.frequent is not None and self.best.correct <= self.frequent.people
 
     @property
     def declared(self) -> Declared:
@@ -279,6 +305,38 @@ class Advice:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        own = self.best if self.here is None else self.here
+        state: State = "kept" if own.keeps else "shows" if own.broken else "unmeasured"
+        how = "the best domain" if self.exhaustive else "the best domain found"
+        if self.by == "votes":
+            how = "the domain drawn by votes"
+        verdict = f"{how} {'keeps every limit' if own.keeps else 'does not keep every limit'}"
+        if not own.keeps:
+            verdict = f"DO NOT PUBLISH ON IT YET: {verdict} on your rows"
+        broken = [("limits broken", ", ".join(BROKEN[name] for name in own.broken))] if own.broken else []
+        rows = [
+            ("domain", ", ".join(f"{name} {size:,}" for name, size in self.best.sizes.items())),
+            ("kinds of people", f"{self.best.tuples:,}"),
+            ("answered right", f"{self.best.accuracy:.2%}"),
+            ("bits a weight", "not measured" if own.bits is None else f"{own.bits:.2f}"),
+            ("counts that come back", "not measured" if own.found is None else f"{own.found} of {own.cells}"),
+            *broken,
+        ]
+        return result(state, verdict, facts(rows), self._front(), private=True)
+
+    def _front(self) -> Element | None:
+        """The front as a picture, of what was measured."""
+        points = [
+            Dot(choice.bits, choice.accuracy, choice == self.best, repr(choice))
+            for choice in self.front
+            if choice.bits is not None
+        ]
+        if not points:
+            return None
+        label = f"accuracy against bits a weight of {len(points):,} domains"
+        return dots(points, "bits a weight", "accuracy", label, self.limits.max_bits)
 
     def __repr__(self) -> str:
         tried = "best of" if self.exhaustive else "best found of"

@@ -89,6 +89,10 @@ class Space:
         missing = [name for name in attributes if name not in table.names]
         if missing:
             raise ValueError(f"menu: the table has no column {', '.join(map(repr, missing[:MOST_NAMED]))}")
+        if all(option.out for name in attributes for option in menu.options[name]):
+            raise ValueError(
+                'menu: every option leaves its column out: expected one of "values", "edges" or "groups"'
+            )
         if table.n_rows == 0:
             raise ValueError("table: no rows")
         places = (len(menu.options[name]) * len(table.column(name).domain) for name in attributes)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import Infeasible
 from nbcfast.canonical.advice.measured import Measured, Meter
-from nbcfast.canonical.advice.space import Way
+from nbcfast.canonical.advice.space import Space, Way
 from nbcfast.canonical.advice.strata_search import RankedWays
 from nbcfast.canonical.limits_of_answers import BROKEN
 
@@ -23,6 +26,7 @@ TUPLES, MOST_COST = 2_000, 50
 PATIENCE = 20_000  # until a choice is found that keeps the limits: about a minute
 BESIDE = 3_000  # for those that are only shown beside it
 LARGE = 10_000  # tuples of the largest domain that is measured where not all choices are looked for
+SAMPLED = 0.05  # by so much less of people is proved where not all are looked at
 
 
 class TooManyError(Exception):
@@ -62,8 +66,8 @@ class Walk:
         """What it is to measure a choice."""
         return min(1 + self._meter.tuples(way) // TUPLES, MOST_COST)
 
-    def _measured(self, way: Way) -> Measured:
-        measured = self._meter.measured(way)
+    def _measured(self, way: Way, below: float = inf) -> Measured:
+        measured = self._meter.measured(way, below=below)
         self.n_looked_at += 1
         if measured.bits is not None:
             self._solved.append(measured)
@@ -114,12 +118,12 @@ class Walk:
             left -= self._cost(way)
             if left < 0:
                 break
-            measured = self._measured(way)
+            measured = self._measured(way, least)
             self._tell(FURTHER - n_before - 1)
             if not measured.broken and (measured.bits or 0.0) < least:
                 least = measured.bits or 0.0
                 below.append(measured)
-        lowest, kept = float("inf"), []
+        lowest, kept = inf, []
         for measured in above:  # from the most accurate down: each has to have fewer bits than those before
             if (measured.bits or 0.0) < lowest:
                 lowest = measured.bits or 0.0
@@ -148,3 +152,33 @@ def undecided(broken: Counter[str]) -> Infeasible:
         f"broken first: {counts}: offer fewer and coarser options, or allow more",
         {"domains": broken.total(), "decided": False, **broken},
     )
+
+
+def with_coarsest(refused: Infeasible, space: Space, meter: Meter) -> Infeasible:
+    """The same, with what the coarsest domain of the menu gives away, and the limits that it keeps."""
+    return Infeasible(refused.why, {**refused.best, **_coarsest(space, meter)})
+
+
+def _coarsest(space: Space, meter: Meter) -> dict[str, object]:
+    """These, or nothing where they cannot be measured."""
+    choice = tuple(min(range(len(sizes)), key=sizes.__getitem__) for sizes in space.sizes)
+    way = Way(choice)
+    found = meter.measured(way, wholly=True)
+    if found.flip is None or found.trace is None or found.bits is None or found.found is None:
+        return {}
+    kept = meter.limits
+    for margin in (0.0, SAMPLED):
+        shares = {"min_flip": found.flip, "min_trace": found.trace}
+        reached = {
+            "max_bits": math.ceil(found.bits * 10) / 10,
+            "max_found": found.found,
+            "max_one_class": found.one_class,
+            **{name: max(0.0, math.floor((share - margin) * 100) / 100) for name, share in shares.items()},
+        }
+        needed = {name: reached[name] for name in found.broken if name in reached}
+        kept = replace(kept, **needed)  # type: ignore[arg-type]  # each is checked there
+        again = meter.under(kept).measured(way)
+        if not again.broken:
+            names = ("tuples", "one_class", "bits", "found", "flip", "trace")
+            return {"coarsest": {name: getattr(found, name) for name in names}, "limits": needed}
+    return {}

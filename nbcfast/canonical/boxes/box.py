@@ -51,7 +51,7 @@ def box(
     tuples : array_like of int, shape (tuples, attributes), optional
         A declared list of tuples, as positions in the domains: the box is restricted to them.
     threads : int, optional
-        By default all cores the process may use. The result does not depend on it.
+        By default NBCFAST_THREADS, or all cores. The result does not depend on it.
     progress : callable, optional
         Called as progress(done, total).
 

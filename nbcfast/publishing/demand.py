@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from nbcfast import safety
 from nbcfast._core.choices import Attacker, Preserve
-from nbcfast._core.numbers import Numeral, as_limit, exact
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument, checked_rows
 from nbcfast.canonical.publish import not_here
 from nbcfast.canonical.ratio_intervals import programmes
-from nbcfast.publishing.words import amount
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 from nbcfast.views.smoothing import constant
@@ -170,61 +168,3 @@ class Demand:
         if reason is not None:
             return Choice("safetytransform", False, f"canonical does not apply: {reason}")
         return Choice("canonical", False)
-
-
-def demanded(
-    amplification: Numeral | None,
-    breach: tuple[Numeral, Numeral] | None,
-    attacker: str,
-    words: Arguments = ARGUMENTS,
-) -> Fraction:
-    """The amplification that is asked for, by itself or by two probabilities.
-
-    Parameters
-    ----------
-    amplification : int, Fraction, str or float, optional
-        This, or
-    breach : pair of numbers, optional
-        these must be given.
-    attacker : {"row", "worlds"}
-        For whom the least is 1 or 2.
-    words : Arguments
-        Those of the caller.
-
-    Examples
-    --------
-    >>> demanded(None, (0.5, 0.8), "row")
-    Fraction(4, 1)
-    """
-    if (amplification is None) == (breach is None):
-        came = "neither" if breach is None else "both"
-        raise ValueError(
-            f"expected one of {words.form('amplification', 'L')} and {words.form('breach', 'L1', 'L2')}, "
-            f"got {came}"
-        )
-    choice(attacker, ("row", "worlds"), words.named("attacker"))
-    if breach is not None:
-        limit = _prevents(breach, words)
-    else:
-        named = words.named("amplification")
-        limit = as_limit(exact(amplification, named), named)
-    least = 2 if attacker == "worlds" else 1
-    if limit <= least:
-        reason = ", because attacker 'worlds' needs half of it" if attacker == "worlds" else ""
-        raise ValueError(f"{words.named('amplification')} must be above {least}{reason}; got {amount(limit)}")
-    return limit
-
-
-def _prevents(breach: tuple[Numeral, Numeral], words: Arguments) -> Fraction:
-    """The amplification that prevents a breach."""
-    no_pair = TypeError(f"{words.named('breach')} must be a pair of numbers, got {breach!r}")
-    # The first of a set is not the one that was written first.
-    if isinstance(breach, str | Set | Mapping) or not hasattr(breach, "__len__") or len(breach) != 2:
-        raise no_pair
-    try:
-        return safety.limit(*breach)
-    except TypeError:
-        raise no_pair from None
-    except ValueError:
-        came = " and ".join(map(str, breach))
-        raise ValueError(f"{words.named('breach')} must be two numbers 0 < L1 < L2 < 1, got {came}") from None

@@ -1,0 +1,348 @@
+"""What a release answers to raw rows: classes and posteriors, of tables at once and of streams in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbcfast._core.dtypes import Array, Bools, Floats, Longs
+from nbcfast._core.errors import NoColumnError
+from nbcfast._core.spelling import ARGUMENTS, Arguments
+from nbcfast._core.validation import choice
+from nbcfast._reading.row_blocks import RowBlock, blocks_from
+from nbcfast._reading.source import AnyTable
+from nbcfast.domains import Declarations, Declared, declared
+from nbcfast.domains.missing import if_missing, like_nulls
+from nbcfast.published.placing import Placing, options_of
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import Column, used_values
+from nbcfast.table.table import Table
+from nbcfast.table.values import Value
+from nbcfast.views import Viewset
+from nbcfast.views.quality import posteriors
+from nbcfast.views.scoring import predict_placed
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+MOST_NAMED = 8  # values or columns that an error lists
+
+
+@dataclass(frozen=True)
+class RowAnswers:
+    """What some rows are answered.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        Positions in the classes; any where a row has no class.
+    strays : mapping of name -> ndarray of bool
+        For columns that have values which the release does not know: which rows those are.
+    probabilities : ndarray of float64, shape (rows, classes), or None
+        NaN where a row has no class.
+    columns : mapping of name -> Column
+        The raw values.
+    places : mapping of name -> ndarray of int64
+        For each code of a column the position of its value in the release, or -1.
+    """
+
+    codes: Array
+    strays: Mapping[str, Bools]
+    probabilities: Floats | None
+    columns: Mapping[str, Column]
+    places: Mapping[str, Longs]
+
+    @property
+    def unknown(self) -> Bools | None:
+        """Which rows have no class; None where all have one."""
+        return np.logical_or.reduce(list(self.strays.values())) if self.strays else None
+
+
+@dataclass
+class Strays:
+    """The values that a release does not know, of all rows so far.
+
+    Attributes
+    ----------
+    rows : dict of name -> int
+        In how many rows.
+    first : dict of name -> value
+        The first one.
+    kinds : dict of name -> str or None
+        Of what kind the column was that has it.
+    like_nulls : dict of name -> list of str
+        Those that stand for a missing value in many files.
+    """
+
+    rows: dict[str, int] = field(default_factory=dict)
+    first: dict[str, Value] = field(default_factory=dict)
+    kinds: dict[str, str | None] = field(default_factory=dict)
+    like_nulls: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, answers: RowAnswers) -> None:
+        """Those of some more rows."""
+        for name, mask in answers.strays.items():
+            column = answers.columns[name]
+            self.rows[name] = self.rows.get(name, 0) + int(np.count_nonzero(mask))
+            if name not in self.first:
+                self.first[name] = column.domain.values[int(column.codes[int(mask.argmax())])]
+                self.kinds[name] = column.domain.kind
+            found = like_nulls(column.domain.values[code] for code in np.unique(column.codes[mask]).tolist())
+            known = self.like_nulls.setdefault(name, [])
+            known += [text for text in found if text not in known]
+
+
+class Answering:
+    """How raw rows are answered by a release, or by the one of several that a column selects.
+
+    Parameters
+    ----------
+    views : sequence of Viewset
+        One, or one for each value of `by`.
+    domains : mapping of name -> Domain
+        Of the attributes, and before them of `by`.
+    by : str, optional
+        The column that selects.
+    declared : Declared or what it is made of, optional
+        What the release was published with.
+    words : Arguments
+        Those of the caller.
+    """
+
+    def __init__(
+        self,
+        views: Sequence[Viewset],
+        domains: Mapping[str, Domain],
+        by: str | None = None,
+        declarations: Declarations | Declared | None = None,
+        words: Arguments = ARGUMENTS,
+    ) -> None:
+        self.views, self.domains, self.by, self.words = views, domains, by, words
+        self.names = list(domains)
+        made = None if declarations is None else declared(declarations, words)
+        options = options_of(domains, made)
+        self.placings = {name: Placing(domain, options.get(name)) for name, domain in domains.items()}
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.views[0].classes)
+
+    def blocks(self, table: AnyTable) -> Iterator[RowBlock]:
+        """The rows of a table argument: one block of what is in memory."""
+        try:
+            yield from blocks_from(table, self.names)
+        except NoColumnError as error:
+            if error.where:
+                raise
+            raise NoColumnError(error.name, error.present, "table") from None
+
+    def answers(
+        self,
+        block: RowBlock,
+        *,
+        proba: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> RowAnswers:
+        """What the rows of a block are answered."""
+        places, strays = {}, {}
+        for name in self.names:
+            column = block.columns[name]
+            places[name] = self.placings[name].places(column.domain)
+            absent = places[name] < 0
+            if (absent & (used_values(column.codes, len(column.domain)) != 0)).any():
+                strays[name] = absent[column.codes]
+        dtype = np.dtype(np.uint8 if self.n_classes <= 256 else np.uint16)
+        codes: Array = np.zeros(block.n_rows, dtype)
+        probabilities = np.full((block.n_rows, self.n_classes), np.nan) if proba else None
+        done = 0
+        for views, rows in self._split(block, places):
+            columns = [block.columns[name].codes for name in views.attributes]
+            columns = columns if rows is None else [column[rows] for column in columns]
+            tables = [places[name] for name in views.attributes]
+            n_rows = block.n_rows if rows is None else len(rows)
+            within = None if self.by else progress
+            found = predict_placed(views, columns, tables, n_rows, threads, within)
+            chosen = slice(None) if rows is None else rows
+            codes[chosen] = found
+            done += n_rows
+            if progress is not None:
+                progress(done, block.n_rows)
+            if probabilities is not None:
+                probabilities[chosen] = posteriors(views, columns, tables, found)
+        answers = RowAnswers(codes, strays, probabilities, block.columns, places)
+        unknown = answers.unknown
+        if probabilities is not None and unknown is not None:
+            probabilities[unknown] = np.nan
+        return answers
+
+    def _split(self, block: RowBlock, places: Mapping[str, Longs]) -> Iterator[tuple[Viewset, Longs | None]]:
+        """Each classifier with its rows; None for all."""
+        if self.by is None:
+            yield self.views[0], None
+            return
+        stratum = places[self.by][block.columns[self.by].codes]
+        for number, views in enumerate(self.views):
+            yield views, np.flatnonzero(stratum == number)
+
+    def refuse(self, strays: Strays, unseen: str = "error") -> None:
+        """ValueError where rows have values that the release does not know; with "zero" none but of `by`."""
+        if self.by in strays.rows:
+            raise ValueError(self._no_release(strays.first[self.by]))
+        if unseen == "error" and strays.rows:
+            raise ValueError(self.unseen_text(strays))
+
+    def _no_release(self, value: Value) -> str:
+        assert self.by is not None
+        values = self.domains[self.by].values
+        known = [repr(one) for one in values[:MOST_NAMED]]
+        more = len(values) - len(known)
+        last = [f"{more:,} more"] if more else [known.pop()] if len(known) > 1 else []
+        there = " and ".join([", ".join(known), *last])
+        return f"column {self.by!r}: value {value!r} has no release; there are releases of {there}"
+
+    def unseen_text(self, strays: Strays) -> str:
+        """Which columns have values that the release does not know, in how many rows, and what mends it."""
+        parts = []
+        for name, n in list(strays.rows.items())[:MOST_NAMED]:
+            more = "" if n == 1 else f", as are those of {n - 1:,} more {'row' if n == 2 else 'rows'}"
+            parts.append(f"column {name!r}: value {strays.first[name]!r} is unknown to the release{more}")
+        if len(strays.rows) > MOST_NAMED:
+            parts.append(f"and {len(strays.rows) - MOST_NAMED:,} more columns")
+        hints = dict.fromkeys(hint for name in strays.rows for hint in self._hints(name, strays))
+        no_class = f"{self.words.given('unseen', 'null')} gives such rows no class"
+        return "; ".join([*parts, *hints, no_class])
+
+    def missing(self, name: str, strays: Strays) -> str:
+        """What reads texts as null that stand for a missing value in many files, if null was published."""
+        texts = strays.like_nulls[name]
+        if not texts or None not in self.domains[name].values:
+            return ""
+        return if_missing(texts, self.words, empty=True)  # which is read as null unless other texts are
+
+    def _hints(self, name: str, strays: Strays) -> list[str]:
+        """What may be the matter with a column."""
+        texts, first = strays.like_nulls[name], strays.first[name]
+        hints = [self.missing(name, strays)]
+        if texts and not hints[0]:
+            hints = [f"{texts[0]!r} may say that a value is missing, and null was not published as a value"]
+        if first not in texts:
+            hints.append(self._of_kinds(name, strays))
+        return [hint for hint in hints if hint]
+
+    def _of_kinds(self, name: str, strays: Strays) -> str:
+        placing, kind = self.placings[name], strays.kinds[name]
+        ours = placing.domain.kind
+        first = strays.first[name]
+        if first is None:
+            return "null was not published as a value"
+        if like_nulls([first]) and None in placing.domain.values:
+            return if_missing([str(first)], self.words, empty=False)
+        if ours in ("int", "float") and kind in ("bool", "interval"):
+            return f"the release holds values of kind {ours}, the table {kind}"
+        if ours == "text" and kind in ("int", "float", "bool", "interval") and placing.option is None:
+            return (
+                f"the release holds texts, the table values of kind {kind}: read them as text, or give "
+                f"{self.words.as_published()} if they are names of bins"
+            )
+        if placing.option is None and ours == "text":
+            return (
+                "the release may have been made with sets of values, or bins that have names, and what is in "
+                f"them is not in its certificate: give {self.words.as_published()}"
+            )
+        return ""
+
+
+def predict(
+    answering: Answering,
+    table: AnyTable,
+    labels: Array | None,
+    unseen: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> Array:
+    """The class of every row, as a label or (without labels) a position; see `Release.predict`."""
+    found = _all(answering, table, unseen, threads, progress, proba=False)
+    return joined((_labelled(answers, labels, unseen) for answers in found), labels, answering, unseen)
+
+
+def predict_proba(
+    answering: Answering, table: AnyTable, unseen: str, threads: int | None, progress: Progress | None
+) -> Floats:
+    """The posteriors of every row; see `Release.predict_proba`."""
+    found = _all(answering, table, unseen, threads, progress, proba=True)
+    parts = [answers.probabilities for answers in found if answers.probabilities is not None]
+    return np.concatenate(parts) if parts else np.zeros((0, answering.n_classes))
+
+
+def predict_batches(
+    answering: Answering, table: AnyTable, labels: Array | None, unseen: str, threads: int | None
+) -> Iterator[Array]:
+    """The classes block by block; see `Release.predict_batches`."""
+    _check(unseen)
+    strays = Strays()
+    for block in answering.blocks(table):
+        answers = answering.answers(block, threads=threads)
+        strays.add(answers)
+        if unseen != "null":
+            answering.refuse(strays, unseen)
+        yield _labelled(answers, labels, unseen)
+
+
+def _check(unseen: str) -> None:
+    choice(unseen, ("error", "null", "zero"), "unseen")
+
+
+def _all(
+    answering: Answering,
+    table: AnyTable,
+    unseen: str,
+    threads: int | None,
+    progress: Progress | None,
+    *,
+    proba: bool,
+) -> list[RowAnswers]:
+    """The answers to all rows; ValueError, about all of them, where some have none."""
+    _check(unseen)
+    if proba and unseen == "zero":
+        raise ValueError("unseen must be 'error' or 'null' for probabilities, got 'zero'")
+    strays, found, done = Strays(), [], 0
+    at_once = isinstance(table, Table | Mapping)
+    for block in answering.blocks(table):
+        within = progress if at_once else None
+        answers = answering.answers(block, proba=proba, threads=threads, progress=within)
+        strays.add(answers)
+        # What was read is not kept: of a stream only the answers stay in memory.
+        found.append(RowAnswers(answers.codes, answers.strays, answers.probabilities, {}, {}))
+        done += block.n_rows
+        if progress is not None and not at_once:
+            progress(done, done)
+    if unseen != "null":
+        answering.refuse(strays, unseen)
+    return found
+
+
+def _labelled(answers: RowAnswers, labels: Array | None, unseen: str) -> Array:
+    given: Array = answers.codes if labels is None else labels[answers.codes]
+    if unseen != "null":
+        return given
+    unknown = answers.unknown
+    return np.ma.MaskedArray(given, np.zeros(len(given), bool) if unknown is None else unknown)
+
+
+def joined(parts: Iterable[Array], labels: Array | None, answering: Answering, unseen: str) -> Array:
+    """Blocks one after another; of none what they would have been."""
+    listed = list(parts)
+    if not listed:
+        codes = np.zeros(0, np.uint8 if answering.n_classes <= 256 else np.uint16)
+        listed = [_labelled(RowAnswers(codes, {}, None, {}, {}), labels, unseen)]
+    if len(listed) == 1:
+        return listed[0]
+    together = np.concatenate([np.ma.getdata(part) for part in listed])
+    if unseen != "null":
+        return together
+    return np.ma.MaskedArray(together, np.concatenate([np.ma.getmaskarray(part) for part in listed]))

@@ -1,0 +1,185 @@
+"""A file of rows with the answers of a release beside them, written block by block in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbcfast._core.dtypes import Array, Bools, Floats, Longs
+from nbcfast._core.untyped import PyArrow
+from nbcfast._reading.row_blocks import Finishing, RowFile
+from nbcfast.published.raw_rows import Answering, RowAnswers, Strays
+from nbcfast.published.right_answers import RightAnswers
+from nbcfast.published.row_sinks import Sink
+from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.values import Interval
+
+if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
+
+UNSEEN = "unseen"  # the column that says why a row has no class
+BETWEEN = "; "  # the attributes named there
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedNames:
+    """The columns that come after those of the file.
+
+    Parameters
+    ----------
+    name : str
+        Of the label.
+    probabilities : sequence of str
+        Of the posterior of each class, in the order of the classes; none where these are not wanted.
+    says_unseen : bool
+        Whether the last column names the attributes whose value is unknown.
+    """
+
+    name: str
+    probabilities: Sequence[str] = ()
+    says_unseen: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, in their order."""
+        return [self.name, *self.probabilities, *([UNSEEN] if self.says_unseen else [])]
+
+
+@dataclass
+class Tally:
+    """What the rows of a file were answered.
+
+    Attributes
+    ----------
+    rows, unknown : int
+        Of the file, and those without a class.
+    of_class : ndarray of int64
+        How many have each class.
+    strays : Strays
+        The values that the release does not know.
+    first : list of RowAnswers
+        Those of the first rows.
+    right : RightAnswers or None
+        Where the file has the class: how many rows were answered with it.
+    """
+
+    of_class: Longs
+    rows: int = 0
+    unknown: int = 0
+    strays: Strays = field(default_factory=Strays)
+    first: list[RowAnswers] = field(default_factory=list)
+    right: RightAnswers | None = None
+
+
+def score(
+    answering: Answering,
+    file: RowFile,
+    added: AddedNames,
+    sink: Sink | None,
+    *,
+    unseen: str,
+    n_first: int = 0,
+    right: RightAnswers | None = None,
+    progress: Progress | None = None,
+) -> Tally:
+    """Answer the rows of a file, and hand them to a sink.
+
+    Parameters
+    ----------
+    answering : Answering
+        That of a release.
+    file : RowFile
+        The rows.
+    added : AddedNames
+        What comes beside them.
+    sink : Sink, optional
+        Without one rows are only counted.
+    unseen : {"error", "null"}
+        Whether rows with a value that is unknown are refused, once all were counted.
+    n_first : int
+        Of how many rows at the beginning the answers are kept.
+    right : RightAnswers, optional
+        Counts the rows that are answered with the class that they have in the file.
+    progress : callable, optional
+        Called as progress(bytes_read, bytes_in_all).
+
+    Raises
+    ------
+    ValueError
+        If rows have unknown values, with "error", or the file is not what its ending says.
+    """
+    tally = Tally(np.zeros(answering.n_classes, np.int64), right=right)
+    finishing = Finishing(file.null_values)
+    columns = AddedColumns(answering, added)
+    for batch in file.batches():
+        block = finishing.block(batch, [*answering.names, *([] if right is None else [right.name])])
+        kept = tally.rows < n_first
+        answers = answering.answers(block, proba=bool(added.probabilities) or kept)
+        unknown = answers.unknown
+        codes = answers.codes if unknown is None else answers.codes[~unknown]
+        tally.of_class += np.bincount(codes, minlength=answering.n_classes)
+        tally.rows += block.n_rows
+        tally.unknown += 0 if unknown is None else int(np.count_nonzero(unknown))
+        tally.strays.add(answers)
+        if right is not None:
+            right.add(block.columns[right.name], answers)
+        if kept:
+            tally.first.append(answers)
+        if sink is not None and (unseen == "null" or not tally.strays.rows):
+            sink.write(batch, columns.of(answers))
+        if progress is not None:
+            progress(file.done, file.size)
+    if unseen == "error":
+        answering.refuse(tally.strays)
+    return tally
+
+
+class AddedColumns:
+    """Makes Arrow arrays of answers."""
+
+    def __init__(self, answering: Answering, added: AddedNames) -> None:
+        self._pa = load_pyarrow()
+        self._added = added
+        self._names = answering.names
+        labels = [str(one) if isinstance(one, Interval) else one for one in answering.views[0].classes]
+        self._labels = self._pa.array(labels)
+
+    @property
+    def fields(self) -> list[tuple[str, PyArrow]]:
+        """The names and types of the columns."""
+        pa = self._pa
+        types = [self._labels.type, *[pa.float64() for _ in self._added.probabilities]]
+        types += [pa.string()] if self._added.says_unseen else []
+        return list(zip(self._added.names, types, strict=True))
+
+    def of(self, answers: RowAnswers) -> list[PyArrow]:
+        """The arrays of some rows."""
+        pa = self._pa
+        unknown = answers.unknown
+        arrays = [self._labels.take(pa.array(answers.codes, mask=unknown))]
+        if self._added.probabilities and answers.probabilities is not None:
+            arrays += [_floats(pa, column, unknown) for column in answers.probabilities.T]
+        if self._added.says_unseen:
+            arrays.append(pa.array(unseen_texts(answers, self._names), pa.string()))
+        return arrays
+
+
+def _floats(pa: PyArrow, column: Floats, unknown: Bools | None) -> PyArrow:
+    return pa.array(np.ascontiguousarray(column), mask=unknown)
+
+
+def unseen_texts(answers: RowAnswers, names: Sequence[str]) -> Array:
+    """For each row the names of the attributes whose value is unknown; empty where there are none."""
+    texts = np.full(len(answers.codes), "", object)
+    unknown = answers.unknown
+    if unknown is not None:
+        rows = np.flatnonzero(unknown)
+        own = [name for name in names if name in answers.strays]
+        which = np.stack([answers.strays[name][rows] for name in own], axis=1)
+        kinds, of_row = np.unique(which, axis=0, return_inverse=True)
+        said = [BETWEEN.join(name for name, is_so in zip(own, one, strict=True) if is_so) for one in kinds]
+        texts[rows] = np.array(said, object)[of_row.ravel()]
+    return texts
