@@ -3,6 +3,7 @@
 import json
 import shlex
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,11 @@ def test_raw_values_in_the_place_of_sets(release, run, options):
     columns = [[table.domain(name)[code] for code in table.codes(name).tolist()] for name in table.names]
     sets = {raw: name for name, raws in SETS["glucose"]["groups"].items() for raw in raws}
     expected = release.predict({"glucose": [sets[value] for value in columns[0]], "relatives": columns[1]})
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE input (number INTEGER, glucose TEXT, relatives INTEGER)")
-    rows = zip(range(table.n_rows), *columns, strict=True)
-    connection.executemany("INSERT INTO input VALUES (?, ?, ?)", rows)
-    answers = sorted(connection.execute(Path("raw.sql").read_text()).fetchall())
-    connection.close()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE input (number INTEGER, glucose TEXT, relatives INTEGER)")
+        rows = zip(range(table.n_rows), *columns, strict=True)
+        connection.executemany("INSERT INTO input VALUES (?, ?, ?)", rows)
+        answers = sorted(connection.execute(Path("raw.sql").read_text()).fetchall())
     assert [row[-1] for row in answers] == expected.tolist()
 
 
@@ -120,11 +120,10 @@ def test_a_table_with_the_class_column(release, run):
     assert "\n-- the class comes last, in a column 'predicted'\n" in query
     assert "\n-- a table that has a column of this name already gives two of it" in query
     assert "\n-- the order of rows is not kept" in query
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE input (glucose TEXT, relatives INTEGER, diagnosis TEXT)")
-    found = connection.execute(query)
-    assert [column[0] for column in found.description] == ["glucose", "relatives", "diagnosis", "predicted"]
-    connection.close()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE input (glucose TEXT, relatives INTEGER, diagnosis TEXT)")
+        columns = [column[0] for column in connection.execute(query).description]
+    assert columns == ["glucose", "relatives", "diagnosis", "predicted"]
 
 
 def test_a_program_for_tables_with_the_class_column(release, run):
@@ -259,10 +258,10 @@ def test_a_missing_value_that_is_published_asks_which_text_means_it(run, tmp_pat
     assert f"  2  {question}\n     {step}\n" in out
     code, out, _ = run(*shlex.split(step)[1:])
     assert (code, "missing values" in out) == (0, False)
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE people (job, ill)")
-    connection.executemany("INSERT INTO people VALUES (?, ?)", [row.split(",") for row in rows])
-    answers = connection.execute(Path("rule.sql").read_text()).fetchall()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE people (job, ill)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", [row.split(",") for row in rows])
+        answers = connection.execute(Path("rule.sql").read_text()).fetchall()
     assert {row[0]: row[-1] for row in answers} == {"a": "yes", "b": "yes", "?": "no"}
 
 
