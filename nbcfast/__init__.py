@@ -93,6 +93,7 @@ _PUBLIC = {
     "reports",
     "response",
     "safety",
+    "sklearn",
     "skyline",
     "streams",
     "templates",

@@ -29,7 +29,7 @@ FLOORS = [
     ("published", "attack"),
     ("_rounding", "transform"),
     ("closeness", "canonical", "mondrian", "templates", "response", "dp"),
-    ("ledger", "policies", "verification", "publishing", "streams", "exports", "reports"),
+    ("ledger", "policies", "verification", "publishing", "streams", "exports", "reports", "sklearn"),
     ("cli",),
 ]
 MAKERS = FLOORS[6]
@@ -45,6 +45,7 @@ BY_TEXT = {
     "nbcfast",
     "nbcfast.release",
     "nbcfast.skyline",
+    "nbcfast.sklearn",
     "nbcfast.cli.options",
     "nbcfast.published.exported",
 }

@@ -1,0 +1,23 @@
+"""Releases in scikit-learn: estimators whose fitted state is what was published.
+
+Importing this room imports no scikit-learn: each name brings its own module when it is first asked for.
+"""
+
+import importlib as _importlib
+from typing import Any as _Any
+
+# In which module each public name is.
+_HOMES: dict[str, str] = {}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nbcfast.sklearn' has no attribute {name!r}")
+    globals()[name] = value = getattr(_importlib.import_module(f"nbcfast.sklearn.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
