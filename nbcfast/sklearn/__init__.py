@@ -1,13 +1,20 @@
 """Releases in scikit-learn: estimators whose fitted state is what was published.
 
 Importing this room imports no scikit-learn: each name brings its own module when it is first asked for.
+
+- releases beside other classifiers: `side_by_side`, of `compared_entries`; what they give away: `given_away`;
+  all of it: `comparison`
 """
 
 import importlib as _importlib
 from typing import Any as _Any
 
 # In which module each public name is.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "ComparedRelease": "comparison",
+    "ReleaseComparison": "comparison",
+    "compare_releases": "side_by_side",
+}
 
 __all__ = sorted(_HOMES)
 
