@@ -1,13 +1,17 @@
 """Releases in scikit-learn: estimators whose fitted state is what was published.
 
 Importing this room imports no scikit-learn: each name brings its own module when it is first asked for.
+
+- counts of a fitted CategoricalNB as views: `fitted_counts`
 """
 
 import importlib as _importlib
 from typing import Any as _Any
 
 # In which module each public name is.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "to_views": "fitted_counts",
+}
 
 __all__ = sorted(_HOMES)
 
