@@ -4,6 +4,7 @@ Importing this room imports no scikit-learn: each name brings its own module whe
 
 - releases beside other classifiers: `side_by_side`, of `compared_entries`; what they give away: `given_away`;
   all of it: `comparison`
+- counts of a fitted CategoricalNB as views: `fitted_counts`
 """
 
 import importlib as _importlib
@@ -14,6 +15,7 @@ _HOMES: dict[str, str] = {
     "ComparedRelease": "comparison",
     "ReleaseComparison": "comparison",
     "compare_releases": "side_by_side",
+    "to_views": "fitted_counts",
 }
 
 __all__ = sorted(_HOMES)

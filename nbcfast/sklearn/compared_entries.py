@@ -8,7 +8,9 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Floats
+from nbcfast._core.dtypes import Array, Counts, Floats
+from nbcfast._core.errors import Infeasible
+from nbcfast._core.numbers import exact
 from nbcfast._core.untyped import Arrow
 from nbcfast._reading.source import AnyTable, is_path, table_from
 from nbcfast.domains import Declarations, Declared, declared
@@ -21,6 +23,8 @@ from nbcfast.table import Column, Table
 from nbcfast.table.arrays import is_arrow
 from nbcfast.views import Viewset
 
+NO_COUNTS = "a {} publishes no counts of people that could be measured"
+OF_RELEASE = "it is a copy in floats of a release: give the release"
 EXPECTED = "a Release, a StratifiedRelease, a Viewset, or a fitted classifier or Pipeline of scikit-learn"
 
 
@@ -30,6 +34,14 @@ class FittedClassifier(Protocol):
     classes_: Array
 
     def predict(self, X: object) -> Array: ...
+
+
+class FittedCounts(Protocol):
+    """What a fitted CategoricalNB holds."""
+
+    alpha: float
+    class_count_: Floats
+    category_count_: Sequence[Floats]
 
 
 class Step(Protocol):
@@ -128,6 +140,8 @@ class Entry:
         The name of its type, for what is said of it.
     published : Release, StratifiedRelease, PublishedCounts or None
         What it publishes, as far as it is counts.
+    why_not : str or None
+        Why it publishes nothing that could be measured, where it does not.
     model : FittedClassifier or None
         What answers, on rows as they are given; None where the counts do.
     before : tuple of Step
@@ -139,6 +153,7 @@ class Entry:
     name: str
     kind: str
     published: Release | StratifiedRelease | PublishedCounts | None
+    why_not: str | None = None
     model: FittedClassifier | None = None
     before: tuple[Step, ...] = ()
     declared: Declared | None = None
@@ -160,8 +175,8 @@ class Entry:
             raise TypeError(f"entry {name!r}: expected {EXPECTED}, got a {kind} that was not fitted")
         if declarations is None and getattr(last, "domain", None) is not None:
             declarations = declared(last.domain)  # what a classifier that publishes was told
-        published = _published_by(last)
-        return cls(name, kind, published, cast(FittedClassifier, given), before, declarations)
+        published, why_not = _published_by(last)
+        return cls(name, kind, published, why_not, cast(FittedClassifier, given), before, declarations)
 
     def placed(self, of: Release | PublishedCounts, rows: Table) -> Table:
         """Rows in the values of what is published."""
@@ -181,10 +196,44 @@ def _last_step(given: object) -> tuple[object, tuple[Step, ...]]:
     return last, own + more
 
 
-def _published_by(last: object) -> Release | PublishedCounts | None:
-    """The counts that a fitted classifier publishes, or None where it has none."""
+def _published_by(last: object) -> tuple[Release | PublishedCounts | None, str | None]:
+    """The counts that a fitted classifier publishes, or why it has none."""
     release = getattr(last, "release_", None)
-    return release if isinstance(release, Release) else None
+    if isinstance(release, Release):
+        return release, None
+    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(last).__mro__]
+    if ("nbcfast", "PublishedCategoricalNB") in kinds:
+        return None, OF_RELEASE
+    if ("sklearn", "CategoricalNB") not in kinds:
+        return None, NO_COUNTS.format(type(last).__name__)
+    return _fitted_counts(last)
+
+
+def _fitted_counts(model: object) -> tuple[PublishedCounts | None, str | None]:
+    """The counts that stand in a CategoricalNB, and its classifier, which has more added to them."""
+    from nbcfast.sklearn.fitted_counts import to_views
+
+    try:
+        views = to_views(model)
+    except (Infeasible, ValueError) as error:
+        return None, str(error)
+    counts = cast(FittedCounts, model)
+    raw = Viewset.from_parts(
+        _as_integers(counts.class_count_)[::-1],
+        {
+            name: _as_integers(array).T[:, ::-1]
+            for name, array in zip(views.attributes, counts.category_count_, strict=True)
+        },
+        views.class_domain,
+        views.domains,
+    )
+    alpha = exact(float(counts.alpha), "alpha")
+    return PublishedCounts(views, raw=raw, alpha=alpha or None), None
+
+
+def _as_integers(counts: Floats) -> Counts:
+    """Whole numbers, which `to_views` has checked."""
+    return np.ascontiguousarray(counts).astype(np.int64)
 
 
 def declarations_of(

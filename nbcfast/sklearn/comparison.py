@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nbcfast._core.chances import bound_text
+from nbcfast._core.numbers import ratio_text
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document, Pandas
 from nbcfast._markup.fragments import result
@@ -17,6 +18,7 @@ from nbcfast.canonical.leakage import percent
 from nbcfast.safety import Amplification
 
 UNKNOWN = "not measured"
+MOST_WHOLE = 10**6  # of a Lambda that is written in full
 # What is measured, as it is called: the field, and the head of its column.
 MEASURES = {
     "accuracy": "accuracy",
@@ -83,7 +85,7 @@ class ComparedRelease(HasReadOnlyMappings):
         return {
             "accuracy": f"{self.accuracy:.4f}",
             "log_loss": UNKNOWN if log_loss is None else _number(log_loss, ".4f"),
-            "amplification": UNKNOWN if odds is None else odds.text,
+            "amplification": UNKNOWN if odds is None else _odds(odds),
             "bits": UNKNOWN if bits is None else f"{max(bits, 0.0):.2f}",
             "found": UNKNOWN if self.found is None else f"{self.found:,} of {self.cells:,}",
             "flip": self._shows,
@@ -232,6 +234,13 @@ class ReleaseComparison:
 
 def _number(number: float, form: str) -> str:
     return "infinite" if math.isinf(number) else format(number, form)
+
+
+def _odds(odds: Amplification) -> str:
+    """Lambda in digits, so that those of a column compare."""
+    if odds.value is not None and odds.value.denominator == 1 and odds.value < MOST_WHOLE:
+        return f"{odds.value.numerator:,}"
+    return "infinite" if odds.infinite else ratio_text(None, odds.log)
 
 
 def _as_float(odds: Amplification | None) -> float | None:

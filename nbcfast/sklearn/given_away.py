@@ -135,21 +135,25 @@ class Meter:
     def _not_made_of(
         self, entry: PublishedCounts, private: Viewset, progress: Progress | None
     ) -> str | None:
-        """Why these are not, or not for sure, the rows of an entry; None where they decide as it says."""
+        """Why these are not, or not for sure, the rows of an entry; None where they decide as it says.
+
+        Counts without a certificate are those of these rows or they are not: that other counts decide alike
+        is no sign of whose they are.
+        """
+        if entry.certificate is None and not self._asserted:
+            return OTHERS.format("its counts are others")
         own = private if entry.alpha is None else private.smoothed(entry.alpha)
         if entry.certificate is None:
             found = compare(own, entry.views, "label", threads=self._threads, progress=progress)
-            holds, text = found.equal, f"the best class differs on {found.differing or 'some'} tuples"
-        else:
-            release = Release(entry.views, entry.certificate)
-            checks, _ = compared(release, own, None, None, progress)
-            failed = [check for check in checks if not check[1]]
-            if not failed:
-                return None
-            holds, text = failed[0][1], failed[0][2]
+            return None if found.equal is not False else f"it decides otherwise than these rows: {found!r}"
+        checks, _ = compared(Release(entry.views, entry.certificate), own, None, None, progress)
+        failed = [check for check in checks if not check[1]]
+        if not failed:
+            return None
+        _, holds, text = failed[0]
         if holds is False:
             return OTHERS.format(text)
-        return None if holds or self._asserted else NOT_SHOWN.format(text)
+        return None if self._asserted else NOT_SHOWN.format(text)
 
     def _measured(
         self,

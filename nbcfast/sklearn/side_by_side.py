@@ -20,7 +20,6 @@ from nbcfast.views.quality import evaluate
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-NO_COUNTS = "a {} publishes no counts of people that could be measured"
 NO_PROBABILITIES = "a {} gives no probabilities"
 OF_PEOPLE = ("amplification", "bits", "found", "flip")  # what takes counts
 
@@ -129,10 +128,8 @@ def _compared(entry: Entry, tested: RowsAndClasses, own: RowsAndClasses, meter: 
         if log_loss is None:
             why["log_loss"] = NO_PROBABILITIES.format(entry.kind)
     if entry.published is None:
-        reason = NO_COUNTS.format(entry.kind)
-        return ComparedRelease(
-            entry.name, accuracy, log_loss, why={**why, **dict.fromkeys(OF_PEOPLE, reason)}
-        )
+        reasons = dict.fromkeys(OF_PEOPLE, str(entry.why_not))
+        return ComparedRelease(entry.name, accuracy, log_loss, why={**why, **reasons})
     class_name = _class_name(entry.published)
     parts = list(_parts(entry, tested.through(entry.before), own.through(entry.before), class_name))
     if entry.model is None:
