@@ -176,7 +176,9 @@ class Entry:
         if declarations is None and getattr(last, "domain", None) is not None:
             declarations = declared(last.domain)  # what a classifier that publishes was told
         published, why_not = _published_by(last)
-        return cls(name, kind, published, why_not, cast(FittedClassifier, given), before, declarations)
+        return cls(
+            name, type(last).__name__, published, why_not, cast(FittedClassifier, given), before, declarations
+        )
 
     def placed(self, of: Release | PublishedCounts, rows: Table) -> Table:
         """Rows in the values of what is published."""

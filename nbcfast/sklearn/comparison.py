@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nbcfast._core.chances import bound_text
 from nbcfast._core.numbers import ratio_text
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document, Pandas
@@ -28,6 +27,7 @@ MEASURES = {
     "found": "counts come back",
     "flip": "class shows",
 }
+OF_THESE = "what is measured is what they give, and if other rows gave it too, more of these may come back"
 OF_WHOM = (
     "counts come back: to whoever knows how many people have each value, and how many are of each class",
     "class shows: to whoever knows everybody else's row",
@@ -139,12 +139,16 @@ class ReleaseComparison:
         On which accuracy and log-loss were measured.
     private_rows : int
         Of the people who are looked at.
+    private_given : bool
+        Whether the caller said that these are the rows that the entries were made of; else they are those of
+        X and y.
     entries : tuple of ComparedRelease
         In the order in which they were given.
     """
 
     rows: int
     private_rows: int
+    private_given: bool
     entries: tuple[ComparedRelease, ...]
 
     def __getitem__(self, name: str) -> ComparedRelease:
@@ -159,6 +163,7 @@ class ReleaseComparison:
         return {
             "rows": self.rows,
             "private_rows": self.private_rows,
+            "private_given": self.private_given,
             "entries": [entry.to_dict() for entry in self.entries],
         }
 
@@ -191,7 +196,8 @@ class ReleaseComparison:
         for name in ("found", "cells", "shows_class", "looked_at"):
             frame[name] = pd.array([getattr(entry, name) for entry in self.entries], dtype="Int64")
         frame["flip_is"] = [entry.flip_is if entry.flip is not None else None for entry in self.entries]
-        columns = [*floats][:-1] + ["found", "cells", "flip", "flip_is", "shows_class", "looked_at"]
+        columns = ["accuracy", "log_loss", "amplification", "bits", "found", "cells"]
+        columns += ["flip", "flip_is", "shows_class", "looked_at"]
         return pd.DataFrame(frame, index=[entry.name for entry in self.entries], columns=columns)
 
     @property
@@ -202,7 +208,8 @@ class ReleaseComparison:
     def _notes(self) -> Iterator[str]:
         yield f"accuracy and log-loss: on {self.rows:,} rows"
         if any(entry.found is not None or entry.flip is not None for entry in self.entries):
-            yield f"what comes back and shows: of {self.private_rows:,} private rows"
+            whose = "private rows that were given" if self.private_given else f"rows of X and y; {OF_THESE}"
+            yield f"what comes back and shows: of the {self.private_rows:,} {whose}"
             yield from OF_WHOM
         if any(entry.flip is not None and entry.flip_is == "at least" for entry in self.entries):
             yield "at least: so many show in the answers, and counts that say more than these may show more"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import Number
-from nbcfast.attack import totals
-from nbcfast.canonical import Leak, box, leak, solve
+from nbcfast.attack.totals import totals
+from nbcfast.canonical import Leak, box, solve
+from nbcfast.canonical.leak import leak
 from nbcfast.canonical.publish import not_here
 from nbcfast.equivalence import compare
 from nbcfast.published.certificate import Certificate
@@ -23,17 +24,16 @@ from nbcfast.published.release import Release
 from nbcfast.publishing.no_attribute import measurable
 from nbcfast.publishing.prepared import LISTED, MOST_ATTACKED
 from nbcfast.table import Table
-from nbcfast.verification.compared import aligned, compared
+from nbcfast.verification.compared import aligned, compared, made_again
 from nbcfast.views import Viewset, count
-
-if TYPE_CHECKING:
-    from nbcfast._core.threads import Progress
 
 ONE_CLASS = "there is one class, and answers of one class tell nothing apart"
 NOISY = "noise was added to its counts, and no file shows of which rows they are: give these as private="
 OF_NOISE = "noise was added to its counts: what it hides of one person is said by its epsilon"
 NOT_SHOWN = "whether it was made of these rows cannot be shown ({}): give the rows it was made of as private="
 OTHERS = "it was not made of these rows ({}): give those that it was made of as private="
+BESIDE_ANSWERS = "they give its answers, as other rows may, and made again they give other counts"
+NO_ATTRIBUTE = "there is no attribute that has counts"
 TOO_LARGE = "the meter cannot measure these answers ({})"
 TOO_MANY = "there are too many counts to attack"
 
@@ -108,33 +108,29 @@ class Meter:
     def __init__(self, *, asserted: bool, threads: int | None = None) -> None:
         self._asserted = asserted
         self._threads = threads
-        self._leaks: list[tuple[Viewset, str, Number | None, Leak]] = []
+        self._leaks: list[tuple[Table, str, Number | None, Leak]] = []
 
-    def of(
-        self, entry: PublishedCounts, rows: Table, class_name: str, progress: Progress | None = None
-    ) -> GivenAway:
+    def of(self, entry: PublishedCounts, rows: Table, class_name: str) -> GivenAway:
         """What an entry gives away of these rows, which are in its values."""
         bits, why_no_bits = self._bits(entry)
         why = {} if why_no_bits is None else {"bits": why_no_bits}
-        none = GivenAway(bits=bits)
+        none = GivenAway(bits=bits, why=why)
         try:
             private = aligned(count(rows, class_name, entry.views.attributes), entry.views)
         except ValueError as error:
             reason = OTHERS.format(error)
             return replace(none, why={**why, "found": reason, "flip": reason})
         if _stand_in(entry, private):
-            return replace(none, **_all_of(private), why=why)
+            return _all_of(private, none)
         if entry.has_noise and not self._asserted:
             return replace(none, why={**why, "found": NOISY, "flip": NOISY})
-        reason = None if entry.has_noise else self._not_made_of(entry, private, progress)
-        if reason is not None:
-            return replace(none, why={**why, "found": reason, "flip": reason})
-        measured, reasons = self._measured(entry, private, rows, class_name, progress)
+        others = None if entry.has_noise else self._not_made_of(entry, private)
+        if others is not None:
+            return replace(none, why={**why, "found": others, "flip": others})
+        measured, reasons = self._measured(entry, private, rows, class_name)
         return replace(measured, bits=bits, why={**why, **reasons})
 
-    def _not_made_of(
-        self, entry: PublishedCounts, private: Viewset, progress: Progress | None
-    ) -> str | None:
+    def _not_made_of(self, entry: PublishedCounts, private: Viewset) -> str | None:
         """Why these are not, or not for sure, the rows of an entry; None where they decide as it says.
 
         Counts without a certificate are those of these rows or they are not: that other counts decide alike
@@ -144,60 +140,49 @@ class Meter:
             return OTHERS.format("its counts are others")
         own = private if entry.alpha is None else private.smoothed(entry.alpha)
         if entry.certificate is None:
-            found = compare(own, entry.views, "label", threads=self._threads, progress=progress)
+            found = compare(own, entry.views, "label", threads=self._threads)
             return None if found.equal is not False else f"it decides otherwise than these rows: {found!r}"
-        checks, _ = compared(Release(entry.views, entry.certificate), own, None, None, progress)
+        checks, _ = compared(Release(entry.views, entry.certificate), own, None, None, None)
         failed = [check for check in checks if not check[1]]
         if not failed:
-            return None
+            shown = self._asserted or entry.canonical or _would_be(entry.certificate, own, entry.views)
+            return None if shown else NOT_SHOWN.format(BESIDE_ANSWERS)
         _, holds, text = failed[0]
         if holds is False:
             return OTHERS.format(text)
         return None if self._asserted else NOT_SHOWN.format(text)
 
     def _measured(
-        self,
-        entry: PublishedCounts,
-        private: Viewset,
-        rows: Table,
-        class_name: str,
-        progress: Progress | None,
+        self, entry: PublishedCounts, private: Viewset, rows: Table, class_name: str
     ) -> tuple[GivenAway, dict[str, str]]:
         """Counts that come back, and people who show; and why what is missing was not measured."""
         why: dict[str, str] = {}
-        found = self._leak(entry, private, rows, class_name, progress)
-        attacked = None
-        if not (entry.canonical and isinstance(found, Leak)):
-            if sum(array.size for array in private.counts.values()) > MOST_ATTACKED:
-                why["found"] = TOO_MANY
-            elif private.attributes:
-                attacked = totals(_as_published(entry), private, alpha=entry.alpha)
-        if isinstance(found, str):
-            why["flip"] = found
-            if attacked is None:
-                why.setdefault("found", found)
-                return GivenAway(), why
-            return GivenAway(found=attacked.found, cells=attacked.cells), why
-        back = found.found or 0 if attacked is None else max(attacked.found, found.found or 0)
-        if "found" in why:
-            return replace(_of_leak(entry, found), found=None, cells=None), why
-        return replace(_of_leak(entry, found), found=back, cells=found.cells), why
+        met = self._leak(entry, private, rows, class_name)
+        shows = GivenAway()
+        if isinstance(met, str):
+            why["flip"] = met
+        else:
+            shows = _of_leak(entry, met)
+        if entry.canonical and isinstance(met, Leak):  # which says nothing but the answers that were attacked
+            return replace(shows, found=met.found, cells=met.cells), why
+        if not private.attributes:
+            why["found"] = NO_ATTRIBUTE
+        elif sum(array.size for array in private.counts.values()) > MOST_ATTACKED:
+            why["found"] = TOO_MANY
+        else:
+            attacked = totals(_as_published(entry), private, alpha=entry.alpha)
+            back = max(attacked.found, (met.found or 0) if isinstance(met, Leak) else 0)
+            shows = replace(shows, found=back, cells=attacked.cells)
+        return shows, why
 
-    def _leak(
-        self,
-        entry: PublishedCounts,
-        private: Viewset,
-        rows: Table,
-        class_name: str,
-        progress: Progress | None,
-    ) -> Leak | str:
+    def _leak(self, entry: PublishedCounts, private: Viewset, rows: Table, class_name: str) -> Leak | str:
         """What the meter says of all answers of the private counts, or why it says nothing."""
         if entry.has_noise:
             return OF_NOISE
         if entry.is_listed:
             return LISTED
-        for views, preserve, alpha, known in self._leaks:
-            if (preserve, alpha) == (entry.preserve, entry.alpha) and views == private:
+        for looked_at, preserve, alpha, known in self._leaks:
+            if (preserve, alpha) == (entry.preserve, entry.alpha) and looked_at == rows:
                 return known
         views, table = measurable(private, rows, class_name)
         too_large = not_here(views, preserve=entry.preserve)
@@ -211,13 +196,12 @@ class Meter:
                 table=table,
                 class_name=class_name,
                 threads=self._threads,
-                progress=progress,
             )
         except Infeasible as error:
             return TOO_LARGE.format(error.why)
         if not found.measured:
             return ONE_CLASS
-        self._leaks.append((private, entry.preserve, entry.alpha, found))
+        self._leaks.append((rows, entry.preserve, entry.alpha, found))
         return found
 
     def _bits(self, entry: PublishedCounts) -> tuple[float | None, str | None]:
@@ -236,6 +220,12 @@ class Meter:
         return float(solution.log2_range), None
 
 
+def _would_be(made: Certificate, private: Viewset, views: Viewset) -> bool:
+    """Whether these rows give this very release, which says more than its answers."""
+    again = (made_again(private, made, "smallest"), made_again(private, made, "proven"))
+    return any(one is not None and one.views == views for one in again)
+
+
 def _as_published(entry: PublishedCounts) -> Release | Viewset:
     return entry.views if entry.certificate is None else Release(entry.views, entry.certificate)
 
@@ -252,14 +242,14 @@ def _stand_in(entry: PublishedCounts, private: Viewset) -> bool:
     )
 
 
-def _all_of(private: Viewset) -> dict[str, object]:
+def _all_of(private: Viewset, none: GivenAway) -> GivenAway:
     """What shows where counts are published as they are: everything.
 
     Whoever knows all other people takes these off, and what is left is one person's row, with its class.
     """
     cells = sum(int((array.sum(axis=1) > 0).sum()) for array in private.counts.values())
     people = int(private.n_rows)
-    return {"found": cells, "cells": cells, "flip": 0.0, "shows_class": people, "looked_at": people}
+    return replace(none, found=cells, cells=cells, flip=0.0, shows_class=people, looked_at=people)
 
 
 def _of_leak(entry: PublishedCounts, found: Leak) -> GivenAway:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from nbcfast._wire.messages import printable
 from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
@@ -81,9 +80,10 @@ def compare_releases(
     >>> people = {"job": ["cook"] * 5 + ["clerk"] * 9, "sex": ["f", "m"] * 7}
     >>> ill = ["yes", "no", "yes", "no", "yes"] + ["no"] * 6 + ["yes"] * 3
     >>> counts = nbcfast.count({**people, "ill": ill}, "ill")
-    >>> found = compare_releases({"counts": counts, "release": nbcfast.canonical.release(counts, 4)}, people, ill)
+    >>> release = nbcfast.canonical.release(counts, 4)
+    >>> found = compare_releases({"counts": counts, "release": release}, people, ill)
     >>> [(entry.name, entry.found, entry.shows_class) for entry in found.entries]
-    [('counts', 4, 14), ('release', 0, 2)]
+    [('counts', 4, 14), ('release', 2, 12)]
     """
     if not isinstance(entries, Mapping):
         raise TypeError(f"entries must be a mapping of names to classifiers, got {type(entries).__name__}")
@@ -104,7 +104,7 @@ def compare_releases(
             raise ValueError(f"entry {name!r}: {error}") from error
         if progress is not None:
             progress(len(found), len(entries))
-    return ReleaseComparison(tested.n_rows, own.n_rows, tuple(found))
+    return ReleaseComparison(tested.n_rows, own.n_rows, private is not None, tuple(found))
 
 
 def _private_rows(private: object) -> RowsAndClasses:
@@ -185,16 +185,12 @@ def _parts(entry: Entry, tested: RowsAndClasses, own: RowsAndClasses, class_name
 def _counts_of(published: Release | PublishedCounts) -> PublishedCounts:
     if isinstance(published, PublishedCounts):
         return published
-    return PublishedCounts(
-        published.views, published.certificate, alpha=published.certificate.smoothing
-    )
+    return PublishedCounts(published.views, published.certificate, alpha=published.certificate.smoothing)
 
 
 def _quality(parts: list[_Part], class_name: str) -> tuple[float, float]:
     """Accuracy and log-loss on all rows."""
-    found = [
-        evaluate(part.published.views, part.tested, class_name) for part in parts if part.tested.n_rows
-    ]
+    found = [evaluate(part.published.views, part.tested, class_name) for part in parts if part.tested.n_rows]
     rows = sum(one.rows for one in found)
     loss = sum(one.log_loss * (one.rows / rows) for one in found)
     return sum(one.correct for one in found) / rows, loss
