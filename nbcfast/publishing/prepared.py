@@ -418,6 +418,7 @@ class Prepared:
                     alpha=demand.alpha,
                     class_name=self.class_name,
                     advice=self.advice,
+                    threads=self.caller.threads,
                     progress=progress,
                 )
         made = self._of_powers(preserve)

@@ -1,10 +1,15 @@
 """Releases in scikit-learn: estimators whose fitted state is what was published.
 
 Importing this room imports no scikit-learn: each name brings its own module when it is first asked for.
+What is where:
 
-- releases beside other classifiers: `side_by_side`, of `compared_entries`; what they give away: `given_away`;
-  all of it: `comparison`
-- counts of a fitted CategoricalNB as views: `fitted_counts`
+- `classifier`: an estimator that makes a release in `fit` (`made_in_fit`), and holds nothing else
+- `columns_in`: what scikit-learn calls X and y, as encoded columns; `column_bins` for floats
+- `disguised`: an estimator that is fitted on answers by randomised response
+- `fitted_counts`: the counts of a fitted CategoricalNB as views
+- `side_by_side`: releases beside other classifiers (`compared_entries`), and what they give away
+  (`given_away`); all of it is a `comparison`
+- `words_of_estimators`: how errors call parameters
 """
 
 import importlib as _importlib
@@ -13,7 +18,10 @@ from typing import Any as _Any
 # In which module each public name is.
 _HOMES: dict[str, str] = {
     "ComparedRelease": "comparison",
+    "DisguisedNBClassifier": "disguised",
+    "PublishableNBClassifier": "classifier",
     "ReleaseComparison": "comparison",
+    "UndeclaredDomainWarning": "column_bins",
     "compare_releases": "side_by_side",
     "to_views": "fitted_counts",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast
@@ -19,6 +20,7 @@ from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.publishing import Publication, StratifiedPublication
 from nbcfast.sklearn.given_away import PublishedCounts
+from nbcfast.sklearn.made_in_fit import declarations_of
 from nbcfast.table import Column, Table
 from nbcfast.table.arrays import is_arrow
 from nbcfast.views import Viewset
@@ -34,6 +36,13 @@ class FittedClassifier(Protocol):
     classes_: Array
 
     def predict(self, X: object) -> Array: ...
+
+
+class FittedPublisher(Protocol):
+    """What a PublishableNBClassifier was told of its values."""
+
+    domain: Declarations | None
+    menu: Mapping[str, object] | str | os.PathLike[str] | None
 
 
 class FittedCounts(Protocol):
@@ -173,12 +182,12 @@ class Entry:
         last, before = _last_step(given)
         if not hasattr(last, "classes_"):
             raise TypeError(f"entry {name!r}: expected {EXPECTED}, got a {kind} that was not fitted")
-        if declarations is None and getattr(last, "domain", None) is not None:
-            declarations = declared(last.domain)  # what a classifier that publishes was told
         published, why_not = _published_by(last)
-        return cls(
-            name, type(last).__name__, published, why_not, cast(FittedClassifier, given), before, declarations
-        )
+        if declarations is None and isinstance(published, Release):
+            asked = cast(FittedPublisher, last)
+            declarations = declarations_of(asked.domain, asked.menu, published)
+        model = cast(FittedClassifier, given)
+        return cls(name, type(last).__name__, published, why_not, model, before, declarations)
 
     def placed(self, of: Release | PublishedCounts, rows: Table) -> Table:
         """Rows in the values of what is published."""
@@ -238,7 +247,7 @@ def _as_integers(counts: Floats) -> Counts:
     return np.ascontiguousarray(counts).astype(np.int64)
 
 
-def declarations_of(
+def by_entry(
     domains: Mapping[str, Declarations | Declared] | None, entries: Mapping[str, object]
 ) -> dict[str, Declared]:
     """What each release was published with, by the name of the entry."""

@@ -9,7 +9,7 @@ from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.safety import Amplification, amplification
-from nbcfast.sklearn.compared_entries import Entry, RowsAndClasses, declarations_of, quality_of
+from nbcfast.sklearn.compared_entries import Entry, RowsAndClasses, by_entry, quality_of
 from nbcfast.sklearn.comparison import ComparedRelease, ReleaseComparison
 from nbcfast.sklearn.given_away import Meter, PublishedCounts, of_all
 from nbcfast.table import Table
@@ -89,7 +89,7 @@ def compare_releases(
         raise TypeError(f"entries must be a mapping of names to classifiers, got {type(entries).__name__}")
     if not entries:
         raise ValueError("entries: expected at least one classifier, got none")
-    told = declarations_of(domains, entries)
+    told = by_entry(domains, entries)
     tested = RowsAndClasses.of(X, y, "X")
     own = tested if private is None else _private_rows(private)
     meter = Meter(asserted=private is not None, threads=threads)
