@@ -5,7 +5,7 @@ What is where:
 
 - `classifier`: an estimator that makes a release in `fit` (`made_in_fit`), and holds nothing else
 - `columns_in`: what scikit-learn calls X and y, as encoded columns; `column_bins` for floats
-- `disguised`: an estimator that is fitted on answers by randomised response
+- `disguised_classifier`: an estimator that is fitted on answers by randomised response
 - `fitted_counts`: the counts of a fitted CategoricalNB as views
 - `side_by_side`: releases beside other classifiers (`compared_entries`), and what they give away
   (`given_away`); all of it is a `comparison`
@@ -18,7 +18,7 @@ from typing import Any as _Any
 # In which module each public name is.
 _HOMES: dict[str, str] = {
     "ComparedRelease": "comparison",
-    "DisguisedNBClassifier": "disguised",
+    "DisguisedNBClassifier": "disguised_classifier",
     "PublishableNBClassifier": "classifier",
     "ReleaseComparison": "comparison",
     "UndeclaredDomainWarning": "column_bins",

@@ -53,7 +53,7 @@ class FittedCounts(Protocol):
     category_count_: Sequence[Floats]
 
 
-class Step(Protocol):
+class Transforming(Protocol):
     """What comes before the last step of a Pipeline."""
 
     def transform(self, X: object) -> object: ...
@@ -98,7 +98,7 @@ class RowsAndClasses(NamedTuple):
     def n_rows(self) -> int:
         return len(self.classes.codes)
 
-    def through(self, before: Sequence[Step]) -> RowsAndClasses:
+    def through(self, before: Sequence[Transforming]) -> RowsAndClasses:
         """The rows as these steps give them."""
         X = self.X
         for step in before:
@@ -139,7 +139,7 @@ def _as_table(X: object, names: Sequence[str]) -> Table:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparedEntry:
     """A classifier that is compared.
 
     Attributes
@@ -153,7 +153,7 @@ class Entry:
         Why it publishes nothing that could be measured, where it does not.
     model : FittedClassifier or None
         What answers, on rows as they are given; None where the counts do.
-    before : tuple of Step
+    before : tuple of Transforming
         What rows go through before they are in the values of what is published.
     declared : Declared or None
         What the release was published with.
@@ -164,11 +164,11 @@ class Entry:
     published: Release | StratifiedRelease | PublishedCounts | None
     why_not: str | None = None
     model: FittedClassifier | None = None
-    before: tuple[Step, ...] = ()
+    before: tuple[Transforming, ...] = ()
     declared: Declared | None = None
 
     @classmethod
-    def of(cls, name: str, given: object, declarations: Declared | None) -> Entry:
+    def of(cls, name: str, given: object, declarations: Declared | None) -> ComparedEntry:
         """What was given under a name."""
         kind = type(given).__name__
         if isinstance(given, Publication | StratifiedPublication):
@@ -194,7 +194,7 @@ class Entry:
         return in_domains(rows, of.views.domains, self.declared)
 
 
-def _last_step(given: object) -> tuple[object, tuple[Step, ...]]:
+def _last_step(given: object) -> tuple[object, tuple[Transforming, ...]]:
     """The classifier at the end of a Pipeline, or the best of a search, and the steps before it."""
     best = getattr(given, "best_estimator_", None)
     if best is not None:
@@ -262,23 +262,16 @@ def by_entry(
     return {name: declared(given) for name, given in domains.items()}
 
 
-class Quality(NamedTuple):
-    """How a fitted classifier does on rows; `log_loss` is None where it gives no probabilities."""
-
-    accuracy: float
-    log_loss: float | None
-
-
-def quality_of(model: FittedClassifier, rows: RowsAndClasses) -> Quality:
-    """Accuracy and log-loss of what scikit-learn has fitted, as `views.quality.evaluate` has them."""
+def quality_of(model: FittedClassifier, rows: RowsAndClasses) -> tuple[float, float | None]:
+    """Accuracy and log-loss of what scikit-learn has fitted; the second is None without probabilities."""
     if rows.y is None:
         raise ValueError("y must be an array of the classes for a classifier of scikit-learn, got a column")
     right = np.asarray(model.predict(rows.X)) == rows.y
     accuracy = float(np.mean(right))
     posteriors = getattr(model, "predict_proba", None)
     if posteriors is None:
-        return Quality(accuracy, None)
-    return Quality(accuracy, _log_loss(np.asarray(posteriors(rows.X), np.float64), model.classes_, rows.y))
+        return accuracy, None
+    return accuracy, _log_loss(np.asarray(posteriors(rows.X), np.float64), model.classes_, rows.y)
 
 
 def _log_loss(probabilities: Floats, classes: Array, y: Array) -> float:

@@ -15,6 +15,7 @@ from nbcfast._markup.page_parts import bullets, table
 from nbcfast._wire.messages import printable
 from nbcfast.canonical.leakage import percent
 from nbcfast.safety import Amplification
+from nbcfast.table.values import plain
 
 UNKNOWN = "not measured"
 MOST_WHOLE = 10**6  # of a Lambda that is written in full
@@ -107,10 +108,10 @@ class ComparedRelease(HasReadOnlyMappings):
         return {
             "name": self.name,
             "accuracy": self.accuracy,
-            "log_loss": None if infinite else self.log_loss,
+            "log_loss": None if self.log_loss is None else plain(self.log_loss),
             "log_loss_infinite": infinite,
-            "amplification": None if odds is None else odds.to_dict(),
-            "bits": self.bits,
+            "amplification": None if odds is None else {**odds.to_dict(), "log": plain(odds.log)},
+            "bits": None if self.bits is None else plain(self.bits),
             "found": self.found,
             "cells": self.cells,
             "flip": self.flip,

@@ -95,7 +95,7 @@ class GivenAway:
     why: Mapping[str, str] = field(default_factory=dict)
 
 
-class Meter:
+class PrivateMeter:
     """Measures of the same private rows, none of which is made twice.
 
     Parameters

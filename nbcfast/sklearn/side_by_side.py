@@ -9,9 +9,9 @@ from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.safety import Amplification, amplification
-from nbcfast.sklearn.compared_entries import Entry, RowsAndClasses, by_entry, quality_of
+from nbcfast.sklearn.compared_entries import ComparedEntry, RowsAndClasses, by_entry, quality_of
 from nbcfast.sklearn.comparison import ComparedRelease, ReleaseComparison
-from nbcfast.sklearn.given_away import Meter, PublishedCounts, of_all
+from nbcfast.sklearn.given_away import PrivateMeter, PublishedCounts, of_all
 from nbcfast.table import Table
 from nbcfast.verification.compared import stratified
 from nbcfast.views.quality import evaluate
@@ -92,12 +92,12 @@ def compare_releases(
     told = by_entry(domains, entries)
     tested = RowsAndClasses.of(X, y, "X")
     own = tested if private is None else _private_rows(private)
-    meter = Meter(asserted=private is not None, threads=threads)
+    meter = PrivateMeter(asserted=private is not None, threads=threads)
     found = []
     for name, given in entries.items():
         if not isinstance(name, str):
             raise TypeError(f"entries: expected texts as names, got {name!r}")
-        entry = Entry.of(name, given, told.get(name))
+        entry = ComparedEntry.of(name, given, told.get(name))
         try:
             found.append(_compared(entry, tested, own, meter))
         except ValueError as error:
@@ -121,7 +121,9 @@ class _Part(NamedTuple):
     private: Table
 
 
-def _compared(entry: Entry, tested: RowsAndClasses, own: RowsAndClasses, meter: Meter) -> ComparedRelease:
+def _compared(
+    entry: ComparedEntry, tested: RowsAndClasses, own: RowsAndClasses, meter: PrivateMeter
+) -> ComparedRelease:
     accuracy, log_loss, why = 0.0, None, dict[str, str]()
     if entry.model is not None:
         accuracy, log_loss = quality_of(entry.model, tested)
@@ -167,7 +169,9 @@ def _class_name(published: Release | StratifiedRelease | PublishedCounts) -> str
     return name
 
 
-def _parts(entry: Entry, tested: RowsAndClasses, own: RowsAndClasses, class_name: str) -> Iterator[_Part]:
+def _parts(
+    entry: ComparedEntry, tested: RowsAndClasses, own: RowsAndClasses, class_name: str
+) -> Iterator[_Part]:
     published = entry.published
     if isinstance(published, StratifiedRelease):
         names = [published.by, *published.first.views.attributes]

@@ -95,7 +95,7 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     >>> scheme = response.KaryScheme("0.8", {"smokes": ["no", "yes"], "health": ["ill", "well"]})
     >>> told = response.disguise(truth, scheme, rng=np.random.default_rng(7)).to_pandas()
     >>> model = DisguisedNBClassifier(scheme, class_name="health").fit(told[["smokes"]], told["health"])
-    >>> model.predict(np.array([["yes"], ["no"]], object)).tolist()
+    >>> model.predict(Table({"smokes": ["yes", "no"]})).tolist()
     ['ill', 'well']
     """
 
