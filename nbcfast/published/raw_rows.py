@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,9 @@ class RowAnswers:
         The raw values.
     places : mapping of name -> ndarray of int64
         For each code of a column the position of its value in the release, or -1.
+    left_out : collection of str
+        Attributes that are left out of a row that has a value which the release does not know: it has a class
+        all the same.
     """
 
     codes: Array
@@ -54,11 +57,21 @@ class RowAnswers:
     probabilities: Floats | None
     columns: Mapping[str, Column]
     places: Mapping[str, Longs]
+    left_out: Collection[str] = ()
 
     @property
     def unknown(self) -> Bools | None:
         """Which rows have no class; None where all have one."""
-        return np.logical_or.reduce(list(self.strays.values())) if self.strays else None
+        return _any_of([mask for name, mask in self.strays.items() if name not in self.left_out])
+
+    @property
+    def astray(self) -> Bools | None:
+        """Which rows have a value that the release does not know, with a class or without; None for none."""
+        return _any_of([*self.strays.values()])
+
+
+def _any_of(masks: Sequence[Bools]) -> Bools | None:
+    return np.logical_or.reduce(masks) if masks else None
 
 
 @dataclass
@@ -145,10 +158,11 @@ class Answering:
         block: RowBlock,
         *,
         proba: bool = False,
+        leave_out: bool = False,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> RowAnswers:
-        """What the rows of a block are answered."""
+        """What the rows of a block are answered, with unknown values or without the attributes of those."""
         places, strays = {}, {}
         for name in self.names:
             column = block.columns[name]
@@ -166,7 +180,7 @@ class Answering:
             tables = [places[name] for name in views.attributes]
             n_rows = block.n_rows if rows is None else len(rows)
             within = None if self.by else progress
-            found = predict_placed(views, columns, tables, n_rows, threads, within)
+            found = predict_placed(views, columns, tables, n_rows, threads, within, leave_out)
             chosen = slice(None) if rows is None else rows
             codes[chosen] = found
             done += n_rows
@@ -174,7 +188,8 @@ class Answering:
                 progress(done, block.n_rows)
             if probabilities is not None:
                 probabilities[chosen] = posteriors(views, columns, tables, found)
-        answers = RowAnswers(codes, strays, probabilities, block.columns, places)
+        left_out = [name for name in self.names if leave_out and name != self.by]
+        answers = RowAnswers(codes, strays, probabilities, block.columns, places, left_out)
         unknown = answers.unknown
         if probabilities is not None and unknown is not None:
             probabilities[unknown] = np.nan
@@ -190,9 +205,10 @@ class Answering:
             yield views, np.flatnonzero(stratum == number)
 
     def refuse(self, strays: Strays, unseen: str = "error") -> None:
-        """ValueError where rows have values that the release does not know; with "zero" none but of `by`."""
+        """ValueError where rows have values that the release does not know; but for "error" those of `by`."""
         if self.by in strays.rows:
-            raise ValueError(self._no_release(strays.first[self.by]))
+            more = "; what selects the release cannot be left out" if unseen == "ignore" else ""
+            raise ValueError(self._no_release(strays.first[self.by]) + more)
         if unseen == "error" and strays.rows:
             raise ValueError(self.unseen_text(strays))
 
@@ -286,7 +302,7 @@ def predict_batches(
     _check(unseen)
     strays = Strays()
     for block in answering.blocks(table):
-        answers = answering.answers(block, threads=threads)
+        answers = answering.answers(block, leave_out=unseen == "ignore", threads=threads)
         strays.add(answers)
         if unseen != "null":
             answering.refuse(strays, unseen)
@@ -294,7 +310,7 @@ def predict_batches(
 
 
 def _check(unseen: str) -> None:
-    choice(unseen, ("error", "null", "zero"), "unseen")
+    choice(unseen, ("error", "ignore", "null", "zero"), "unseen")
 
 
 def _all(
@@ -309,15 +325,17 @@ def _all(
     """The answers to all rows; ValueError, about all of them, where some have none."""
     _check(unseen)
     if proba and unseen == "zero":
-        raise ValueError("unseen must be 'error' or 'null' for probabilities, got 'zero'")
+        raise ValueError("unseen must be 'error', 'ignore' or 'null' for probabilities, got 'zero'")
     strays, found, done = Strays(), [], 0
     at_once = isinstance(table, Table | Mapping)
     for block in answering.blocks(table):
         within = progress if at_once else None
-        answers = answering.answers(block, proba=proba, threads=threads, progress=within)
+        answers = answering.answers(
+            block, proba=proba, leave_out=unseen == "ignore", threads=threads, progress=within
+        )
         strays.add(answers)
         # What was read is not kept: of a stream only the answers stay in memory.
-        found.append(RowAnswers(answers.codes, answers.strays, answers.probabilities, {}, {}))
+        found.append(replace(answers, columns={}, places={}))
         done += block.n_rows
         if progress is not None and not at_once:
             progress(done, done)

@@ -174,9 +174,9 @@ def _floats(pa: PyArrow, column: Floats, unknown: Bools | None) -> PyArrow:
 def unseen_texts(answers: RowAnswers, names: Sequence[str]) -> Array:
     """For each row the names of the attributes whose value is unknown; empty where there are none."""
     texts = np.full(len(answers.codes), "", object)
-    unknown = answers.unknown
-    if unknown is not None:
-        rows = np.flatnonzero(unknown)
+    astray = answers.astray
+    if astray is not None:
+        rows = np.flatnonzero(astray)
         own = [name for name in names if name in answers.strays]
         which = np.stack([answers.strays[name][rows] for name in own], axis=1)
         kinds, of_row = np.unique(which, axis=0, return_inverse=True)
