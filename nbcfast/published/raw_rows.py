@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,9 +71,16 @@ class RowAnswers:
         """Which rows have a value that the release does not know, with a class or without; None for none."""
         return _any_of([*self.strays.values()])
 
+    @property
+    def by_prior(self) -> Bools | None:
+        """Which rows have a class though all attributes are left out; None for none."""
+        if not self.left_out or any(name not in self.strays for name in self.left_out):
+            return None
+        return reduce(and_, [self.strays[name] for name in self.left_out])
+
 
 def _any_of(masks: Sequence[Bools]) -> Bools | None:
-    return np.logical_or.reduce(masks) if masks else None
+    return reduce(or_, masks) if masks else None
 
 
 @dataclass
@@ -204,13 +213,18 @@ class Answering:
         for number, views in enumerate(self.views):
             yield views, np.flatnonzero(stratum == number)
 
+    def refused(self, strays: Strays, unseen: str) -> bool:
+        """Whether rows have values that nothing is answered for: of `by` nothing can be left out or be 0."""
+        return bool(strays.rows) if unseen == "error" else unseen != "null" and self.by in strays.rows
+
     def refuse(self, strays: Strays, unseen: str = "error") -> None:
-        """ValueError where rows have values that the release does not know; but for "error" those of `by`."""
+        """ValueError, about all of them, where rows are refused."""
+        if not self.refused(strays, unseen):
+            return
         if self.by in strays.rows:
             more = "; what selects the release cannot be left out" if unseen == "ignore" else ""
             raise ValueError(self._no_release(strays.first[self.by]) + more)
-        if unseen == "error" and strays.rows:
-            raise ValueError(self.unseen_text(strays))
+        raise ValueError(self.unseen_text(strays))
 
     def _no_release(self, value: Value) -> str:
         assert self.by is not None
@@ -230,8 +244,9 @@ class Answering:
         if len(strays.rows) > MOST_NAMED:
             parts.append(f"and {len(strays.rows) - MOST_NAMED:,} more columns")
         hints = dict.fromkeys(hint for name in strays.rows for hint in self._hints(name, strays))
-        no_class = f"{self.words.given('unseen', 'null')} gives such rows no class"
-        return "; ".join([*parts, *hints, no_class])
+        ignored = f"{self.words.given('unseen', 'ignore')} leaves the attribute out of such rows"
+        no_class = f"{self.words.given('unseen', 'null')} gives them no class"
+        return "; ".join([*parts, *hints, f"{ignored}, {no_class}"])
 
     def missing(self, name: str, strays: Strays) -> str:
         """What reads texts as null that stand for a missing value in many files, if null was published."""
@@ -304,8 +319,7 @@ def predict_batches(
     for block in answering.blocks(table):
         answers = answering.answers(block, leave_out=unseen == "ignore", threads=threads)
         strays.add(answers)
-        if unseen != "null":
-            answering.refuse(strays, unseen)
+        answering.refuse(strays, unseen)
         yield _labelled(answers, labels, unseen)
 
 
@@ -339,8 +353,7 @@ def _all(
         done += block.n_rows
         if progress is not None and not at_once:
             progress(done, done)
-    if unseen != "null":
-        answering.refuse(strays, unseen)
+    answering.refuse(strays, unseen)
     return found
 
 
