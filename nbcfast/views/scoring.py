@@ -182,7 +182,10 @@ def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], 
             used = used_values(column.codes, len(column.domain)).astype(bool)
             theirs, ours = column.domain.kind, views.domains[name].kind
             for position in np.flatnonzero((places < 0) & used).tolist():
-                hint = f"declare {name!r} with all its values, or unseen='ignore' leaves it out of such rows"
+                hint = (
+                    "Viewset.predict(.., unseen='ignore') leaves the attribute out of such rows; values that "
+                    "are known in advance can be declared before they are counted"
+                )
                 if ours == "interval" != theirs:
                     hint = "the views hold intervals: bin the table with their domain as edges"
                 elif {theirs, ours} not in ({ours}, {None, ours}, {"int", "float"}):

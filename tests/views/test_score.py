@@ -385,8 +385,9 @@ def test_kinds_are_matched():
 def test_unseen_values():
     views = Viewset([5, 4], {"x": [[1, 2]]}, classes=["n", "p"], domains={"x": ["a"]})
     message = (
-        "column 'x': value 'b' is unknown to the views; declare 'x' with all its values, or unseen='ignore' "
-        "leaves it out of such rows"
+        r"^column 'x': value 'b' is unknown to the views; Viewset\.predict\(\.\., unseen='ignore'\) leaves "
+        "the attribute out of such rows; values that are known in advance can be declared before they are "
+        "counted$"
     )
     for method in (views.predict, views.order, views.tied):
         with pytest.raises(ValueError, match=message):
