@@ -28,6 +28,10 @@ from nbcfast.verification.results import Verification
 
 N_FIRST = 10  # rows that are printed where none are written
 MOST_SHOWN = 20  # classes that have a line
+PARTIAL = (
+    "Where an attribute is left out, the class is that of the published classifier without it. What the "
+    "certificate says of equal answers is of whole rows, and so are points."
+)
 POSTERIORS = "A probability is the posterior by the published counts, and no share of the people in the data."
 
 
@@ -54,7 +58,11 @@ class Prediction:
             release_checked(self.verification, folder),
             f"{printable(str(self.file))}, by {folder}{where}",
             decisions,
-            [*([POSTERIORS] if self.first or self.added.probabilities else []), *self.remarks],
+            [
+                *([PARTIAL] if self.tally.partial else []),
+                *([POSTERIORS] if self.first or self.added.probabilities else []),
+                *self.remarks,
+            ],
         )
 
     @property
@@ -85,6 +93,8 @@ class Prediction:
             "rows": tally.rows,
             "with_class": tally.rows - tally.unknown,
             "without_class": tally.unknown,
+            "with_attributes_left_out": tally.partial,
+            "by_class_counts_alone": tally.by_prior,
             "classes": [{"class": plain(one), "rows": n} for one, n in zip(classes, rows, strict=True)],
             "accuracy": accuracy(tally.right),
             "unseen": [
@@ -147,9 +157,10 @@ def classes_grid(predicted: Prediction) -> Grid:
 
 @dataclass(frozen=True)
 class FirstRow:
-    """One of the first rows: its number from 1, and its answer."""
+    """One of the first rows: its number from 1, and its answer, if it has one."""
 
     number: int
+    answered: bool
     value: object
     points: int | None
     probability: float | None
@@ -159,7 +170,7 @@ class FirstRow:
         """Plain values."""
         return {
             "row": self.number,
-            "class": None if self.unseen else plain(self.value),
+            "class": plain(self.value) if self.answered else None,
             "points": self.points,
             "probability": self.probability,
             "unseen": self.unseen,
@@ -172,15 +183,17 @@ def first_rows(predicted: Prediction) -> list[FirstRow]:
     cards = tables_of(predicted.release)
     for answers in predicted.tally.first:
         unseen = unseen_texts(answers, predicted.answering.names)
+        unknown = answers.unknown
         for row in range(min(len(answers.codes), N_FIRST - len(rows))):
-            known = not unseen[row]
+            known = unknown is None or not unknown[row]
             code = int(answers.codes[row])
             assert answers.probabilities is not None
             rows.append(
                 FirstRow(
                     len(rows) + 1,
+                    known,
                     predicted.answering.views[0].classes[code] if known else None,
-                    points_at(predicted, cards, answers, row, code) if known else None,
+                    None if unseen[row] else points_at(predicted, cards, answers, row, code),
                     float(answers.probabilities[row, code]) if known else None,
                     str(unseen[row]),
                 )
@@ -221,7 +234,7 @@ def first_grid(rows: list[FirstRow], name: str) -> Grid:
     if has_unseen:
         grid.add_column("unseen", overflow="fold")
     for row in rows:
-        cells: list[str | Text] = [str(row.number), Text("no class" if row.unseen else label(row.value))]
+        cells: list[str | Text] = [str(row.number), Text(label(row.value) if row.answered else "no class")]
         if has_points:
             cells.append("" if row.points is None else f"{row.points:,}")
         cells.append("" if row.probability is None else f"{row.probability:.1%}")

@@ -52,11 +52,11 @@ from nbcfast.reports.summary import Decision
 @click.option("--name", metavar="NAME", help="The column of the label.  [default: that of the class]")
 @click.option(
     "--unseen",
-    type=click.Choice(("error", "null")),
+    type=click.Choice(("error", "ignore", "null")),
     default="error",
     show_default=True,
-    help="Rows with a value that the release does not know: refuse the file, or give them no class and say "
-    f"why in a column '{UNSEEN}'.",
+    help="Rows with a value that the release does not know: refuse the file, decide them without the "
+    f"attribute, or give them no class; a column '{UNSEEN}' names their attributes.",
 )
 @click.option(
     "--menu",
@@ -74,7 +74,7 @@ def predict(
     out: Path | None,
     proba: bool,
     name: str | None,
-    unseen: Literal["error", "null"],
+    unseen: Literal["error", "ignore", "null"],
     menu: Path | None,
     reading: Reading,
     declaring: Declaring,
@@ -89,8 +89,8 @@ def predict(
 
     The release is verified first, and nothing is predicted from a folder that does not verify: that leaves
     with 1. Rows with values that are unknown to the release leave with 2, and nothing is written, unless
-    --unseen null gives them no class. Where FILE has the class column too, it is said for how many rows the
-    label is that class.
+    --unseen null gives them no class, or --unseen ignore decides them without the attribute. Where FILE has
+    the class column too, it is said for how many rows the label is that class.
     """
     if reading.weights is not None or reading.texts:
         raise ValueError(
@@ -191,7 +191,7 @@ def added_to(release: AnyRelease, name: str | None, proba: bool, unseen: str) ->
         raise ValueError("--name must be the name of a column, got ''")
     views = release.views if isinstance(release, Release) else release.first.views
     posteriors = [f"p_{label(one)}" for one in views.classes] if proba else []
-    return AddedNames(name=name, probabilities=posteriors, says_unseen=unseen == "null")
+    return AddedNames(name=name, probabilities=posteriors, says_unseen=unseen != "error")
 
 
 def unused(names: Sequence[str]) -> str:

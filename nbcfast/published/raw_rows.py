@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +49,9 @@ class RowAnswers:
         The raw values.
     places : mapping of name -> ndarray of int64
         For each code of a column the position of its value in the release, or -1.
+    left_out : collection of str
+        Attributes that are left out of a row that has a value which the release does not know: it has a class
+        all the same.
     """
 
     codes: Array
@@ -54,11 +59,28 @@ class RowAnswers:
     probabilities: Floats | None
     columns: Mapping[str, Column]
     places: Mapping[str, Longs]
+    left_out: Collection[str] = ()
 
     @property
     def unknown(self) -> Bools | None:
         """Which rows have no class; None where all have one."""
-        return np.logical_or.reduce(list(self.strays.values())) if self.strays else None
+        return _any_of([mask for name, mask in self.strays.items() if name not in self.left_out])
+
+    @property
+    def astray(self) -> Bools | None:
+        """Which rows have a value that the release does not know, with a class or without; None for none."""
+        return _any_of([*self.strays.values()])
+
+    @property
+    def by_prior(self) -> Bools | None:
+        """Which rows have a class though all attributes are left out; None for none."""
+        if not self.left_out or any(name not in self.strays for name in self.left_out):
+            return None
+        return reduce(and_, [self.strays[name] for name in self.left_out])
+
+
+def _any_of(masks: Sequence[Bools]) -> Bools | None:
+    return reduce(or_, masks) if masks else None
 
 
 @dataclass
@@ -145,10 +167,11 @@ class Answering:
         block: RowBlock,
         *,
         proba: bool = False,
+        leave_out: bool = False,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> RowAnswers:
-        """What the rows of a block are answered."""
+        """What the rows of a block are answered, with unknown values or without the attributes of those."""
         places, strays = {}, {}
         for name in self.names:
             column = block.columns[name]
@@ -166,7 +189,7 @@ class Answering:
             tables = [places[name] for name in views.attributes]
             n_rows = block.n_rows if rows is None else len(rows)
             within = None if self.by else progress
-            found = predict_placed(views, columns, tables, n_rows, threads, within)
+            found = predict_placed(views, columns, tables, n_rows, threads, within, leave_out)
             chosen = slice(None) if rows is None else rows
             codes[chosen] = found
             done += n_rows
@@ -174,7 +197,8 @@ class Answering:
                 progress(done, block.n_rows)
             if probabilities is not None:
                 probabilities[chosen] = posteriors(views, columns, tables, found)
-        answers = RowAnswers(codes, strays, probabilities, block.columns, places)
+        left_out = [name for name in self.names if leave_out and name != self.by]
+        answers = RowAnswers(codes, strays, probabilities, block.columns, places, left_out)
         unknown = answers.unknown
         if probabilities is not None and unknown is not None:
             probabilities[unknown] = np.nan
@@ -189,12 +213,18 @@ class Answering:
         for number, views in enumerate(self.views):
             yield views, np.flatnonzero(stratum == number)
 
+    def refused(self, strays: Strays, unseen: str) -> bool:
+        """Whether rows have values that nothing is answered for: of `by` nothing can be left out or be 0."""
+        return bool(strays.rows) if unseen == "error" else unseen != "null" and self.by in strays.rows
+
     def refuse(self, strays: Strays, unseen: str = "error") -> None:
-        """ValueError where rows have values that the release does not know; with "zero" none but of `by`."""
+        """ValueError, about all of them, where rows are refused."""
+        if not self.refused(strays, unseen):
+            return
         if self.by in strays.rows:
-            raise ValueError(self._no_release(strays.first[self.by]))
-        if unseen == "error" and strays.rows:
-            raise ValueError(self.unseen_text(strays))
+            more = "; what selects the release cannot be left out" if unseen == "ignore" else ""
+            raise ValueError(self._no_release(strays.first[self.by]) + more)
+        raise ValueError(self.unseen_text(strays))
 
     def _no_release(self, value: Value) -> str:
         assert self.by is not None
@@ -214,8 +244,9 @@ class Answering:
         if len(strays.rows) > MOST_NAMED:
             parts.append(f"and {len(strays.rows) - MOST_NAMED:,} more columns")
         hints = dict.fromkeys(hint for name in strays.rows for hint in self._hints(name, strays))
-        no_class = f"{self.words.given('unseen', 'null')} gives such rows no class"
-        return "; ".join([*parts, *hints, no_class])
+        ignored = f"{self.words.given('unseen', 'ignore')} leaves the attribute out of such rows"
+        no_class = f"{self.words.given('unseen', 'null')} gives them no class"
+        return "; ".join([*parts, *hints, f"{ignored}, {no_class}"])
 
     def missing(self, name: str, strays: Strays) -> str:
         """What reads texts as null that stand for a missing value in many files, if null was published."""
@@ -286,15 +317,14 @@ def predict_batches(
     _check(unseen)
     strays = Strays()
     for block in answering.blocks(table):
-        answers = answering.answers(block, threads=threads)
+        answers = answering.answers(block, leave_out=unseen == "ignore", threads=threads)
         strays.add(answers)
-        if unseen != "null":
-            answering.refuse(strays, unseen)
+        answering.refuse(strays, unseen)
         yield _labelled(answers, labels, unseen)
 
 
 def _check(unseen: str) -> None:
-    choice(unseen, ("error", "null", "zero"), "unseen")
+    choice(unseen, ("error", "ignore", "null", "zero"), "unseen")
 
 
 def _all(
@@ -309,20 +339,21 @@ def _all(
     """The answers to all rows; ValueError, about all of them, where some have none."""
     _check(unseen)
     if proba and unseen == "zero":
-        raise ValueError("unseen must be 'error' or 'null' for probabilities, got 'zero'")
+        raise ValueError("unseen must be 'error', 'ignore' or 'null' for probabilities, got 'zero'")
     strays, found, done = Strays(), [], 0
     at_once = isinstance(table, Table | Mapping)
     for block in answering.blocks(table):
         within = progress if at_once else None
-        answers = answering.answers(block, proba=proba, threads=threads, progress=within)
+        answers = answering.answers(
+            block, proba=proba, leave_out=unseen == "ignore", threads=threads, progress=within
+        )
         strays.add(answers)
         # What was read is not kept: of a stream only the answers stay in memory.
-        found.append(RowAnswers(answers.codes, answers.strays, answers.probabilities, {}, {}))
+        found.append(replace(answers, columns={}, places={}))
         done += block.n_rows
         if progress is not None and not at_once:
             progress(done, done)
-    if unseen != "null":
-        answering.refuse(strays, unseen)
+    answering.refuse(strays, unseen)
     return found
 
 

@@ -170,7 +170,7 @@ class Release(Exportable, Published):
         *,
         codes: bool = False,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null", "zero"] = "error",
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Array:
@@ -193,10 +193,10 @@ class Release(Exportable, Published):
             What the release was published with: of sets, and of bins that have names, nothing else says which
             raw values are in them. Where it was chosen from a menu: ``nbcfast.domains.Menu.read("menu.json",
             release.class_name).chosen(release.certificate.advice.chosen)``.
-        unseen : {"error", "null", "zero"}
-            What to do with rows whose value, or null, is none that was published: refuse them; give them no
-            class, in a masked array; or count it as 0 in every class, as `Viewset.predict` does, which gives
-            every such row the last class.
+        unseen : {"error", "ignore", "null", "zero"}
+            What to do with rows whose value, or null, is none that was published: refuse them; leave the
+            attribute out of the row; give them no class, in a masked array; or count it as 0 in every class,
+            as `Viewset.predict` does, which gives every such row the last class, whatever else it says.
         threads : int, optional
             By default all cores the process may use, one for small tables.
         progress : callable, optional
@@ -212,6 +212,14 @@ class Release(Exportable, Published):
         ValueError
             If a column is missing, or a row has a value that is unknown to the release.
 
+        Notes
+        -----
+        With ``unseen="ignore"`` a row is answered by the classifier of the same published counts without the
+        attributes whose value is unknown; where all are, by the class counts alone. Its odds lie between
+        those of whole rows, so a limit of the certificate bounds them too ("Amplification" in
+        docs/mathematics/safety.md). What the certificate says of equal answers is of whole rows: without an
+        attribute the original counts may decide otherwise.
+
         Examples
         --------
         >>> import nbcfast
@@ -222,6 +230,8 @@ class Release(Exportable, Published):
         ['no', 'yes']
         >>> release.predict({"age": [49, None, 120]}, unseen="null").tolist()
         ['no', None, None]
+        >>> release.predict({"age": [51, None, 120]}, unseen="ignore").tolist()
+        ['yes', 'no', 'no']
         """
         labels = None if codes else self.views.label_array()
         return predict(self.answering(domains), table, labels, unseen, threads, progress)
@@ -231,7 +241,7 @@ class Release(Exportable, Published):
         table: AnyTable,
         *,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null"] = "error",
+        unseen: Literal["error", "ignore", "null"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Floats:
@@ -244,7 +254,7 @@ class Release(Exportable, Published):
         ----------
         table, domains, threads, progress
             As for `predict`.
-        unseen : {"error", "null"}
+        unseen : {"error", "ignore", "null"}
             As for `predict`; rows without a class are NaN.
 
         Returns
@@ -263,6 +273,8 @@ class Release(Exportable, Published):
         >>> release = Release(views, Certificate(amplification=4, tuples=2))
         >>> release.predict_proba({"job": [0, 7]}, unseen="null").round(3).tolist()
         [[0.333, 0.667], [nan, nan]]
+        >>> release.predict_proba({"job": [0, 7]}, unseen="ignore").round(3).tolist()
+        [[0.333, 0.667], [0.4, 0.6]]
         """
         return predict_proba(self.answering(domains), table, unseen, threads, progress)
 
@@ -272,7 +284,7 @@ class Release(Exportable, Published):
         *,
         codes: bool = False,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null", "zero"] = "error",
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
         threads: int | None = None,
     ) -> Iterator[Array]:
         """The same as `predict` block by block, in memory that does not grow with the rows.

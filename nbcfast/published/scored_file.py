@@ -20,7 +20,7 @@ from nbcfast.table.values import Interval
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
-UNSEEN = "unseen"  # the column that says why a row has no class
+UNSEEN = "unseen"  # the column that says why a row has no class, or what its class was decided without
 BETWEEN = "; "  # the attributes named there
 
 
@@ -56,6 +56,8 @@ class Tally:
     ----------
     rows, unknown : int
         Of the file, and those without a class.
+    partial, by_prior : int
+        Rows with a class from which some attribute was left out, and those from which all were.
     of_class : ndarray of int64
         How many have each class.
     strays : Strays
@@ -69,9 +71,27 @@ class Tally:
     of_class: Longs
     rows: int = 0
     unknown: int = 0
+    partial: int = 0
+    by_prior: int = 0
     strays: Strays = field(default_factory=Strays)
     first: list[RowAnswers] = field(default_factory=list)
     right: RightAnswers | None = None
+
+    def add(self, answers: RowAnswers) -> None:
+        """Those of some more rows."""
+        unknown = answers.unknown
+        codes = answers.codes if unknown is None else answers.codes[~unknown]
+        n_unknown = _number(unknown)
+        self.of_class += np.bincount(codes, minlength=len(self.of_class))
+        self.rows += len(answers.codes)
+        self.unknown += n_unknown
+        self.partial += _number(answers.astray) - n_unknown
+        self.by_prior += _number(answers.by_prior)
+        self.strays.add(answers)
+
+
+def _number(mask: Bools | None) -> int:
+    return 0 if mask is None else int(np.count_nonzero(mask))
 
 
 def score(
@@ -97,8 +117,9 @@ def score(
         What comes beside them.
     sink : Sink, optional
         Without one rows are only counted.
-    unseen : {"error", "null"}
-        Whether rows with a value that is unknown are refused, once all were counted.
+    unseen : {"error", "ignore", "null"}
+        Whether rows with a value that is unknown are refused, once all were counted, answered without its
+        attribute, or given no class.
     n_first : int
         Of how many rows at the beginning the answers are kept.
     right : RightAnswers, optional
@@ -109,7 +130,8 @@ def score(
     Raises
     ------
     ValueError
-        If rows have unknown values, with "error", or the file is not what its ending says.
+        If rows have unknown values, with "error", or with "ignore" in the column that selects, or the file
+        is not what its ending says.
     """
     tally = Tally(np.zeros(answering.n_classes, np.int64), right=right)
     finishing = Finishing(file.null_values)
@@ -117,23 +139,18 @@ def score(
     for batch in file.batches():
         block = finishing.block(batch, [*answering.names, *([] if right is None else [right.name])])
         kept = tally.rows < n_first
-        answers = answering.answers(block, proba=bool(added.probabilities) or kept)
-        unknown = answers.unknown
-        codes = answers.codes if unknown is None else answers.codes[~unknown]
-        tally.of_class += np.bincount(codes, minlength=answering.n_classes)
-        tally.rows += block.n_rows
-        tally.unknown += 0 if unknown is None else int(np.count_nonzero(unknown))
-        tally.strays.add(answers)
+        leave_out = unseen == "ignore"
+        answers = answering.answers(block, proba=bool(added.probabilities) or kept, leave_out=leave_out)
+        tally.add(answers)
         if right is not None:
             right.add(block.columns[right.name], answers)
         if kept:
             tally.first.append(answers)
-        if sink is not None and (unseen == "null" or not tally.strays.rows):
+        if sink is not None and not answering.refused(tally.strays, unseen):
             sink.write(batch, columns.of(answers))
         if progress is not None:
             progress(file.done, file.size)
-    if unseen == "error":
-        answering.refuse(tally.strays)
+    answering.refuse(tally.strays, unseen)
     return tally
 
 
@@ -174,9 +191,9 @@ def _floats(pa: PyArrow, column: Floats, unknown: Bools | None) -> PyArrow:
 def unseen_texts(answers: RowAnswers, names: Sequence[str]) -> Array:
     """For each row the names of the attributes whose value is unknown; empty where there are none."""
     texts = np.full(len(answers.codes), "", object)
-    unknown = answers.unknown
-    if unknown is not None:
-        rows = np.flatnonzero(unknown)
+    astray = answers.astray
+    if astray is not None:
+        rows = np.flatnonzero(astray)
         own = [name for name in names if name in answers.strays]
         which = np.stack([answers.strays[name][rows] for name in own], axis=1)
         kinds, of_row = np.unique(which, axis=0, return_inverse=True)

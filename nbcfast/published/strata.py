@@ -303,14 +303,14 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         *,
         codes: bool = False,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null", "zero"] = "error",
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Array:
         """The class of every raw row: that of the release which its value of the column selects.
 
         Parameters and results are those of `Release.predict`. A value of the column that has no release is
-        refused even with ``unseen="zero"``.
+        refused even with ``unseen="ignore"`` and ``"zero"``: nothing else says which counts decide.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         table: AnyTable,
         *,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null"] = "error",
+        unseen: Literal["error", "ignore", "null"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Floats:
@@ -351,7 +351,7 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         *,
         codes: bool = False,
         domains: Declarations | Declared | None = None,
-        unseen: Literal["error", "null", "zero"] = "error",
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
         threads: int | None = None,
     ) -> Iterator[Array]:
         """The same as `predict` block by block; as of `Release.predict_batches`."""

@@ -190,12 +190,15 @@ def scores(views, row, *, alpha=0, unseen="error"):
 
     X_c = P_c^(1-n) prod_i N^i_{t_i,c}; with smoothing
     X_c = P_c prod_i (N^i_{t_i,c} + alpha) / (P_c + alpha |A_i|). A class without rows has X_c = 0, a value
-    that the views do not know has N = 0.
+    that the views do not know has N = 0; or with unseen="ignore" its attribute is none of the n.
     """
     alpha = table.exact(alpha)
     p, q = alpha.numerator, alpha.denominator
-    of_values = [numbers_of(views, name, row[name], unseen) for name in views.attributes]
-    sizes = [len(views.domain(name)) for name in views.attributes]
+    names = views.attributes
+    if unseen == "ignore":
+        names = [name for name in names if place(table.plain(row[name]), views.domain(name)) is not None]
+    of_values = [numbers_of(views, name, row[name], unseen) for name in names]
+    sizes = [len(views.domain(name)) for name in names]
     result = []
     for c, of_class in enumerate(map(int, views.class_counts)):
         factors = [int(numbers[c]) for numbers in of_values]

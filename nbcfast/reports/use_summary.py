@@ -52,7 +52,7 @@ def of_predicted(
     decisions: Sequence[Decision] = (),
     remarks: Sequence[str] = (),
 ) -> Summary:
-    """How many rows of a file have a class, and why others have none."""
+    """How many rows of a file have a class, why others have none, and what was left out."""
     findings = [checked, *right_findings(tally)]
     strays = tally.strays
     for name, n in list(strays.rows.items())[:MOST_SHOWN]:
@@ -66,9 +66,19 @@ def of_predicted(
     if tally.unknown:
         text = f"{tally.unknown:,} of {tally.rows:,} rows: nothing is guessed for them"
         findings.append(GateFinding("no class", "warned", text))
+    if tally.partial:
+        findings.append(GateFinding("partly known", "warned", _partial_text(tally)))
     ordered = sorted_findings(findings)
     verdict = predicted_text(tally)
     return Summary(verdict, worst_state(ordered), about, ordered, tuple(decisions), tuple(remarks))
+
+
+def _partial_text(tally: Tally) -> str:
+    """Of how many rows something is left out, and for how many nothing remains."""
+    text = f"{tally.partial:,} of {tally.rows:,} rows: decided without the attributes named here"
+    if tally.by_prior:
+        text += f", {tally.by_prior:,} of them without any, by the class counts alone"
+    return text
 
 
 def right_findings(tally: Tally) -> list[GateFinding]:
@@ -112,7 +122,9 @@ def predicted_text(tally: Tally) -> str:
     if not rows:
         return "nothing to predict: the file has no rows"
     if not unknown:
-        return f"predicted: {'the row' if rows == 1 else f'all {rows:,} rows'}"
+        many = f", {tally.partial:,} of them" if rows > 1 else ","
+        partly = f"{many} without some attribute" if tally.partial else ""
+        return f"predicted: {'the row' if rows == 1 else f'all {rows:,} rows'}{partly}"
     none = f"{unknown:,} {'has' if unknown == 1 else 'have'} no class"
     return f"predicted: {rows - unknown:,} of {rows:,} rows, and {none}"
 

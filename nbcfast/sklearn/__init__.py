@@ -4,6 +4,7 @@ Importing this room imports no scikit-learn: each name brings its own module whe
 What is where:
 
 - `classifier`: an estimator that makes a release in `fit` (`made_in_fit`), and holds nothing else
+- `binner`: numbers to bins whose edges are public
 - `columns_in`: what scikit-learn calls X and y, as encoded columns; `column_bins` for floats
 - `disguised_classifier`: an estimator that is fitted on answers by randomised response
 - `fitted_counts`: the counts of a fitted CategoricalNB as views
@@ -18,6 +19,7 @@ from typing import Any as _Any
 # In which module each public name is.
 _HOMES: dict[str, str] = {
     "ComparedRelease": "comparison",
+    "DeclaredBinner": "binner",
     "DisguisedNBClassifier": "disguised_classifier",
     "PublishableNBClassifier": "classifier",
     "ReleaseComparison": "comparison",

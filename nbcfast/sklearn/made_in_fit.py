@@ -103,7 +103,9 @@ class ReleaseAsked:
             table = in_quantile_bins(table, names, self.bins, PARAMETER_WORDS, stacklevel + 1)
         caller = Caller(words=PARAMETER_WORDS, reads=AsGiven(), threads=self.threads)
         if self.dp_epsilon is None:
-            return prepare(table, self.class_name, demand, caller, domains=given, menu=self.menu).release()
+            return prepare(
+                table, self.class_name, demand, caller, domains=given, menu=self.menu, remarks=False
+            ).release()
         words = PARAMETER_WORDS
         expect_alone([("menu", self.menu is not None, REASONS["menu"])], words)
         noise = NoiseAsked(epsilon=self.dp_epsilon, words=words)

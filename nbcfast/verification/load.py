@@ -109,6 +109,7 @@ def release_from(text: str, where: str) -> Release:
     Parameters
     ----------
     text : str
+        With the line break at its end.
     where : str
         What an error is about.
 

@@ -239,12 +239,16 @@ def posteriors(views: Viewset, columns: Sequence[Array], tables: Sequence[Longs]
     views : Viewset
         The classifier.
     columns, tables : sequence of ndarray, one an attribute
-        Codes, and for each code the position of its value in the views.
+        Codes, and for each code the position of its value in the views; -1 is no factor of any class.
     winners : ndarray of int, shape (rows,)
         What is predicted for each row, as a position in the classes.
     """
     priors, conditional = log_shares(views)
-    looked_up = [array[table] for array, table in zip(conditional.values(), tables, strict=True)]
+    none = np.zeros((1, len(priors)))  # which -1 finds, as the last row
+    looked_up = [
+        np.concatenate([array, none])[table]
+        for array, table in zip(conditional.values(), tables, strict=True)
+    ]
     result = np.empty((len(winners), len(priors)))
     for start in range(0, len(winners), BLOCK):
         block = slice(start, start + BLOCK)

@@ -41,7 +41,8 @@ def predict(
 ) -> tuple[Array, Bools | None]:
     """The best class of every row, and with `ties` whether it shares its X."""
     columns, tables, n_rows = matched(views, table, unseen)
-    return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties)
+    leave_out = unseen == "ignore"
+    return _predict(views, columns, tables, n_rows, alpha, threads, progress, ties=ties, leave_out=leave_out)
 
 
 def predict_placed(
@@ -51,18 +52,20 @@ def predict_placed(
     n_rows: int,
     threads: int | None,
     progress: Progress | None,
+    leave_out: bool = False,
 ) -> Array:
     """The best class of every row of columns of codes, one an attribute.
 
-    Each table says for a code the position of its value in the views, or -1, which counts as 0 everywhere.
+    Each table says for a code the position of its value in the views, or -1, which counts as 0 everywhere, or
+    with `leave_out` is no factor of any class.
     """
-    return _predict(views, columns, tables, n_rows, 0, threads, progress, ties=False)[0]
+    return _predict(views, columns, tables, n_rows, 0, threads, progress, leave_out=leave_out)[0]
 
 
 def predict_codes(views: Viewset, columns: list[Array], n_rows: int) -> Array:
     """The best class of every row of unsigned columns, one an attribute, of positions in their domains."""
     tables = [np.arange(len(array)) for array in views.counts.values()]
-    return _predict(views, columns, tables, n_rows, 0, None, None, ties=False)[0]
+    return _predict(views, columns, tables, n_rows, 0, None, None)[0]
 
 
 def order(
@@ -77,7 +80,7 @@ def order(
     columns, tables, n_rows = matched(views, table, unseen)
     result = np.zeros((n_rows, len(views.classes)), np.uint16)
     if len(views.classes) > 1:
-        scores = _scores(views, columns, tables, n_rows, alpha)
+        scores = _scores(views, columns, tables, n_rows, alpha, unseen == "ignore")
         _run(
             scores,
             lambda scorer, start, stop: scorer.order(start, stop, result),
@@ -116,13 +119,15 @@ def _predict(
     alpha: Numeral,
     threads: int | None,
     progress: Progress | None,
-    ties: bool,
+    *,
+    ties: bool = False,
+    leave_out: bool = False,
 ) -> tuple[Array, Bools | None]:
     n_classes = len(views.classes)
     labels: Bytes | UInt16s = np.zeros(n_rows, np.uint8) if n_classes <= 256 else np.zeros(n_rows, np.uint16)
     tied = np.zeros(n_rows, np.uint8) if ties else None
     if n_classes > 1:
-        scores = _scores(views, columns, tables, n_rows, alpha)
+        scores = _scores(views, columns, tables, n_rows, alpha, leave_out)
         _run(
             scores,
             lambda scorer, start, stop: scorer.predict(start, stop, labels, tied),
@@ -165,7 +170,7 @@ def _run(
 
 def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], list[Longs], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
-    choice(unseen, ("error", "zero"), "unseen")
+    choice(unseen, ("error", "ignore", "zero"), "unseen")
     table = table_from(table)
     codes, tables = [], []
     for name in views.attributes:
@@ -177,7 +182,10 @@ def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], 
             used = used_values(column.codes, len(column.domain)).astype(bool)
             theirs, ours = column.domain.kind, views.domains[name].kind
             for position in np.flatnonzero((places < 0) & used).tolist():
-                hint = "unseen='zero' counts it as 0 in every class"
+                hint = (
+                    "Viewset.predict(.., unseen='ignore') leaves the attribute out of such rows; values that "
+                    "are known in advance can be declared before they are counted"
+                )
                 if ours == "interval" != theirs:
                     hint = "the views hold intervals: bin the table with their domain as edges"
                 elif {theirs, ours} not in ({ours}, {None, ours}, {"int", "float"}):
@@ -208,6 +216,7 @@ def _scores(
     tables: list[Longs],
     n_rows: int,
     alpha: Numeral,
+    leave_out: bool = False,
 ) -> Scores:
     """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1)."""
     n, n_classes = len(codes), len(views.classes)
@@ -215,6 +224,8 @@ def _scores(
     sizes = [len(table) for table in tables]
     joint: Counts = np.concatenate(counts) if counts else np.zeros((0, n_classes), np.int64)
     joint, up, down = _factors(views, joint, _smoothing(alpha))
+    if leave_out and any((table < 0).any() for table in tables):
+        joint = _left_out(views, joint, tables, _smoothing(alpha))
 
     logs = logarithms(joint)
     base = logarithms(_objects(up)) - logarithms(_objects(down))
@@ -269,6 +280,17 @@ def _factors(views: Viewset, counts: Counts, alpha: Fraction) -> tuple[Counts, l
     else:
         up, down = of_class, [1] * len(of_class)
     return counts, up, [d or 1 for d in down]
+
+
+def _left_out(views: Viewset, counts: Counts, tables: list[Longs], alpha: Fraction) -> Counts:
+    """The same with b P_c + a |A_i| for no row: what an attribute divides by, so it is no factor of X_c."""
+    a, b = alpha.numerator, alpha.denominator
+    of_class: list[int] = views.class_counts.tolist()
+    result, start = counts.astype(object), 0
+    for array, table in zip(views.counts.values(), tables, strict=True):
+        result[start : start + len(table)][table < 0] = [b * p + a * len(array) for p in of_class]
+        start += len(table)
+    return as_counts(result, "counts")
 
 
 def _laid_out(logs: Floats, base: Floats) -> tuple[Floats, Floats]:

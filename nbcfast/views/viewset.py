@@ -411,7 +411,7 @@ class Viewset:
         *,
         codes: bool = False,
         alpha: Numeral = 0,
-        unseen: Literal["error", "zero"] = "error",
+        unseen: Literal["error", "ignore", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Array:
@@ -431,8 +431,9 @@ class Viewset:
         alpha : int, Fraction, str or float
             Laplace smoothing: N + alpha for each value, with denominators P_c + alpha * (number of values);
             a float means its shortest decimal text.
-        unseen : {"error", "zero"}
-            What to do with a value that the views do not know: refuse it, or count it as 0 in every class.
+        unseen : {"error", "ignore", "zero"}
+            What to do with a value that the views do not know: refuse it; leave its attribute out of the row,
+            as if the views had none of that name; or count it as 0 in every class.
         threads : int, optional
             By default NBCFAST_THREADS, or all cores, one for small tables.
         progress : callable, optional
@@ -454,6 +455,8 @@ class Viewset:
         ...                 domains={"job": ["clerk", "cook"]})
         >>> views.predict({"job": ["cook", "clerk"]}).tolist()
         ['yes', 'no']
+        >>> views.predict({"job": ["poet"]}, unseen="ignore").tolist()
+        ['no']
         """
         labels, _ = predict(self, table, alpha, unseen, threads, progress)
         return labels if codes else self.label_array()[labels]
@@ -463,7 +466,7 @@ class Viewset:
         table: AnyTable,
         *,
         alpha: Numeral = 0,
-        unseen: Literal["error", "zero"] = "error",
+        unseen: Literal["error", "ignore", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> UInt16s:
@@ -487,7 +490,7 @@ class Viewset:
         table: AnyTable,
         *,
         alpha: Numeral = 0,
-        unseen: Literal["error", "zero"] = "error",
+        unseen: Literal["error", "ignore", "zero"] = "error",
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Bools:

@@ -106,6 +106,59 @@ def test_rows_without_a_class_say_why(run, made, out):
     assert [row[7] for row in rows if row[7]] == ["age", "age; job"]
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_an_attribute_is_left_out_of_rows_that_say_so(run, made, found, out):
+    options = (*DECLARED, "--unseen", "ignore")
+    code, printed, errors = run("predict", "release", "new.csv", *options, "--proba", "--out", out)
+    assert (code, errors) == (0, "")
+    assert printed.startswith(
+        f"predicted: all 5 rows, 2 of them without some attribute   new.csv, by release -> {out}\n"
+        "  !   age           2 rows have values that the release does not know, the first (null)\n"
+        "  !   job           1 row has a value that the release does not know, the first pope\n"
+        "  !   partly known  2 of 5 rows: decided without the attributes named here, 1 of them without any, "
+        "by the class counts alone\n"
+        "  ok  release       every check of release holds\n"
+    )
+    assert (
+        "- Where an attribute is left out, the class is that of the published classifier without it."
+        in printed
+    )
+    expected = made.predict("new.csv", domains=DOMAIN, unseen="ignore").tolist()
+    posteriors = made.predict_proba("new.csv", domains=DOMAIN, unseen="ignore").tolist()
+    if out == "out.csv":
+        rows = [[row[4], [float(cell) for cell in row[5:7]], row[7]] for row in read(out)[1:]]
+    else:
+        listed = parquet.read_table(out).to_pylist()
+        rows = [[row["ill"], [row["p_no"], row["p_yes"]], row["unseen"]] for row in listed]
+    unseen = ["", "age", "", "age; job", ""]
+    assert rows == [[*row] for row in zip(expected, posteriors, unseen, strict=True)]
+    prior = max(range(2), key=lambda c: (made.views.class_counts[c], c))
+    assert expected[3] == made.views.classes[prior]
+
+    document = found("predict", "release", "new.csv", *options)
+    assert (document["rows"], document["with_class"], document["without_class"]) == (5, 5, 0)
+    assert (document["with_attributes_left_out"], document["by_class_counts_alone"]) == (2, 1)
+    assert [row["class"] for row in document["first"]] == expected
+    assert [row["unseen"] for row in document["first"]] == unseen
+    assert [row["points"] is None for row in document["first"]] == [bool(names) for names in unseen]
+    assert [row["probability"] for row in document["first"]] == [max(both) for both in posteriors]
+    assert sum(entry["rows"] for entry in document["classes"]) == 5
+    _, printed, _ = run("predict", "release", "new.csv", *options)
+    line = next(line for line in printed.splitlines() if line.startswith("  4 "))
+    assert line.split() == ["4", expected[3], f"{max(posteriors[3]):.1%}", "age;", "job"]
+
+
+def test_one_row_with_a_class_is_counted_with_what_is_left_out(run, made, found):
+    label = made.predict({"age": [None], "job": ["smith"]}, domains=DOMAIN, unseen="ignore")[0]
+    Path("one.csv").write_text(f"age,job,ill\n,smith,{label}\n", encoding="utf-8")
+    options = (*DECLARED, "--unseen", "ignore")
+    assert run("predict", "release", "one.csv", *options)[1].startswith(
+        "predicted: the row, without some attribute   one.csv, by release\n"
+    )
+    found = found("predict", "release", "one.csv", *options)
+    assert (found["accuracy"]["rows"], found["accuracy"]["right"]) == (1, 1)
+
+
 def test_a_parquet_file_keeps_its_types(run, made):
     table = pa.table(
         {
@@ -142,7 +195,9 @@ def test_unknown_values_are_counted_and_nothing_is_written(run, made, tmp_path):
     first, second, *_ = errors.split("; ")
     assert first == "nbcfast: column 'age': value None is unknown to the release, as are those of 1 more row"
     assert second == "column 'job': value 'pope' is unknown to the release"
-    assert errors.endswith("; --unseen null gives such rows no class\n")
+    assert errors.endswith(
+        "; --unseen ignore leaves the attribute out of such rows, --unseen null gives them no class\n"
+    )
     assert not (tmp_path / "out.csv").exists()
     code, _, errors = run("predict", "release", "known.csv")
     assert code == 2
@@ -266,7 +321,9 @@ def test_texts_that_may_be_nulls_have_the_option_that_reads_them(run, tmp_path, 
     Path("new.csv").write_text("job\na\n?\n", encoding="utf-8")
     code, _, errors = run("predict", "release", "new.csv")
     assert code == 2
-    assert "; if '?' says that a value is missing, give --null '' --null '?'; --unseen null gives" in errors
+    assert (
+        "; if '?' says that a value is missing, give --null '' --null '?'; --unseen ignore leaves" in errors
+    )
     assert "sets of values" not in errors
     code, printed, _ = run("predict", "release", "new.csv", "--unseen", "null")
     assert code == 0
@@ -379,6 +436,14 @@ def test_each_stratum_predicts_its_rows(run, found, tmp_path, monkeypatch):
         place = next(i for i, one in enumerate(card.attributes[0][1]) if age in one)
         assert row["points"] == card.totals([place])[0]
     assert run("predict", "strata", "new.csv")[0] == 2
+    code, _, errors = run("predict", "strata", "new.csv", "--unseen", "ignore", "--out", "out.csv")
+    assert (code, Path("out.csv").exists()) == (2, False)
+    assert "value 'x' has no release; there are releases of 'f' and 'm'; what selects the release" in errors
+    Path("new.csv").write_text("age,sex\n12,f\n700,m\n", encoding="utf-8")
+    document = found("predict", "strata", "new.csv", "--unseen", "ignore")
+    given = {"age": [12, 700], "sex": ["f", "m"]}
+    assert [row["class"] for row in document["first"]] == made.predict(given, unseen="ignore").tolist()
+    assert (document["with_attributes_left_out"], document["by_class_counts_alone"]) == (1, 1)
 
 
 def test_what_no_file_can_hold_is_named(tmp_path, monkeypatch, run):

@@ -73,7 +73,7 @@ def predict_crosses(case, rng, folder):
     names = [name for name in case.names if name != "y"]
     of_class, counts, domains = counted(train, classes)
     views = count(read(train, rng, folder), "y", classes=asked)
-    unseen = "zero"
+    unseen = rng.choice(["zero", "ignore"])
     if rng.random() < 0.5:  # values that the views have never seen
         train = case.taken(range(max(1, case.n_rows // 2)))
         labels = with_null_last(classes)
@@ -85,7 +85,7 @@ def predict_crosses(case, rng, folder):
     expected = []
     for row, _ in test.rows(names):
         codes = [d.index(v) if v in d else None for v, d in zip(row, domains, strict=True)]
-        expected.append(oracle.scores(of_class, counts, codes, exactly))
+        expected.append(oracle.scores(of_class, counts, codes, exactly, unseen))
     places = [
         classes.index(c) for c in with_null_last(classes)
     ]  # of the views' classes in those of the oracle

@@ -1,5 +1,6 @@
 """Raw rows are answered as the plain products of the published counts of the values that they lie in."""
 
+import itertools
 import random
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 import nbcfast
 from nbcfast import Certificate, Interval, Release, Table, Viewset, canonical
 from nbcfast.domains import declared
+from nbcfast.safety import amplification
 
 DATES = {"day": {"edges": [None, "2020-01-01", "2020-07-01", None]}}
 SETS = {
@@ -57,14 +59,15 @@ def made(rng, names, n_classes):
     return Release(views, Certificate(amplification=4, tuples=views.n_tuples), "class")
 
 
-def plainly(views, places):
-    """The class of a row by exact products, and all of them; None where a value is unknown."""
-    if None in places:
+def plainly(views, places, *, ignore=False):
+    """The class of a row by exact products, and all of them; None where a value is unknown, or without it."""
+    known = [(name, place) for name, place in zip(views.attributes, places, strict=True) if place is not None]
+    if len(known) < len(places) and not ignore:
         return None, None
     scores = []
     for c, total in enumerate(views.class_counts.tolist()):
-        score = Fraction(total) ** (1 - len(places))
-        for name, place in zip(views.attributes, places, strict=True):
+        score = Fraction(total) ** (1 - len(known))
+        for name, place in known:
             score *= int(views.counts[name][place][c])
         scores.append(score)
     return views.classes[max(range(len(scores)), key=lambda c: (scores[c], c))], scores
@@ -108,6 +111,17 @@ def test_raw_rows_are_answered_as_by_plain_products(seed, tmp_path):
         scores = plainly(views, row)[1]
         assert own.tolist() == pytest.approx([float(score / sum(scores)) for score in scores], rel=1e-12)
 
+    of_known = [plainly(views, row, ignore=True) for row in places]
+    ignoring = {"unseen": "ignore", "domains": domains}
+    found = release.predict(table, **ignoring)
+    assert found.tolist() == [label for label, _ in of_known]
+    assert not isinstance(found, np.ma.MaskedArray)
+    codes = release.predict(table, codes=True, threads=2, **ignoring)
+    assert [views.classes[code] for code in codes.tolist()] == found.tolist()
+    for (label, scores), own in zip(of_known, release.predict_proba(table, **ignoring), strict=True):
+        assert views.classes[int(own.argmax())] == label
+        assert own.tolist() == pytest.approx([float(score / sum(scores)) for score in scores], rel=1e-12)
+
     # A file of texts gives the same, in one block or in many, and what was answered once is known.
     pa = pytest.importorskip("pyarrow")
     csv = tmp_path / "rows.csv"
@@ -121,6 +135,8 @@ def test_raw_rows_are_answered_as_by_plain_products(seed, tmp_path):
     assert len(found) == len(batches)
     assert [label for block in found for label in block.tolist()] == expected
     assert release.predict(whole, unseen="null", domains=domains).tolist() == expected
+    found = release.predict_batches(iter(batches), **ignoring)
+    assert [label for block in found for label in block.tolist()] == [label for label, _ in of_known]
 
 
 def field(value):
@@ -201,16 +217,20 @@ def test_values_that_are_unknown_are_said():
     assert "column 'town': value 'Bonn' is unknown to the release, as are those of 1 more row" in text
     assert "may have been made with sets of values" in text
     assert "give domains=.., what it was published with" in text
-    assert text.endswith("unseen='null' gives such rows no class")
+    assert text.endswith(
+        "unseen='ignore' leaves the attribute out of such rows, unseen='null' gives them no class"
+    )
     assert "zero" not in text
     with pytest.raises(
         ValueError,
         match="column 'age': value None is unknown to the release; null was not published as a value",
     ):
         release.predict({"age": [None], "town": ["Ulm"], "rate": [1]})
-    with pytest.raises(ValueError, match="unseen must be 'error', 'null' or 'zero', got 'ignore'"):
-        release.predict(rows, unseen="ignore")
-    with pytest.raises(ValueError, match="unseen must be 'error' or 'null' for probabilities, got 'zero'"):
+    with pytest.raises(ValueError, match="unseen must be 'error', 'ignore', 'null' or 'zero', got 'none'"):
+        release.predict(rows, unseen="none")
+    with pytest.raises(
+        ValueError, match="unseen must be 'error', 'ignore' or 'null' for probabilities, got 'zero'"
+    ):
         release.predict_proba(rows, unseen="zero")
     with pytest.raises(ValueError, match=r"^table: expected a column of 'age'; got 'town'$"):
         release.predict({"age": [1]})
@@ -289,6 +309,72 @@ def test_each_stratum_answers_its_own_raw_rows():
     assert [label for block in blocks for label in block.tolist()] == expected
     with pytest.raises(ValueError, match="value 'x' has no release"):
         release.predict(rows, unseen="zero", domains=given)
+
+
+def test_attributes_are_left_out_of_a_stratum_and_its_column_never():
+    rng = random.Random(8)
+    rows = {
+        "sex": [*"fm"] * 30,
+        "age": [rng.randint(0, 2) for _ in range(60)],
+        "job": rng.choices("abc", k=60),
+    }
+    ill = [rng.choice("ynu") for _ in range(60)]
+    release = canonical.release_by({**rows, "ill": ill}, "ill", "sex", 4)
+    for name in ("age", "job", "age"):
+        for row in rng.sample(range(60), 15):
+            rows[name][row] = None
+    expected, posteriors = [], []
+    for sex, *values in zip(*rows.values(), strict=True):
+        views = release.strata[sex].views
+        places = [
+            None if value is None else views.domain(name).index(value)
+            for name, value in zip(views.attributes, values, strict=True)
+        ]
+        label, scores = plainly(views, places, ignore=True)
+        expected.append(label)
+        posteriors.append([float(score / sum(scores)) for score in scores])
+    assert release.predict(rows, unseen="ignore").tolist() == expected
+    found = release.predict_proba(rows, unseen="ignore")
+    assert [release.first.views.classes[place] for place in found.argmax(axis=1)] == expected
+    assert found == pytest.approx(np.array(posteriors), rel=1e-12)
+    rows["sex"][7] = None
+    for ask in (release.predict, release.predict_proba, lambda *a, **b: [*release.predict_batches(*a, **b)]):
+        with pytest.raises(
+            ValueError,
+            match="column 'sex': value None has no release; there are releases of 'f' and 'm'; what selects "
+            "the release cannot be left out",
+        ):
+            ask(rows, unseen="ignore")
+
+
+def test_what_is_left_out_moves_no_odds_beyond_the_limit():
+    rng = random.Random(9)
+    n_other = 0
+    for _ in range(15):
+        n_classes = rng.choice([2, 2, 3])
+        rows = [[rng.randrange(3), rng.randrange(2), rng.randrange(2)] for _ in range(rng.randint(12, 60))]
+        table = dict(zip("xyz", map(list, zip(*rows, strict=True)), strict=True))
+        table["c"] = [min(n_classes - 1, (sum(row) + rng.randrange(2)) // 2) for row in rows]
+        private = nbcfast.count(table, "c")
+        release = canonical.release(private, 3)
+        views, highest = release.views, amplification(release.views).value
+        assert release.certificate.equal
+        assert highest <= 3
+        partial = [*itertools.product(*([*range(len(domain)), None] for domain in views.domains.values()))]
+        for places in partial:
+            scores = plainly(views, places, ignore=True)[1]
+            assert max(scores) <= highest * min(scores)
+        given = {
+            name: [None if place is None else views.domain(name)[place] for place in column]
+            for name, column in zip(views.attributes, zip(*partial, strict=True), strict=True)
+        }
+        found, before = (one.predict(given, unseen="ignore").tolist() for one in (release, private))
+        assert found == [plainly(views, places, ignore=True)[0] for places in partial]
+        differ = [places for places, a, b in zip(partial, found, before, strict=True) if a != b]
+        # Only whole rows are certain to keep the class of the original counts.
+        assert all(None in places for places in differ)
+        n_other += len(differ)
+    assert n_other > 0
 
 
 def test_progress_ends_with_all_rows(tmp_path):

@@ -23,12 +23,14 @@ def tally(rows, place, n_attributes, domains, classes):
     return of_class, counts
 
 
-def scores(of_class, counts, codes, alpha=0):
+def scores(of_class, counts, codes, alpha=0, unseen="zero"):
     """X_c = P_c prod_i (N + alpha) / (P_c + alpha |A_i|) of every class; a code of None is an unknown one."""
     found = []
     for c, total in enumerate(of_class):
         x = Fraction(total)
         for table, code in zip(counts, codes, strict=True):
+            if code is None and unseen == "ignore":
+                continue
             below = total + alpha * len(table)
             number = (0 if code is None else table[code][c]) + alpha
             x = x * number / below if below and total else Fraction(0)

@@ -211,6 +211,7 @@ COMMANDS = {
     "predict": "predict kept later-people.csv --domain sets.json --unseen null",
     "predict-out": "predict kept later-people.csv --domain sets.json --unseen null --proba --out scored.csv",
     "predict-unseen": "predict kept later-people.csv --domain sets.json --out refused.csv",
+    "predict-ignore": "predict kept later-people.csv --domain sets.json --unseen ignore",
     "predict-strata": "predict strata small.csv --name predicted",
     "points": "points kept",
     "points-markdown": "points classes --format markdown",

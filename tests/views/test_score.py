@@ -127,6 +127,7 @@ def test_random_views_smoothed(style, alpha):
                     if rng.random() < 0.5:
                         columns[name][row] = rows[row][name] = 99
         check(views, columns, rows, alpha=alpha, unseen="zero")
+        check(views, columns, rows, alpha=alpha, unseen="ignore")
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -383,12 +384,16 @@ def test_kinds_are_matched():
 
 def test_unseen_values():
     views = Viewset([5, 4], {"x": [[1, 2]]}, classes=["n", "p"], domains={"x": ["a"]})
-    message = "column 'x': value 'b' is unknown to the views; unseen='zero' counts it as 0 in every class"
+    message = (
+        r"^column 'x': value 'b' is unknown to the views; Viewset\.predict\(\.\., unseen='ignore'\) leaves "
+        "the attribute out of such rows; values that are known in advance can be declared before they are "
+        "counted$"
+    )
     for method in (views.predict, views.order, views.tied):
         with pytest.raises(ValueError, match=message):
             method({"x": ["a", "b"]})
-        with pytest.raises(ValueError, match="unseen must be 'error' or 'zero', got 'ignore'"):
-            method({"x": ["a"]}, unseen="ignore")
+        with pytest.raises(ValueError, match="unseen must be 'error', 'ignore' or 'zero', got 'null'"):
+            method({"x": ["a"]}, unseen="null")
         with pytest.raises(ValueError, match="the table has no column 'x', which the views need; it has"):
             method({"y": ["a"]})
         with pytest.raises(ValueError, match="alpha must be at least 0, got -1"):
@@ -412,7 +417,8 @@ def test_unseen_values():
     # A declared value that no row has does not matter.
     table = Table({"x": ["a"]}, domains={"x": ["b", "a"]})
     assert views.predict(table).tolist() == ["p"]
-    assert Viewset([1, 2], [np.zeros((0, 2), int)]).predict({"A1": [7]}, unseen="zero").tolist() == [1]
+    for unseen in ("zero", "ignore"):
+        assert Viewset([1, 2], [np.zeros((0, 2), int)]).predict({"A1": [7]}, unseen=unseen).tolist() == [1]
 
 
 @pytest.mark.parametrize("n_classes", [1, 2])
