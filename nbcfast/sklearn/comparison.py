@@ -28,7 +28,7 @@ MEASURES = {
     "found": "counts come back",
     "flip": "class shows",
 }
-OF_THESE = "what is measured is what they give, and if other rows gave it too, more of these may come back"
+OF_THESE = "they give what was published, and are taken for those that were counted"
 OF_WHOM = (
     "counts come back: to whoever knows how many people have each value, and how many are of each class",
     "class shows: to whoever knows everybody else's row",
@@ -209,7 +209,7 @@ class ReleaseComparison:
     def _notes(self) -> Iterator[str]:
         yield f"accuracy and log-loss: on {self.rows:,} rows"
         if any(entry.found is not None or entry.flip is not None for entry in self.entries):
-            whose = "private rows that were given" if self.private_given else f"rows of X and y; {OF_THESE}"
+            whose = "private rows that were given" if self.private_given else f"rows of X and y: {OF_THESE}"
             yield f"what comes back and shows: of the {self.private_rows:,} {whose}"
             yield from OF_WHOM
         if any(entry.flip is not None and entry.flip_is == "at least" for entry in self.entries):
