@@ -41,5 +41,12 @@ class Parameters(Arguments):
         """What makes a column one of texts."""
         return f"X.astype({{{column!r}: str}})"
 
+    def unseen(self) -> str:
+        """What is done with rows whose values a release does not know."""
+        return (
+            f"declare all values that there may be with {self.named('domains')}, and fit again, or set "
+            f"{self.given('unseen', 'ignore')}, which leaves the attribute out of such rows"
+        )
+
 
 PARAMETER_WORDS = Parameters()
