@@ -194,7 +194,8 @@ def labels_of(y: Features, name: str, n_rows: int, estimator: str) -> Column:
         raise ValueError("Input y contains NaN: a row without a class says nothing of classes, leave it out")
     # Of the distinct values alone, as scikit-learn would sort the texts of all rows; twice where rows share
     # theirs, or it would warn that each has one of its own.
-    check_classification_targets(np.repeat(domain.values, 2 if 2 * len(domain) <= n_rows else 1))
+    distinct = np.array(domain.values)
+    check_classification_targets(np.repeat(distinct, 2 if 2 * len(distinct) <= n_rows else 1))
     return column
 
 
