@@ -227,7 +227,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Examples
         --------
         >>> import nbcfast
-        >>> made = nbcfast.canonical.release(nbcfast.Viewset([5, 9], {"job": [[1, 6], [4, 3]]}), 4)
+        >>> made = nbcfast.canonical.release(nbcfast.Viewset([5, 9], {"x0": [[1, 6], [4, 3]]}), 4)
         >>> PublishableNBClassifier.from_release(made).predict([[0], [1]]).tolist()
         [1, 0]
         """

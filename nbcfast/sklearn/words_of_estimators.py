@@ -7,12 +7,12 @@ from nbcfast._core.spelling import Arguments
 PARAMETERS = {"domains": "domain", "table": "X", "weights": "sample_weight"}
 
 
-class Parameters(Arguments):
+class EstimatorArguments(Arguments):
     """The words of an estimator.
 
     Examples
     --------
-    >>> words = Parameters()
+    >>> words = EstimatorArguments()
     >>> words.named("domains"), words.noise("epsilon"), words.left_out("id")
     ('domain', 'dp_epsilon', "domain={'id': {'out': True}}")
     """
@@ -49,4 +49,4 @@ class Parameters(Arguments):
         )
 
 
-PARAMETER_WORDS = Parameters()
+PARAMETER_WORDS = EstimatorArguments()
