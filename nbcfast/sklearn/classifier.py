@@ -227,7 +227,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Examples
         --------
         >>> import nbcfast
-        >>> made = nbcfast.canonical.release(nbcfast.Viewset([5, 9], {"job": [[1, 6], [4, 3]]}), 4)
+        >>> made = nbcfast.canonical.release(nbcfast.Viewset([5, 9], {"x0": [[1, 6], [4, 3]]}), 4)
         >>> PublishableNBClassifier.from_release(made).predict([[0], [1]]).tolist()
         [1, 0]
         """
@@ -324,7 +324,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _rows(self, X: Features) -> tuple[Table, Answering]:
         """The columns that the release has, encoded, and how they are answered."""
-        check_is_fitted(self)
+        check_is_fitted(self, "release_")
         choice(self.unseen, ("error", "ignore"), "unseen")
         X = features_of(self, X, reset=False)
         columns = columns_of(X, feature_names(self), self.release_.views.attributes)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import validation
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
 
@@ -46,13 +47,39 @@ def features_of(estimator: Features, X: Features, *, reset: bool) -> Features:
         X = check_array(rows, dtype=None, ensure_all_finite=False, estimator=estimator)
     elif not hasattr(X, "iloc") and type(X).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         X = arrow.load_pyarrow().table(X)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(estimator, _as_it_knows(X), reset=reset, skip_check_array=True)
     if 0 in X.shape:
         what = "sample" if X.shape[0] == 0 else "feature"
         raise ValueError(
             f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 is required"
         )
     return X
+
+
+class _NamesAlone:
+    """A frame as far as scikit-learn looks for names in one, by the protocol that it took before narwhals."""
+
+    def __init__(self, names: list[str], shape: tuple[int, int]) -> None:
+        self._names, self.shape = names, shape
+
+    def __dataframe__(self) -> Self:
+        return self
+
+    def column_names(self) -> list[str]:
+        """The names."""
+        return self._names
+
+
+def _as_it_knows(X: Features) -> Features:
+    """X, or what has its names where this scikit-learn asks for a protocol that newer frames have dropped."""
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
+        return X
+    return X if hasattr(validation, "nw") else _NamesAlone(names_in(X), X.shape)
+
+
+def names_in(X: Features) -> list[str]:
+    """The names of the columns of a frame of polars or pyarrow."""
+    return list(X.column_names if hasattr(X, "column_names") else X.columns)
 
 
 def is_frame(X: Features) -> bool:
@@ -104,7 +131,7 @@ def columns_of(X: Features, names: list[str], wanted: Iterable[str]) -> dict[str
         return {name: in_order[place].finish() for name, place in places.items()}
     if isinstance(X, np.ndarray):
         return {name: column_of(X[:, place], name) for name, place in places.items()}
-    own = list(X.columns) if not hasattr(X, "column_names") else list(X.column_names)
+    own = names_in(X)
     builders = {name: ColumnBuilder(name) for name in places}
     readers, batches = arrow.open_columns(X, [own[place] for place in places.values()])
     for batch in batches:
@@ -165,8 +192,10 @@ def labels_of(y: Features, name: str, n_rows: int, estimator: str) -> Column:
         assert_all_finite(numbers, input_name="y")
     if None in domain.tail:
         raise ValueError("Input y contains NaN: a row without a class says nothing of classes, leave it out")
-    # Of the distinct values alone: scikit-learn would sort the texts of all rows.
-    check_classification_targets(np.array(domain.values))
+    # Of the distinct values alone, as scikit-learn would sort the texts of all rows; twice where rows share
+    # theirs, or it would warn that each has one of its own.
+    distinct = np.array(domain.values)
+    check_classification_targets(np.repeat(distinct, 2 if 2 * len(distinct) <= n_rows else 1))
     return column
 
 

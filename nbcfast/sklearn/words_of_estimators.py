@@ -7,12 +7,12 @@ from nbcfast._core.spelling import Arguments
 PARAMETERS = {"domains": "domain", "table": "X", "weights": "sample_weight"}
 
 
-class Parameters(Arguments):
+class EstimatorArguments(Arguments):
     """The words of an estimator.
 
     Examples
     --------
-    >>> words = Parameters()
+    >>> words = EstimatorArguments()
     >>> words.named("domains"), words.noise("epsilon"), words.left_out("id")
     ('domain', 'dp_epsilon', "domain={'id': {'out': True}}")
     """
@@ -41,5 +41,12 @@ class Parameters(Arguments):
         """What makes a column one of texts."""
         return f"X.astype({{{column!r}: str}})"
 
+    def unseen(self) -> str:
+        """What is done with rows whose values a release does not know."""
+        return (
+            f"declare all values that there may be with {self.named('domains')}, and fit again, or set "
+            f"{self.given('unseen', 'ignore')}, which leaves the attribute out of such rows"
+        )
 
-PARAMETER_WORDS = Parameters()
+
+PARAMETER_WORDS = EstimatorArguments()
