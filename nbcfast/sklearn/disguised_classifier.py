@@ -26,7 +26,7 @@ from nbcfast.sklearn.columns_in import (
 )
 from nbcfast.table import Table
 from nbcfast.table.encode import used_values
-from nbcfast.views.quality import raised
+from nbcfast.views.quality import probabilities, score_blocks
 
 FITTED = ("estimate_", "classifier_", "classes_", "n_features_in_", "feature_names_in_")
 
@@ -188,6 +188,8 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def predict_proba(self, X: Features) -> Floats:
         """The probability of each class by the estimated shares; the largest of a row is that of `predict`.
 
+        Where by these shares no class is possible all are equally probable, and the last one is predicted.
+
         Parameters
         ----------
         X : frame or array-like of shape (rows, features)
@@ -199,8 +201,10 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             In the order of ``classes_``.
         """
         table = self._plain(X)
-        probabilities = self.classifier_.predict_proba(table)[:, _sorted_places(self.classifier_)]
-        return raised(probabilities, self._winners(table))
+        blocks = [scores for _, scores in score_blocks(self.classifier_.views, table)]
+        return probabilities(
+            np.concatenate(blocks)[:, _sorted_places(self.classifier_)], self._winners(table)
+        )
 
     def predict_log_proba(self, X: Features) -> Floats:
         """The logarithms of `predict_proba`.
