@@ -96,8 +96,9 @@ class ComparedRelease(HasReadOnlyMappings):
     def _shows(self) -> str:
         if self.shows_class is None:
             return UNKNOWN
-        often = "" if self.flip_is == "exactly" else f"{self.flip_is} "
         most = self.flip_shows_at_most
+        is_certain = self.flip_is == "exactly" or (most is None and self.shows_class == self.looked_at)
+        often = "" if is_certain else f"{self.flip_is} "
         sample = "" if most is None else f" looked at (up to {percent(most)} of all)"
         return f"{often}{self.shows_class:,} of {self.looked_at:,}{sample}"
 

@@ -34,7 +34,7 @@ NOT_SHOWN = "whether it was made of these rows cannot be shown ({}): give the ro
 OTHERS = "it was not made of these rows ({}): give those that it was made of as private="
 BESIDE_ANSWERS = "they give its answers, as other rows may, and made again they give other counts"
 NO_ATTRIBUTE = "there is no attribute that has counts"
-TOO_LARGE = "the meter cannot measure these answers ({})"
+UNMEASURABLE = "the meter cannot measure these answers ({})"
 TOO_MANY = "there are too many counts to attack"
 
 
@@ -112,23 +112,27 @@ class PrivateMeter:
 
     def of(self, entry: PublishedCounts, rows: Table, class_name: str) -> GivenAway:
         """What an entry gives away of these rows, which are in its values."""
-        bits, why_no_bits = self._bits(entry)
-        why = {} if why_no_bits is None else {"bits": why_no_bits}
-        none = GivenAway(bits=bits, why=why)
         try:
             private = aligned(count(rows, class_name, entry.views.attributes), entry.views)
         except ValueError as error:
-            reason = OTHERS.format(error)
-            return replace(none, why={**why, "found": reason, "flip": reason})
+            return self.not_of(entry, error)
         if _stand_in(entry, private):
-            return _all_of(private, none)
-        if entry.has_noise and not self._asserted:
-            return replace(none, why={**why, "found": NOISY, "flip": NOISY})
-        others = None if entry.has_noise else self._not_made_of(entry, private)
+            return self._with_bits(entry, _all_of(private), {})
+        others = self._not_made_of(entry, private)
         if others is not None:
-            return replace(none, why={**why, "found": others, "flip": others})
-        measured, reasons = self._measured(entry, private, rows, class_name)
-        return replace(measured, bits=bits, why={**why, **reasons})
+            return self._with_bits(entry, GivenAway(), {"found": others, "flip": others})
+        return self._with_bits(entry, *self._measured(entry, private, rows, class_name))
+
+    def not_of(self, entry: PublishedCounts, error: ValueError) -> GivenAway:
+        """The same where the rows cannot be those of the entry."""
+        reason = OTHERS.format(error)
+        return self._with_bits(entry, GivenAway(), {"found": reason, "flip": reason})
+
+    def _with_bits(self, entry: PublishedCounts, measured: GivenAway, why: dict[str, str]) -> GivenAway:
+        """What was measured of rows, and the bits, which take none."""
+        bits, why_no_bits = self._bits(entry)
+        own = {} if why_no_bits is None else {"bits": why_no_bits}
+        return replace(measured, bits=bits, why={**own, **why})
 
     def _not_made_of(self, entry: PublishedCounts, private: Viewset) -> str | None:
         """Why these are not, or not for sure, the rows of an entry; None where they decide as it says.
@@ -136,9 +140,14 @@ class PrivateMeter:
         Counts without a certificate are those of these rows or they are not: that other counts decide alike
         is no sign of whose they are.
         """
+        if entry.has_noise:
+            return None if self._asserted else NOISY
         if entry.certificate is None and not self._asserted:
             return OTHERS.format("its counts are others")
-        own = private if entry.alpha is None else private.smoothed(entry.alpha)
+        try:
+            own = private if entry.alpha is None else private.smoothed(entry.alpha)
+        except Infeasible as error:
+            return NOT_SHOWN.format(error)
         if entry.certificate is None:
             found = compare(own, entry.views, "label", threads=self._threads)
             return None if found.equal is not False else f"it decides otherwise than these rows: {found!r}"
@@ -187,7 +196,7 @@ class PrivateMeter:
         views, table = measurable(private, rows, class_name)
         too_large = not_here(views, preserve=entry.preserve)
         if too_large is not None:
-            return TOO_LARGE.format(too_large)
+            return UNMEASURABLE.format(too_large)
         try:
             found = leak(
                 views,
@@ -197,8 +206,8 @@ class PrivateMeter:
                 class_name=class_name,
                 threads=self._threads,
             )
-        except Infeasible as error:
-            return TOO_LARGE.format(error.why)
+        except (Infeasible, ValueError) as error:
+            return UNMEASURABLE.format(error)
         if not found.measured:
             return ONE_CLASS
         self._leaks.append((rows, entry.preserve, entry.alpha, found))
@@ -212,11 +221,11 @@ class PrivateMeter:
             return None, ONE_CLASS
         too_large = not_here(entry.views, preserve=entry.preserve)
         if too_large is not None:
-            return None, TOO_LARGE.format(too_large)
+            return None, UNMEASURABLE.format(too_large)
         try:
             solution = solve(box(entry.views, mode=entry.preserve, threads=self._threads))
-        except Infeasible as error:
-            return None, TOO_LARGE.format(error.why)
+        except (Infeasible, ValueError) as error:  # of a class without rows, say
+            return None, UNMEASURABLE.format(error)
         return float(solution.log2_range), None
 
 
@@ -242,14 +251,14 @@ def _stand_in(entry: PublishedCounts, private: Viewset) -> bool:
     )
 
 
-def _all_of(private: Viewset, none: GivenAway) -> GivenAway:
+def _all_of(private: Viewset) -> GivenAway:
     """What shows where counts are published as they are: everything.
 
     Whoever knows all other people takes these off, and what is left is one person's row, with its class.
     """
     cells = sum(int((array.sum(axis=1) > 0).sum()) for array in private.counts.values())
     people = int(private.n_rows)
-    return replace(none, found=cells, cells=cells, flip=0.0, shows_class=people, looked_at=people)
+    return GivenAway(found=cells, cells=cells, flip=0.0, shows_class=people, looked_at=people)
 
 
 def _of_leak(entry: PublishedCounts, found: Leak) -> GivenAway:

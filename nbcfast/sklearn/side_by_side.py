@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
@@ -11,13 +11,15 @@ from nbcfast.published.strata import StratifiedRelease
 from nbcfast.safety import Amplification, amplification
 from nbcfast.sklearn.compared_entries import ComparedEntry, RowsAndClasses, by_entry, quality_of
 from nbcfast.sklearn.comparison import ComparedRelease, ReleaseComparison
-from nbcfast.sklearn.given_away import PrivateMeter, PublishedCounts, of_all
+from nbcfast.sklearn.given_away import GivenAway, PrivateMeter, PublishedCounts, of_all
 from nbcfast.table import Table
 from nbcfast.verification.compared import stratified
 from nbcfast.views.quality import evaluate
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
+
+Publishing: TypeAlias = Release | StratifiedRelease | PublishedCounts
 
 NO_PROBABILITIES = "a {} gives no probabilities"
 OF_PEOPLE = ("amplification", "bits", "found", "flip")  # what takes counts
@@ -114,11 +116,10 @@ def _private_rows(private: object) -> RowsAndClasses:
 
 
 class _Part(NamedTuple):
-    """Counts that decide some of the rows: all of a release, or those of a stratum."""
+    """Rows in the values of the counts that decide them: all rows of a release, or those of a stratum."""
 
     published: PublishedCounts
-    tested: Table
-    private: Table
+    rows: Table
 
 
 def _compared(
@@ -133,13 +134,12 @@ def _compared(
         reasons = dict.fromkeys(OF_PEOPLE, str(entry.why_not))
         return ComparedRelease(entry.name, accuracy, log_loss, why={**why, **reasons})
     class_name = _class_name(entry.published)
-    parts = list(_parts(entry, tested.through(entry.before), own.through(entry.before), class_name))
     if entry.model is None:
-        accuracy, log_loss = _quality(parts, class_name)
-    given = of_all([meter.of(part.published, part.private, class_name) for part in parts])
-    odds: Amplification = max(
-        (amplification(part.published.views) for part in parts), key=lambda found: (found.infinite, found.log)
-    )
+        accuracy, log_loss = _quality(_parts(entry, entry.published, tested, class_name), class_name)
+    odds, why_no_odds = _odds(entry.published)
+    if why_no_odds is not None:
+        why["amplification"] = why_no_odds
+    given = _given_away(entry, entry.published, own, class_name, meter)
     return ComparedRelease(
         entry.name,
         accuracy,
@@ -157,7 +157,26 @@ def _compared(
     )
 
 
-def _class_name(published: Release | StratifiedRelease | PublishedCounts) -> str:
+def _given_away(
+    entry: ComparedEntry, published: Publishing, own: RowsAndClasses, class_name: str, meter: PrivateMeter
+) -> GivenAway:
+    try:
+        parts = list(_parts(entry, published, own, class_name))
+    except ValueError as error:  # some value has no place, so that nobody with it was counted
+        return of_all([meter.not_of(counts, error) for counts in _all_counts(published)])
+    return of_all([meter.of(part.published, part.rows, class_name) for part in parts])
+
+
+def _odds(published: Publishing) -> tuple[Amplification | None, str | None]:
+    """The largest Lambda of all counts, or why they have none."""
+    try:
+        found = [amplification(counts.views) for counts in _all_counts(published)]
+    except ValueError as error:
+        return None, str(error)
+    return max(found, key=lambda one: (one.infinite, one.log)), None
+
+
+def _class_name(published: Publishing) -> str:
     """What the class is called, which is no attribute."""
     if isinstance(published, StratifiedRelease):
         names = {published.by, *published.first.views.attributes}
@@ -170,20 +189,24 @@ def _class_name(published: Release | StratifiedRelease | PublishedCounts) -> str
 
 
 def _parts(
-    entry: ComparedEntry, tested: RowsAndClasses, own: RowsAndClasses, class_name: str
+    entry: ComparedEntry, published: Publishing, given: RowsAndClasses, class_name: str
 ) -> Iterator[_Part]:
-    published = entry.published
+    given = given.through(entry.before)
     if isinstance(published, StratifiedRelease):
         names = [published.by, *published.first.views.attributes]
-        both = [stratified(published, rows.table(names, class_name)) for rows in (tested, own)]
+        strata = stratified(published, given.table(names, class_name))
         for value, release in published.strata.items():
-            rows, private = (entry.placed(release, of[value]) for of in both)
-            yield _Part(_counts_of(release), rows, private)
+            yield _Part(_counts_of(release), entry.placed(release, strata[value]))
         return
-    assert published is not None
-    names = list(published.views.attributes)
-    rows, private = (entry.placed(published, of.table(names, class_name)) for of in (tested, own))
-    yield _Part(_counts_of(published), rows, private)
+    rows = given.table(list(published.views.attributes), class_name)
+    yield _Part(_counts_of(published), entry.placed(published, rows))
+
+
+def _all_counts(published: Publishing) -> list[PublishedCounts]:
+    """The counts of a release, or of each stratum."""
+    if isinstance(published, StratifiedRelease):
+        return [_counts_of(release) for release in published.strata.values()]
+    return [_counts_of(published)]
 
 
 def _counts_of(published: Release | PublishedCounts) -> PublishedCounts:
@@ -192,9 +215,9 @@ def _counts_of(published: Release | PublishedCounts) -> PublishedCounts:
     return PublishedCounts(published.views, published.certificate, alpha=published.certificate.smoothing)
 
 
-def _quality(parts: list[_Part], class_name: str) -> tuple[float, float]:
+def _quality(parts: Iterable[_Part], class_name: str) -> tuple[float, float]:
     """Accuracy and log-loss on all rows."""
-    found = [evaluate(part.published.views, part.tested, class_name) for part in parts if part.tested.n_rows]
+    found = [evaluate(part.published.views, part.rows, class_name) for part in parts if part.rows.n_rows]
     rows = sum(one.rows for one in found)
     loss = sum(one.log_loss * (one.rows / rows) for one in found)
     return sum(one.correct for one in found) / rows, loss

@@ -178,7 +178,9 @@ def test_strata_are_measured_together(patients):
 
 
 def test_bins_and_sets_of_a_release_take_raw_rows():
-    advice = canonical.advise("examples/patients.csv", "diagnosis", "examples/patients-menu.json")
+    advice = canonical.advise(
+        "examples/patients.csv", "diagnosis", "examples/patients-menu.json", front=False
+    )
     publication = nbcfast.publish("examples/patients.csv", "diagnosis", 4, domains=advice.document)
     found = compare_releases(
         {"advised": publication}, "examples/patients.csv", "diagnosis", domains={"advised": advice.document}
@@ -220,6 +222,25 @@ def test_it_shows_itself_as_an_aligned_table_and_as_plain_values(compared):
     assert "from the private table" in html
     for copied in (pickle.loads(pickle.dumps(compared)), copy.deepcopy(compared)):
         assert copied == compared
+
+
+def test_degenerate_counts_are_not_measured_and_say_why():
+    empty = nbcfast.Viewset([3, 0], {"a": [[1, 0], [2, 0]]})
+    found = compare_releases({"empty": empty}, {"a": [0, 1, 1]}, [0, 0, 0])["empty"]
+    assert (found.accuracy, found.found, found.flip) == (1.0, None, None)
+    assert found.why["flip"].startswith("it was not made of these rows (class 1 has no private row)")
+    none = nbcfast.Viewset([2, 2], {"a": [[0, 2], [2, 0]], "b": [[0, 2], [2, 0]]})
+    some = compare_releases({"none": none}, {"a": [0, 1], "b": [0, 1]}, [1, 0])["none"]
+    assert some.amplification.infinite
+    assert some.texts()["amplification"] == "infinite"
+
+
+def test_a_sample_says_so_and_certain_numbers_need_no_bound():
+    drawn = ComparedRelease("x", 0.5, flip=1.0, shows_class=0, looked_at=64, flip_shows_at_most=0.046)
+    assert drawn.texts()["flip"] == "0 of 64 looked at (up to 4.6 % of all)"
+    powers = {"flip_is": "at least", "looked_at": 9}
+    assert ComparedRelease("x", 0.5, flip=0.5, shows_class=3, **powers).texts()["flip"] == "at least 3 of 9"
+    assert ComparedRelease("x", 0.5, flip=0.0, shows_class=9, **powers).texts()["flip"] == "9 of 9"
 
 
 def test_names_are_never_markup(views, rows):

@@ -135,6 +135,18 @@ def test_bins_of_floats_and_of_arrays(rows):
     assert found.accuracy == model.score(X, y)
 
 
+def test_rows_that_a_release_does_not_know_are_none_of_its_people(rows):
+    X, y = rows
+    model = PublishableNBClassifier(4, unseen="ignore").fit(X, y)
+    strange = X.assign(age=["new", *X["age"][1:]])
+    found = compare_releases({"ignores": model}, strange, y)["ignores"]
+    assert found.accuracy == model.score(strange, y)
+    assert found.bits is not None
+    assert "it was not made of these rows (" in found.why["found"]
+    own = compare_releases({"ignores": model}, strange, y, private=rows)["ignores"]
+    assert own.found == canonical.leak(VIEWS).found
+
+
 def test_a_class_that_was_never_seen_costs_everything(rows):
     X, y = rows
     model = DummyClassifier(strategy="prior").fit(X, y)
