@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from nbcfast._core.numbers import ratio_text
@@ -78,7 +79,7 @@ class ComparedRelease(HasReadOnlyMappings):
     shows_class: int | None = None
     looked_at: int | None = None
     flip_shows_at_most: float | None = None
-    why: Mapping[str, str] = ()  # type: ignore[assignment]
+    why: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def texts(self) -> dict[str, str]:
         """Each measure for people: "not measured" where it is None."""
@@ -125,7 +126,7 @@ class ComparedRelease(HasReadOnlyMappings):
 
     def __repr__(self) -> str:
         texts = self.texts()
-        said = "; ".join(f"{head} {texts[field]}" for field, head in MEASURES.items())
+        said = "; ".join(f"{head} {texts[measure]}" for measure, head in MEASURES.items())
         return printable(f"ComparedRelease({self.name!r}: {said})")
 
 

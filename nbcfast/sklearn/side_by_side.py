@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nbcfast.domains import Declarations, Declared
@@ -132,7 +133,7 @@ def _compared(
             why["log_loss"] = NO_PROBABILITIES.format(entry.kind)
     if entry.published is None:
         reasons = dict.fromkeys(OF_PEOPLE, str(entry.why_not))
-        return ComparedRelease(entry.name, accuracy, log_loss, why={**why, **reasons})
+        return ComparedRelease(entry.name, accuracy, log_loss, why=MappingProxyType({**why, **reasons}))
     class_name = _class_name(entry.published)
     if entry.model is None:
         accuracy, log_loss = _quality(_parts(entry, entry.published, tested, class_name), class_name)
@@ -153,7 +154,7 @@ def _compared(
         shows_class=given.shows_class,
         looked_at=given.looked_at,
         flip_shows_at_most=given.flip_shows_at_most,
-        why={**why, **given.why},
+        why=MappingProxyType({**why, **given.why}),
     )
 
 

@@ -124,6 +124,20 @@ def test_the_copy_in_floats_names_the_release(rows):
     assert found.why["bits"] == "it is a copy in floats of a release: give the release"
 
 
+def test_three_classes_and_numbers():
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, 400)
+    X = np.column_stack([(y + rng.integers(0, 2, 400)) % 3, rng.integers(0, 2, 400)])
+    entries = {"plain": CategoricalNB().fit(X, y), "published": PublishableNBClassifier(5).fit(X, y)}
+    found = compare_releases(entries, X, y)
+    leak = canonical.leak(nbcfast.count({"x0": X[:, 0], "x1": X[:, 1], "y": y}, "y"))
+    assert (found["published"].found, found["published"].cells) == (leak.found, 5)
+    assert found["plain"].found == 5
+    for name, model in entries.items():
+        assert found[name].accuracy == model.score(X, y)
+        assert found[name].log_loss == pytest.approx(log_loss(y, model.predict_proba(X)))
+
+
 def test_bins_of_floats_and_of_arrays(rows):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
