@@ -98,6 +98,12 @@ class RowsAndClasses(NamedTuple):
     def n_rows(self) -> int:
         return len(self.classes.codes)
 
+    @property
+    def total(self) -> int:
+        """Of rows, or their total weight."""
+        weights = self.X.weights if isinstance(self.X, Table) else None
+        return self.n_rows if weights is None else int(weights.sum())
+
     def through(self, before: Sequence[Transforming]) -> RowsAndClasses:
         """The rows as these steps give them."""
         X = self.X

@@ -139,7 +139,7 @@ class ReleaseComparison:
     Attributes
     ----------
     rows : int
-        On which accuracy and log-loss were measured.
+        On which accuracy and log-loss were measured, or their total weight.
     private_rows : int
         Of the people who are looked at.
     private_given : bool

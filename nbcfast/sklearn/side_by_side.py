@@ -107,7 +107,7 @@ def compare_releases(
             raise ValueError(f"entry {name!r}: {error}") from error
         if progress is not None:
             progress(len(found), len(entries))
-    return ReleaseComparison(tested.n_rows, own.n_rows, private is not None, tuple(found))
+    return ReleaseComparison(tested.total, own.total, private is not None, tuple(found))
 
 
 def _private_rows(private: object) -> RowsAndClasses:

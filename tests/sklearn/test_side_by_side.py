@@ -224,6 +224,14 @@ def test_it_shows_itself_as_an_aligned_table_and_as_plain_values(compared):
         assert copied == compared
 
 
+def test_rows_with_weights_are_so_many_people(patients, views):
+    few = patients.select([*COLUMNS, "diagnosis"]).collapse()
+    assert few.n_rows < 500
+    found = compare_releases({"counts": views}, few, "diagnosis")
+    assert (found.rows, found.private_rows, found["counts"].shows_class) == (5000, 5000, 5000)
+    assert found["counts"].accuracy == evaluate(views, patients, "diagnosis").accuracy
+
+
 def test_degenerate_counts_are_not_measured_and_say_why():
     empty = nbcfast.Viewset([3, 0], {"a": [[1, 0], [2, 0]]})
     found = compare_releases({"empty": empty}, {"a": [0, 1, 1]}, [0, 0, 0])["empty"]
