@@ -115,6 +115,13 @@ class Arguments:
         """What says again which raw values were put into which set or bin."""
         return f"{self.form('domains', '..')}, what it was published with"
 
+    def unseen(self) -> str:
+        """What is done with rows whose values a release does not know."""
+        return (
+            f"{self.given('unseen', 'ignore')} leaves the attribute out of such rows, "
+            f"{self.given('unseen', 'null')} gives them no class"
+        )
+
     def left_out(self, column: str) -> str:
         """What leaves a column out."""
         return f"{self.named('domains')}={{{column!r}: {{'out': True}}}}"

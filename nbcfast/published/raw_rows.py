@@ -244,9 +244,7 @@ class Answering:
         if len(strays.rows) > MOST_NAMED:
             parts.append(f"and {len(strays.rows) - MOST_NAMED:,} more columns")
         hints = dict.fromkeys(hint for name in strays.rows for hint in self._hints(name, strays))
-        ignored = f"{self.words.given('unseen', 'ignore')} leaves the attribute out of such rows"
-        no_class = f"{self.words.given('unseen', 'null')} gives them no class"
-        return "; ".join([*parts, *hints, f"{ignored}, {no_class}"])
+        return "; ".join([*parts, *hints, self.words.unseen()])
 
     def missing(self, name: str, strays: Strays) -> str:
         """What reads texts as null that stand for a missing value in many files, if null was published."""

@@ -119,6 +119,7 @@ class Caller:
     stages: Stages = silent
     encoding: str | None = None  # of CSV files, None for UTF-8
     nulls: tuple[str, ...] = ()  # texts of CSV files that mean null; none for the empty one
+    threads: int | None = None  # that a release is made on, which does not depend on it
 
 
 def place(given: object, argument: str) -> str:

@@ -95,12 +95,13 @@ def prepare(
     by: str | None = None,
     policy: Policy | None = None,
     front: bool = False,
+    remarks: bool = True,
 ) -> Prepared:
     """Everything that is read, counted and decided before a release is made; arguments as of `publish`.
 
     `by` is the column that selects one of several classifiers; `front` says whether what a menu has beside
     the best is measured too, which a report shows. `delimiter` and `texts` say how `caller` reads CSV files,
-    and are for remarks alone.
+    and are for remarks alone; without `remarks` nothing is looked at for their sake.
     """
     if not isinstance(class_name, str):
         raise TypeError(f"{caller.words.named('class_name')} must be a text, got {class_name!r}")
@@ -151,7 +152,7 @@ def prepare(
         said += all_once(Path(source), weights, delimiter, class_name, names, caller.words, caller.encoding)
         said += numbers_as_text(rows, Path(source), texts, caller.words)
         said += nulls_as_values(rows, said, caller.words, caller.nulls)
-    elif rows.weights is None:
+    elif rows.weights is None and remarks:
         said += _like_counts(table, rows, class_name, names, caller)
     return Prepared(
         table=rows,
@@ -418,6 +419,7 @@ class Prepared:
                     alpha=demand.alpha,
                     class_name=self.class_name,
                     advice=self.advice,
+                    threads=self.caller.threads,
                     progress=progress,
                 )
         made = self._of_powers(preserve)

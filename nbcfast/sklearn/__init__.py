@@ -1,13 +1,23 @@
 """Releases in scikit-learn: estimators whose fitted state is what was published.
 
 Importing this room imports no scikit-learn: each name brings its own module when it is first asked for.
+What is where:
+
+- `classifier`: an estimator that makes a release in `fit` (`made_in_fit`), and holds nothing else
+- `binner`: numbers to bins whose edges are public
+- `columns_in`: what scikit-learn calls X and y, as encoded columns; `column_bins` for floats
+- `words_of_estimators`: how errors call parameters
 """
 
 import importlib as _importlib
 from typing import Any as _Any
 
 # In which module each public name is.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "DeclaredBinner": "binner",
+    "PublishableNBClassifier": "classifier",
+    "UndeclaredDomainWarning": "column_bins",
+}
 
 __all__ = sorted(_HOMES)
 

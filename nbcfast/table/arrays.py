@@ -7,10 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast import _codes
-from nbcfast._core.dtypes import Array
+from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.untyped import Arrow
 from nbcfast.table import arrow
-from nbcfast.table.encode import BLOCK, ColumnBuilder
+from nbcfast.table.encode import BLOCK, ColumnBuilder, code_dtype
+from nbcfast.table.values import join_kinds, kind_of
+
+FEW_OBJECTS = 1 << 10  # are told apart by their addresses, however few rows there are
 
 
 def is_arrow(obj: object) -> TypeGuard[Arrow]:
@@ -53,6 +56,9 @@ def add_array(builder: ColumnBuilder, array: Array) -> None:
             f"column {name!r}: expected bools, integers, floats of at most 64 bits or text, got {array.dtype}"
         )
     masked = isinstance(array, np.ma.MaskedArray)
+    if kind == "O" and not masked:
+        add_objects([builder], array.reshape(-1, 1))
+        return
     if kind in "OT" or (masked and kind == "U"):
         builder.add_list(array.tolist())
         return
@@ -69,6 +75,91 @@ def add_array(builder: ColumnBuilder, array: Array) -> None:
             builder.add_coded(codes, values)
     else:
         builder.add_numbers(plain, nulls)
+
+
+class _Addresses:
+    """Where the objects of an array lie, as integers over the same memory."""
+
+    def __init__(self, array: Array) -> None:
+        interface = array.__array_interface__
+        address, _ = interface["data"]
+        self.__array_interface__ = {
+            "data": (address, True),
+            "shape": array.shape,
+            "strides": array.strides,
+            "typestr": np.dtype(np.intp).str,
+            "version": interface["version"],
+        }
+
+
+class _Objects:
+    """A column of Python objects, of which one that many rows point at is looked at once.
+
+    Whether two are the same object is told by their addresses, and what each is by Python.
+    """
+
+    def __init__(self, builder: ColumnBuilder, array: Array) -> None:
+        self.builder, self.array = builder, array
+        self._encoder = _codes.KeyEncoder(near=False)
+        self._found: list[object] = []
+        self._parts: list[Array] = []
+        self._n_rows = 0
+        self._shared = True
+
+    def add(self, addresses: Longs) -> None:
+        """Where the objects of the next rows lie."""
+        self._n_rows += len(addresses)
+        if not self._shared:
+            return
+        codes = np.empty(len(addresses), np.uint32)
+        self._encoder.encode(addresses, None, codes)
+        known = len(self._found)
+        if len(self._encoder) > known:
+            new = np.flatnonzero(codes >= known)
+            firsts = np.empty(len(self._encoder) - known, np.int64)
+            firsts[codes[new[::-1]] - known] = new[::-1] + (self._n_rows - len(addresses))
+            self._found += self.array[firsts].tolist()
+            # Where most rows have an object of their own, as texts that were split, addresses are of no use.
+            self._shared = 4 * len(self._found) <= self._n_rows or len(self._found) <= FEW_OBJECTS
+        self._parts.append(codes.astype(code_dtype(len(self._encoder))))
+
+    def finish(self) -> None:
+        """Hand all rows to the builder."""
+        if not self._shared:
+            self.builder.add_list(_with_nulls(self.array.tolist()))
+            return
+        where = f"column {self.builder.name!r}"
+        values = _with_nulls(self._found)
+        kind = join_kinds((kind_of(cls, where) for cls in set(map(type, values))), where)
+        if self._parts:
+            self.builder.add_coded(np.concatenate(self._parts), values, kind)
+
+
+def add_objects(builders: Sequence[ColumnBuilder], matrix: Array) -> None:
+    """All rows of columns of Python objects, which stand beside one another in an array of two dimensions.
+
+    A NaN beside texts or bools is a null, as pandas has it.
+    """
+    columns = [_Objects(builder, matrix[:, place]) for place, builder in enumerate(builders)]
+    addresses = np.asarray(_Addresses(matrix))
+    # So few rows that they stay in a cache: of rows that lie one after another a column is every so many.
+    rows = BLOCK if len(columns) == 1 else max(BLOCK * 2 // max(len(columns), 1), 1)
+    for start in range(0, len(matrix), rows):
+        block = np.ascontiguousarray(addresses[start : start + rows].T, np.int64)
+        for column, found in zip(columns, block, strict=True):
+            column.add(found)
+    for column in columns:
+        column.finish()
+
+
+def _with_nulls(values: list[object]) -> list[object]:
+    """NaN as None where other values are texts or bools."""
+    types = set(map(type, values))
+    if any(issubclass(cls, float) for cls in types) and any(
+        issubclass(cls, str | bool | np.bool_) for cls in types
+    ):
+        return [None if isinstance(value, float) and value != value else value for value in values]
+    return values
 
 
 def _add_text(builder: ColumnBuilder, array: npt.NDArray[np.str_]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nbcfast._wire.count_faults import unpositive, unrealistic
 from nbcfast._wire.form import Form
-from nbcfast._wire.kinds import judge_any
+from nbcfast._wire.json_entries import Refused
+from nbcfast._wire.kinds import judge_any, parse
 from nbcfast._wire.release_form import ReleaseDocument
 from nbcfast._wire.strata_form import StrataDocument
 from nbcfast.published.base import Published
@@ -99,6 +100,42 @@ def load(path: str | os.PathLike[str]) -> Any:  # the caller knows which kind it
             if not holds and name not in document.admitted:
                 raise ValueError(f"{where}: {name}: {text}")
         return published(document, rows, where)
+    return _checked(document, where)
+
+
+def release_from(text: str, where: str) -> Release:
+    """The release that the text of a certificate.json holds, with the checks of `load`.
+
+    Parameters
+    ----------
+    text : str
+        With the line break at its end.
+    where : str
+        What an error is about.
+
+    Raises
+    ------
+    ValueError
+        If a check fails, or it is no release; the message names what is wrong.
+
+    Examples
+    --------
+    >>> from nbcfast import Certificate, Release, Viewset
+    >>> from nbcfast.published.document import text_of
+    >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+    >>> release = Release(views, Certificate(amplification=4, tuples=2))
+    >>> release_from(text_of(release), "text") == release
+    True
+    """
+    try:
+        document = parse(text.encode())
+    except (Refused, UnicodeEncodeError) as error:
+        raise ValueError(f"{where}: {error}") from None
+    return _checked(document, where)
+
+
+def _checked(document: ReleaseDocument, where: str) -> Release:
+    """The release of a document of checked form, if nothing is wrong with its counts."""
     release = release_of(document, where)
     fault = _fault(document, release)
     if fault:
