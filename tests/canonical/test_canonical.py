@@ -125,7 +125,7 @@ def test_the_same_labels_give_the_same_solution():
     """From counts, multiples, the points themselves, and from counts moved where labels allow it."""
     rng = np.random.default_rng(4)
     moved = 0
-    for _ in range(how_many(60, 150)):
+    for _ in range(how_many(40, 150)):
         views = from_rows(rng)
         if 0 in views.class_counts.tolist():
             continue
@@ -153,13 +153,13 @@ def test_the_same_labels_give_the_same_solution():
             assert box(other) == found
             assert solve(box(other)) == solution
             assert integers(box(other), solve(box(other))).to_dict() == card.to_dict()
-    assert moved > how_many(40, 100)
+    assert moved > how_many(26, 100)
 
 
 def test_renaming_and_permuting():
     """The weights go with the values, whatever half they land in, and nothing else changes."""
     rng = np.random.default_rng(5)
-    for _ in range(how_many(100, 200)):
+    for _ in range(how_many(60, 200)):
         views = from_rows(rng, most_attributes=4)
         names, n = views.attributes, len(views.attributes)
         order = rng.permutation(n)
@@ -340,7 +340,7 @@ def test_within():
 def test_listed_boxes():
     """Labels matter on the list alone; a value outside it has weight 0."""
     rng = np.random.default_rng(9)
-    for _ in range(how_many(120, 250)):
+    for _ in range(how_many(70, 250)):
         views = from_rows(rng)
         labels = reference.box(views)
         chosen = rng.integers(0, len(labels), rng.integers(1, 30))

@@ -138,7 +138,7 @@ def test_weights_and_points_of_thousands(start, mode):
 
 def test_sweep_is_enumeration(monkeypatch):
     n_swept = n_other_places = 0
-    for seed in range(how_many(160, 300)):
+    for seed in range(how_many(80, 300)):
         views = some_views(seed)
         if len(views.classes) != 3:
             continue
@@ -163,8 +163,8 @@ def test_sweep_is_enumeration(monkeypatch):
         n_other_places += not np.array_equal(other.places[0], box.places[0])
         assert other == box
         assert classes.solve(other) == classes.solve(box)
-    assert n_swept > how_many(50, 100)
-    assert n_other_places > how_many(25, 50)
+    assert n_swept > how_many(25, 100)
+    assert n_other_places > how_many(10, 50)
 
 
 def random_views(seed, sizes, n_classes, low=0, high=60):
@@ -371,7 +371,7 @@ def test_large_boxes_hide_all_but_answers(kind, monkeypatch):
     """Other counts with the same answers give the same weights, points and bytes."""
     monkeypatch.setattr(boxes, "MOST_ENUMERATED", 0)
     mode, same = "label" if kind is SweptBox else "order", 0
-    for seed in range(how_many(150, 250)):
+    for seed in range(how_many(90, 250)):
         draw, views = random.Random(seed), some_views(seed)
         if len(views.classes) > 3 or 0 in views.class_counts:
             continue
@@ -393,7 +393,7 @@ def test_large_boxes_hide_all_but_answers(kind, monkeypatch):
         assert its == found
         assert integers(two, its).to_dict() == integers(one, found).to_dict()
         assert text_of(release(other, 4, preserve=mode)) == text_of(release(views, 4, preserve=mode))
-    assert same > how_many(4, 8)
+    assert same > how_many(2, 8)
 
 
 def test_box_without_its_places_is_the_same_box():

@@ -72,7 +72,7 @@ TIES = [2], 2, PeopleRows(np.array([[0], [0], [1], [1]]), np.array([0, 1, 0, 1])
 @pytest.mark.parametrize("preserve", ["label", "order"])
 @given(tables())
 @example(TIES)
-@settings(max_examples=how_many(75, 150), deadline=None)
+@settings(max_examples=how_many(50, 150), deadline=None)
 def test_what_shows_is_what_boxes_show(preserve, case):
     rows = case[2]
     views = views_of(*case)
@@ -84,7 +84,7 @@ def test_what_shows_is_what_boxes_show(preserve, case):
 
 @given(tables(), st.sampled_from(["label", "order"]), st.sampled_from([1, Fraction(1, 2), Fraction(22, 7)]))
 @example(TIES, "label", 1)
-@settings(max_examples=how_many(75, 150), deadline=None)
+@settings(max_examples=how_many(50, 150), deadline=None)
 def test_a_smoothed_classifier_is_smoothed_after_a_row_is_changed(case, preserve, alpha):
     rows, views = case[2], views_of(*case)
     shown = flip_and_trace(asked_of(views, preserve, alpha), views, rows, alpha=alpha)

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from equivalence_cases import MARGIN_WAYS, WAYS
+from how_many import how_many
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,7 +187,7 @@ def check_enumerated(seed):
 
 @pytest.mark.parametrize("check", [check_margin, check_bound, check_comparison, check_enumerated])
 def test_equals_brute_force(check):
-    for seed in range(120):
+    for seed in range(how_many(60, 120)):
         check(seed)
 
 

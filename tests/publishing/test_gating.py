@@ -14,8 +14,6 @@ from nbcfast.policies import Policy
 from nbcfast.publishing import gate
 from nbcfast.publishing.policy_findings import membership_rule
 
-pytestmark = pytest.mark.usefixtures("once")
-
 pytest.importorskip("pyarrow")
 
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"

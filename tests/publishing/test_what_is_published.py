@@ -10,8 +10,6 @@ import pytest
 
 import nbcfast
 
-pytestmark = pytest.mark.usefixtures("once")
-
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 

@@ -19,8 +19,6 @@ from nbcfast.published import StratifiedRelease
 from nbcfast.streams import Window
 from nbcfast.views.quality import evaluate
 
-pytestmark = pytest.mark.usefixtures("once")
-
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")

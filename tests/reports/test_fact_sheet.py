@@ -28,8 +28,6 @@ from nbcfast.reports.verification_summary import check_text
 from nbcfast.response import KaryScheme
 from nbcfast.templates import Template, disclose
 
-pytestmark = pytest.mark.usefixtures("once")
-
 
 class Page(HTMLParser):
     """The tags of a page with their attributes, and its text without scripts and styles."""

@@ -15,8 +15,6 @@ from nbcfast.exports import export
 from nbcfast.published.points_pieces import value_text
 from nbcfast.reports import fact_sheet
 
-pytestmark = pytest.mark.usefixtures("once")
-
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 WATCHED = """
 window.refused = [];

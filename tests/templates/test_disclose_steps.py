@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from how_many import how_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from template_cases import case, decoded
@@ -51,7 +52,7 @@ def same_as_reference(table, weights, wanted, options):
 
 def test_steps_equal_those_of_the_reference():
     rng = random.Random(1)
-    assert sum(same_as_reference(*case(rng)) for _ in range(1_200)) > 800
+    assert sum(same_as_reference(*case(rng)) for _ in range(how_many(600, 1_200))) > how_many(400, 800)
 
 
 @pytest.mark.thorough

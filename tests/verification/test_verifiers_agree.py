@@ -32,7 +32,6 @@ from nbcfast.published.document import text_of
 from nbcfast.published.wire import strata_document
 
 # Most changes leave the answers as they are, and what is made again of these is the same.
-pytestmark = pytest.mark.usefixtures("once")
 
 FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
