@@ -37,6 +37,7 @@ if _TYPE_CHECKING:
     from nbcfast.equivalence import compare, margin
     from nbcfast.published import Certificate, Release
     from nbcfast.publishing import gate, publish
+    from nbcfast.sklearn.side_by_side import compare_releases
     from nbcfast.transform import safety_transform
     from nbcfast.verification import load, verify
 
@@ -50,6 +51,7 @@ __all__ = [
     "Viewset",
     "advise",
     "compare",
+    "compare_releases",
     "concat",
     "count",
     "gate",
@@ -68,6 +70,7 @@ _ROOMS = {
     "Release": "published",
     "advise": "canonical",
     "compare": "equivalence",
+    "compare_releases": "sklearn",
     "gate": "publishing",
     "load": "verification",
     "margin": "equivalence",

@@ -6,6 +6,8 @@
 - tables behind counts: `worlds` lists them, `exactly` and `moments` give posteriors over them
 - private counts from published: `inverting` by `column_attack` and `cross_ratios` (`inversion` is what they
   find), `totals` by `scale_equation`, `membership`
+- plain models: `of_models`, which holds the logarithms of `model_weights` or `onnx_weights` against
+  `whole_numbers` of rows
 - partitions: `definetti`
 """
 
@@ -14,6 +16,7 @@ from nbcfast.attack.definetti import DeFinetti, definetti
 from nbcfast.attack.inversion import Inversion
 from nbcfast.attack.inverting import invert
 from nbcfast.attack.membership import Membership, membership
+from nbcfast.attack.of_models import ModelAttack, model
 from nbcfast.attack.posteriors import Posterior, posterior
 from nbcfast.attack.totals import TotalsAttack, totals
 from nbcfast.attack.worlds import Worlds, worlds
@@ -24,6 +27,7 @@ __all__ = [
     "DeFinetti",
     "Inversion",
     "Membership",
+    "ModelAttack",
     "Posterior",
     "TotalsAttack",
     "Worlds",
@@ -32,6 +36,7 @@ __all__ = [
     "definetti",
     "invert",
     "membership",
+    "model",
     "posterior",
     "totals",
     "worlds",

@@ -126,7 +126,10 @@ class _Objects:
     def finish(self) -> None:
         """Hand all rows to the builder."""
         if not self._shared:
-            self.builder.add_list(_with_nulls(self.array.tolist()))
+            try:
+                self.builder.add_list(self.array)
+            except TypeError:  # of several kinds, unless one of them is NaN
+                self.builder.add_list(_with_nulls(self.array.tolist()))
             return
         where = f"column {self.builder.name!r}"
         values = _with_nulls(self._found)

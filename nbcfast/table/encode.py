@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.values import INT64_MAX, Kind, Value, as_kind, join_kinds, kind_of, normalise
 
 BLOCK = 1 << 16  # rows converted at a time
+LISTED = 1 << 13  # Python objects looked at together
 MOST_NAMED = 5  # values that an error lists
 
 
@@ -200,16 +202,25 @@ class ColumnBuilder:
         table = builder.add(values, used_values(codes, len(values)), kind=kind)
         self._keep(recode(codes, table, len(builder)))
 
-    def add_list(self, values: Sequence[object]) -> None:
-        """Python values."""
+    def add_list(self, values: Sequence[object] | Array) -> None:
+        """Python values: a list of them, or an array of objects. Nothing is added if some are refused."""
         where = f"column {self.name!r}"
-        # Before the dictionary, in which True meets 1.
-        kind = join_kinds((kind_of(cls, where) for cls in set(map(type, values))), where)
-        index: dict[object, int] = dict.fromkeys(values, 0)
-        distinct = list(index)
-        index.update(zip(distinct, range(len(distinct)), strict=True))
-        codes = np.fromiter(map(index.__getitem__, values), code_dtype(len(distinct)), len(values))
-        self.add_coded(codes, distinct, kind)
+        kind: Kind | None = None
+        types: set[type] = set()
+        index: dict[object, int] = {}
+        parts: list[Array] = [np.empty(0, np.uint8)]
+        # Each object is looked at three times, while it is in a cache.
+        for start in range(0, len(values), LISTED):
+            part = values[start : start + LISTED]
+            block = part.tolist() if isinstance(part, np.ndarray) else part
+            types.update(map(type, block))
+            # Before the dictionary, in which True meets 1.
+            kind = join_kinds((kind_of(cls, where) for cls in types), where)
+            for value in dict.fromkeys(block):
+                index.setdefault(value, len(index))
+            looked_up = itemgetter(*block, block[0])(index)  # a tuple, also of one
+            parts.append(np.fromiter(looked_up, code_dtype(len(index)), len(block)))
+        self.add_coded(np.concatenate(parts), list(index), kind)
 
     def _keep(self, codes: Codes) -> None:
         self._parts.append(codes)

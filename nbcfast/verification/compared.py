@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -120,7 +120,7 @@ def _same(
     if tuples is not None:
         return [(name, False, "the release does not claim anything of a list of tuples")], None
     if made.equal and made.tuples > COMPARED:
-        again = _made_again(private, made)
+        again = made_again(private, made)
         if again is not None and again.views == release.views:
             proof = again.certificate.equivalence
             text = f"the {what} is the same on all {of}, as of what is made again ({proof})"
@@ -207,7 +207,9 @@ def stratified(made: StratifiedRelease, against: Table) -> dict[Value, Table]:
     }
 
 
-def _made_again(private: Viewset, made: Certificate) -> Release | None:
+def made_again(
+    private: Viewset, made: Certificate, rows: Literal["smallest", "proven"] = "proven"
+) -> Release | None:
     """The release that `safety_transform` or `est`, which are deterministic, make of the private ones."""
     if made.method == "canonical":  # never of domains that are too large to compare
         return None
@@ -218,7 +220,7 @@ def _made_again(private: Viewset, made: Certificate) -> Release | None:
                 dict(zip(private.classes, made.prior or (), strict=True)),
                 made.r,
                 preserve=made.preserve,
-                rows="proven",
+                rows=rows,
                 gauge=made.gauge,
                 attacker=made.attacker,
             )
@@ -227,7 +229,7 @@ def _made_again(private: Viewset, made: Certificate) -> Release | None:
                 private,
                 made.amplification,
                 preserve=made.preserve,
-                rows="proven",
+                rows=rows,
                 gauge=made.gauge,
                 attacker=made.attacker,
             )

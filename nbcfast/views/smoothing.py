@@ -9,6 +9,7 @@ with K_c L_c proportional to P_c: then these are the same (docs/mathematics/cano
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,27 @@ def constant(alpha: object, where: str = "alpha") -> Number:
     return number
 
 
+def rows_of_classes(sums: Sequence[Collection[int]], shares: Sequence[int], cells: int) -> list[int]:
+    """How many rows each class has, so that they are whole in every attribute, and least.
+
+    Class c has multiples of each of its `sums`, and all classes together are in proportion to `shares`. So
+    are counts of `cells` values, refused where they would be too long.
+    """
+    bits = sum(sum(number.bit_length() for number in column) for column in sums) * cells
+    if bits > MOST_BITS:
+        raise Infeasible(
+            f"smoothed counts may take {bits:,} bits, and up to {MOST_BITS:,} are made: take fewer "
+            "attributes, or domains of fewer different sizes",
+            {},
+        )
+    rows = [math.lcm(*column) for column in sums]
+    # K_c = P_c M / L_c, with the least M that makes all of them whole, and no factor in common.
+    whole = math.lcm(*(row // math.gcd(row, share) for row, share in zip(rows, shares, strict=True)))
+    taken = [share * whole // row for row, share in zip(rows, shares, strict=True)]
+    common = math.gcd(*taken) or 1
+    return [number // common * row for number, row in zip(taken, rows, strict=True)]
+
+
 def smoothed(views: Viewset, alpha: object) -> Viewset:
     """The views whose classifier is Laplace's, with `alpha` added to every count; see `Viewset.smoothed`."""
     number = constant(alpha)
@@ -47,20 +69,7 @@ def smoothed(views: Viewset, alpha: object) -> Viewset:
     of_class = [int(count) for count in views.class_counts]
     sizes = [len(array) for array in views.counts.values()]
     columns = [{size: times * count + added * size for size in set(sizes)} for count in of_class]
-    bits = sum(sum(number.bit_length() for number in column.values()) for column in columns) * sum(sizes)
-    if bits > MOST_BITS:
-        raise Infeasible(
-            f"smoothed counts may take {bits:,} bits, and up to {MOST_BITS:,} are made: take fewer "
-            "attributes, or domains of fewer different sizes",
-            {},
-        )
-    rows = [math.lcm(*column.values()) for column in columns]
-    # K_c = P_c M / L_c, with the least M that makes all of them whole, and no factor in common.
-    whole = math.lcm(*(row // math.gcd(row, count) for row, count in zip(rows, of_class, strict=True)))
-    taken = [count * whole // row for row, count in zip(rows, of_class, strict=True)]
-    common = math.gcd(*taken) or 1
-    taken = [number // common for number in taken]
-    totals = [number * row for number, row in zip(taken, rows, strict=True)]
+    totals = rows_of_classes([column.values() for column in columns], of_class, sum(sizes))
     counts: dict[str, Counts] = {}
     for (name, array), size in zip(views.counts.items(), sizes, strict=True):
         factors = np.empty(len(of_class), object)

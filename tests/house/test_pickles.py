@@ -22,6 +22,7 @@ RESULTS = {
     "certificate of a disclosure": lambda: templates.disclose(TABLE, TEMPLATES, target="age").certificate,
     "certificate of answers": lambda: ANSWERS.certificate,
     "certificate of groups": lambda: skyline.anonymize(TABLE, ["age"], "ill", k=5).certificate,
+    "comparison": lambda: nbcfast.compare_releases({"views": VIEWS}, {"age": ["old"]}, ["no"])["views"],
     "estimate": lambda: response.estimate(ANSWERS, SCHEME, "ill"),
     "bits": lambda: response.pack(TABLE),
     "inversion": lambda: attack.invert(canonical.release(VIEWS, 4), truth=VIEWS),

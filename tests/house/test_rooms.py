@@ -37,7 +37,8 @@ PLACE = {room: (floor, place) for floor, rooms in enumerate(FLOORS) for place, r
 DOORS = {"nbcfast", "release", "__main__"}  # facades: they hand out what is in other rooms, and hold nothing
 ALONE = {"reference", "verify_release"}  # no room imports them; the second is generated from _wire
 
-EXTRAS = {"nbcfast.published.fitted"}  # import an extra at their top, and are imported where it is needed
+# Import an extra at their top, and are imported where it is needed.
+EXTRAS = {"nbcfast.published.fitted", "nbcfast.sklearn.fitted_counts"}
 
 # Where modules of ours are imported by a text: doors, the group that verbs register with, and what a release
 # hands over to a floor above it: `release.export` is a door, and nobody who only reads a release enters it.
