@@ -27,6 +27,7 @@ Step = TypeVar("Step")
 NOTHING = -1  # a count of which nothing is said
 MOST_ROWS = 10**9  # products of two such numbers are integers of 64 bits
 MOST_ALPHA = 10**6
+USUAL_ROWS = 1_000_000
 USUAL = Fraction(1)  # what scikit-learn adds unless it is told otherwise
 
 
@@ -66,7 +67,7 @@ class ModelAttack(HasReadOnlyMappings):
     prior_is_shares : bool
         Whether the priors are taken for the shares of the classes, as some table has them. Otherwise they
         were given, or are all equal, and each class is looked at by itself.
-    most_rows : int
+    max_rows : int
         Tables up to so many rows were looked at, and no larger ones.
     alphas : int
         How many alphas were tried.
@@ -85,7 +86,7 @@ class ModelAttack(HasReadOnlyMappings):
     up_to_factor: bool
     possible: tuple[tuple[int, Fraction], ...]
     prior_is_shares: bool
-    most_rows: int
+    max_rows: int
     alphas: int
     bits: int
     in_plain: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ class ModelAttack(HasReadOnlyMappings):
             "up_to_factor": self.up_to_factor,
             "possible": [[rows, str(alpha)] for rows, alpha in self.possible],
             "prior_is_shares": self.prior_is_shares,
-            "most_rows": self.most_rows,
+            "max_rows": self.max_rows,
             "alphas": self.alphas,
             "bits": self.bits,
             "in_plain": list(self.in_plain),
@@ -136,7 +137,7 @@ class ModelAttack(HasReadOnlyMappings):
             said = f"{self.rows:,} rows, alpha {self.alpha}{factor}"
         return (
             f"ModelAttack({said}; {self.found} of {self.cells} counts, {self.zeros_found} of them 0; floats "
-            f"of {self.bits} bits, tables of up to {self.most_rows:,} rows)"
+            f"of {self.bits} bits, tables of up to {self.max_rows:,} rows)"
         )
 
 
@@ -144,13 +145,13 @@ def model(
     model: object,
     *,
     alpha: Numeral | None = None,
-    most_rows: int = 1_000_000,
+    max_rows: int = USUAL_ROWS,
     progress: Progress | None = None,
 ) -> ModelAttack:
     """What a plain naive Bayes model tells of the table that it was fitted to, by its weights alone.
 
     The weights are logarithms of (count + alpha) / (rows + alpha k). Counts are whole numbers, and few
-    numbers of rows make all of them whole: each one up to `most_rows` is tried, with the interval that the
+    numbers of rows make all of them whole: each one up to `max_rows` is tried, with the interval that the
     rounding of logarithms in double precision, and to the floats of the model, leaves each count. What a
     CategoricalNB has besides, its counts as they are, is not looked at; `in_plain` names it.
 
@@ -164,7 +165,7 @@ def model(
         What was added to every count, if the attacker knows it; a float means its shortest decimal text. By
         default 1 is tried, as in scikit-learn, and some 500 decimals of up to two digits. All counts and
         alpha can then be multiples of what was found.
-    most_rows : int
+    max_rows : int
         The table has no more rows than these, up to 10^9. Less are looked at where the floats say less.
     progress : callable, optional
         Called as progress(done, total).
@@ -188,13 +189,13 @@ def model(
     >>> class Fitted:  # as CategoricalNB(alpha=1) of 5 rows has them
     ...     class_log_prior_ = np.log(np.float32([2 / 5, 3 / 5]))
     ...     feature_log_prob_ = [np.log(np.float32([[3 / 5, 1 / 5, 1 / 5], [1 / 6, 2 / 6, 3 / 6]]))]
-    >>> found = model(Fitted(), alpha=1, most_rows=20)
+    >>> found = model(Fitted(), alpha=1, max_rows=20)
     >>> found
     ModelAttack(5 rows, alpha 1; 6 of 6 counts, 3 of them 0; floats of 32 bits, tables of up to 20 rows)
     >>> found.counts["x0"].tolist()
     [[2, 0], [0, 1], [0, 2]]
     """
-    most_rows = whole(most_rows, "most_rows", 1, MOST_ROWS)
+    max_rows = whole(max_rows, "max_rows", 1, MOST_ROWS)
     alphas = ALPHAS
     if alpha is not None:
         given = Fraction(exact(alpha, "alpha"))
@@ -202,7 +203,7 @@ def model(
             raise ValueError(f"alpha must be from 0 to {MOST_ALPHA:,}, got {alpha!r}")
         alphas = (given,)
     weights = Weights.of(model)
-    numbers = WholeNumbers(weights, most_rows, alphas)
+    numbers = WholeNumbers(weights, max_rows, alphas)
     found = _fits(
         (each, numbers.held(some, each))
         for some in _told(numbers.by_prior(), numbers.n_blocks, progress)
@@ -218,7 +219,7 @@ def model(
         up_to_factor=known[0] is not None and (alpha is None or found.n_alike > 1),
         possible=found.possible,
         prior_is_shares=is_shares,
-        most_rows=numbers.horizon if is_shares else most_rows,
+        max_rows=numbers.horizon if is_shares else max_rows,
         alphas=len(alphas),
         bits=weights.bits,
         in_plain=weights.in_plain,
@@ -284,7 +285,7 @@ def _known(
         for name, cells in numbers.cells.items():
             impossible = cells.shares == 0  # whatever the number of rows is
             counts[name] = np.where(impossible, 0, NOTHING)
-            candidates[name] = np.where(impossible, 1, numbers.most_rows + 1)
+            candidates[name] = np.where(impossible, 1, numbers.max_rows + 1)
         nobody = (None,) * numbers.n_classes
         return None, None, nobody, MappingProxyType(counts), MappingProxyType(candidates)
     alpha, rows, of_class = found.least

@@ -14,6 +14,7 @@ from nbcfast.table.values import Value
 
 MOST_BYTES = 1 << 28
 PICKLES = (".pkl", ".pickle", ".joblib", ".sav", ".dill", ".skops")
+MODELS = (".onnx", *PICKLES)  # what looks like a model, whether it is read or not
 NEAR = 1e-3  # of 1, what shares add up to
 
 

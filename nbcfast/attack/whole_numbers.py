@@ -48,21 +48,21 @@ class Cells:
 class WholeNumbers:
     """The shares of a model, against which numbers of rows are held."""
 
-    def __init__(self, weights: Weights, most_rows: int, alphas: Sequence[Fraction]) -> None:
+    def __init__(self, weights: Weights, max_rows: int, alphas: Sequence[Fraction]) -> None:
         size = max(len(logs) for logs in weights.conditional.values())
-        largest = np.log(most_rows + float(max(alphas)) * size + 1)
+        largest = np.log(max_rows + float(max(alphas)) * size + 1)
         positive = [float(alpha) for alpha in alphas if alpha > 0]
         largest = max(float(largest), -float(np.log(min(positive, default=1.0))))
         self.cells = {
             name: Cells(logs, weights.errors(logs, len(logs), largest))
             for name, logs in weights.conditional.items()
         }
-        self.n_classes, self.most_rows = len(weights.prior), most_rows
+        self.n_classes, self.max_rows = len(weights.prior), max_rows
         prior = weights.prior
         self.prior, off = np.exp(prior), np.expm1(weights.errors(prior, len(prior), largest))
         self.prior_off = self.prior * (off + SLACK)
         # Up to here no prior leaves a class two numbers of rows.
-        self.horizon = min(most_rows, int(0.49 / self.prior_off.max()))
+        self.horizon = min(max_rows, int(0.49 / self.prior_off.max()))
         self.n_blocks = -(-self.horizon // BLOCK)
 
     def by_prior(self) -> Iterator[RowNumbers]:
@@ -109,10 +109,10 @@ class WholeNumbers:
         share, cells = min(smallest, key=lambda each: float(each[0]))
         off = float(cells.errors[cells.shares[:, c] == share, c].max()) + 4 * SLACK
         added, last = alpha * len(cells.shares), 0
-        for counts in _blocks(0, int(share * (self.most_rows + added) * (1 + off)) + 1, share):
+        for counts in _blocks(0, int(share * (self.max_rows + added) * (1 + off)) + 1, share):
             least = np.ceil((counts + alpha) / (share * (1 + off)) - added).astype(np.int64)
             most = np.floor((counts + alpha) / (share * (1 - off)) - added).astype(np.int64)
-            most = np.minimum(most, self.most_rows)
+            most = np.minimum(most, self.max_rows)
             least = np.maximum(least, np.append(last, most[:-1] + 1))  # no number twice
             last = max(last, int(most[-1]) + 1)
             lengths = np.maximum(most - least + 1, 0)

@@ -11,7 +11,7 @@ written, `writings` what was. Parts of what verbs print are in `adversaries`, `a
 says of them, and `asked_again` the commands that are printed to be typed next. `publish_noisy` is `publish`
 with noise, `publish_outputs` what both have, and `released_again` what is proposed beside what was written;
 `unmet` is what they and others say where nothing meets a demand. `published_in` has the release that is
-used, and `predict_screens` what `predict` prints.
+used, and `predict_screens` what `predict` prints; `attacked_models` is `attack` of a plain model.
 
 This file imports none of the packages of the `cli` extra, so that a missing one is named in one line.
 """

@@ -14,9 +14,11 @@ import nbcfast
 from nbcfast import attack
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
+from nbcfast.attack.of_models import USUAL_ROWS
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.against import Provenance, chosen_of, compared_with
 from nbcfast.cli.asked_again import COARSER, asked, free, mended_by_leaving_out
+from nbcfast.cli.attacked_models import attack_model, is_model, refuse_others
 from nbcfast.cli.bars import progress
 from nbcfast.cli.declaring import Declaring, declares
 from nbcfast.cli.grammar import Renamed
@@ -45,7 +47,7 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
 # Long by its options, each of which is an argument.
 @verbs.command(
     name="attack",
-    short_help="Attack a release or a table, as adversaries would.",
+    short_help="Attack a release, a table or a model, as adversaries would.",
     example="nbcfast attack release --given age=18-29",
 )
 @click.argument("source", metavar="FILE_OR_RELEASE", type=click.Path(path_type=Path))
@@ -96,6 +98,19 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
     type=click.Path(path_type=Path),
     help="With --against: rows of the same population, to see whether members can be told from them.",
 )
+@click.option(
+    "--smooth",
+    metavar="A",
+    help="Of a MODEL.onnx: what was added to every count.  [default: 1 is tried, and some 500 more]",
+)
+@click.option(
+    "--max-rows",
+    metavar="N",
+    type=int,
+    default=USUAL_ROWS,
+    show_default=True,
+    help="Of a MODEL.onnx: tables of up to so many rows are looked at.",
+)
 @with_report_alone
 @verbose
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
@@ -112,18 +127,26 @@ def attack_verb(
     against: Path | None,
     menu: Path | None,
     holdout: Path | None,
+    smooth: str | None,
+    max_rows: int,
     as_json: bool,
 ) -> int:
-    """Attack a release, or a table as if it were published, as adversaries would.
+    """Attack a release, or a table or plain model as if it were published, as adversaries would.
 
     FILE_OR_RELEASE is a folder that `publish` wrote, or a table (CSV or Parquet, with --class): a private
     one, to see what its counts would give away, or a synthetic one. Prints the posterior for given values,
     the worst case over all values and sets of attributes, and what inversion makes of the counts. Where the
     answers of --against are not those of the release, that is said, as counts recovered mean nothing then.
 
-    Leaves with 1 if --breach finds a breach or does not decide, or if columns name people and nothing was
-    counted; with 0 otherwise.
+    A plain model is an ONNX file of scikit-learn's CategoricalNB (MODEL.onnx): which counts of its table come
+    back from its weights alone. A pickle is never loaded.
+
+    Leaves with 1 if --breach finds a breach or does not decide, if columns name people and nothing was
+    counted, or if counts come back from a model; with 3 if a model leaves its counts open; with 0 otherwise.
     """
+    refuse_others(source)
+    if is_model(source):
+        return attack_model(source, smooth, max_rows, as_json)
     if prior is not None and breach is None:
         raise ValueError("--prior goes with --breach L1 L2")
     if convention is not None and breach is None:

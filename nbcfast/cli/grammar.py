@@ -46,7 +46,7 @@ THREADS, FORMAT = "asked_threads", "input_format"
 SECTIONS = {
     "What is read": (
         "class columns leave-out weights null delimiter encoding text format max-values against "
-        "holdout on tuples"
+        "holdout on tuples max-rows"
     ),
     "Which values are told apart": "domain bin group menu hierarchy continuous",
     "Columns with a role": (

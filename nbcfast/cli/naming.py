@@ -22,6 +22,7 @@ from nbcfast.publishing.words import label
 
 # Arguments of the library that no option has the name of, and what a verb may have for them.
 ALIASES = {
+    "alpha": "--smooth",
     "types": "--text",
     "null_values": "--null",
     "r": "--r",

@@ -351,4 +351,4 @@ def to_sklearn(release: Release) -> PublishedCategoricalNB:
         ) from error
     if not release.views.attributes:
         raise ValueError("to_sklearn: expected at least one attribute, got none")
-    return PublishedCategoricalNB.of(release.views)
+    return PublishedCategoricalNB.of(release)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -10,8 +11,15 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.utils.validation import check_is_fitted
 
 from nbcfast._core.dtypes import Array, Counts, Floats, Longs
+from nbcfast._core.validation import type_name
+from nbcfast._wire.count_faults import unpositive, unrealistic
+from nbcfast._wire.json_entries import Refused
+from nbcfast._wire.kinds import parse_any
+from nbcfast._wire.release_form import ReleaseDocument
+from nbcfast.published.document import at_odds, beyond, strange, text_of, unfit
+from nbcfast.published.release import Release
+from nbcfast.published.restored import release_of
 from nbcfast.table.encode import code_dtype
-from nbcfast.views import Viewset
 from nbcfast.views.quality import log_probabilities, log_shares, raised
 from nbcfast.views.scoring import predict_codes
 
@@ -21,6 +29,7 @@ REFUSED = (
     "model.score(X, y) or cross_val_score(sklearn.frozen.FrozenEstimator(model), X, y); for other rows make "
     "a new release, or fit a CategoricalNB of your own and keep it private"
 )
+PICKLE = "a pickle of a published classifier"
 
 
 class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
@@ -29,21 +38,23 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     It is a CategoricalNB in what it answers and in its fitted attributes, with ``classes_`` sorted as
     scikit-learn has them, and it decides as the release does: exactly, ties by precedence. It is none in what
     it can be made into: ``fit``, ``partial_fit`` and ``set_params`` refuse, a clone is a copy, fitted too.
+    Its pickle is the text of certificate.json, which is checked when it is loaded; all else is made of it.
     """
 
-    _views: Viewset
+    _release: Release
     _ranks: Longs  # for each class in rising precedence its place in classes_
 
     @classmethod
-    def of(cls, views: Viewset) -> PublishedCategoricalNB:
+    def of(cls, release: Release) -> PublishedCategoricalNB:
         """The fitted object."""
+        views = release.views
         sizes = [len(array) for array in views.counts.values()]
         head = views.class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
         order = np.arange(len(views.classes))
         order[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
         priors, conditional = log_shares(views)
         model = cls(alpha=0.0, min_categories=sizes)
-        model._views = views
+        model._release = release
         model._ranks = np.argsort(order)
         model.classes_ = views.label_array()[order]
         model.class_count_ = _floats(views.class_counts)[order]
@@ -72,6 +83,26 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
 
     def __sklearn_clone__(self) -> PublishedCategoricalNB:
         return copy.copy(self)
+
+    def __copy__(self) -> PublishedCategoricalNB:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)  # nothing in it is ever changed
+        return made
+
+    def __getstate__(self) -> dict[str, str]:
+        fault = unfit(self._release) or strange(self._release)
+        if fault is not None:
+            raise ValueError(f"not pickled: {fault}")
+        return {"certificate": text_of(self._release)}
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        text = state.get("certificate") if isinstance(state, Mapping) else None
+        if not isinstance(text, str):
+            raise ValueError(
+                f"{PICKLE} must hold the text of certificate.json, got {type_name(text)}; make it again from "
+                "the release that was saved"
+            )
+        self.__dict__.update(type(self).of(_checked(text)).__dict__)
 
     def predict(self, X: object) -> Array:
         """The class of every row, by exact comparisons of the published counts."""
@@ -112,8 +143,24 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
     def _winners(self, codes: Longs) -> Longs:
         """Positions in classes_."""
         columns = [codes[:, i].astype(code_dtype(size)) for i, size in enumerate(self.n_categories_.tolist())]
-        winners: Longs = self._ranks[predict_codes(self._views, columns, len(codes))]
+        winners: Longs = self._ranks[predict_codes(self._release.views, columns, len(codes))]
         return winners
+
+
+def _checked(text: str) -> Release:
+    """The release that a certificate describes, if all holds that it says of its counts."""
+    try:
+        document = parse_any(text.encode("utf-8", "surrogatepass"))
+    except Refused as error:
+        raise ValueError(f"{PICKLE}: {error}") from None
+    if not isinstance(document, ReleaseDocument):
+        raise ValueError(f"{PICKLE} must hold the certificate of a release, got another kind")
+    release = release_of(document, PICKLE)
+    fault = unpositive(document) or unrealistic(document) or unfit(release)
+    fault = fault or beyond(release, document) or at_odds(document)
+    if fault:
+        raise ValueError(f"{PICKLE}: {fault}")
+    return release
 
 
 def _floats(counts: Counts) -> Floats:

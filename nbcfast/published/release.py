@@ -488,7 +488,9 @@ class Release(Exportable, Published):
 
         ``classes_`` are sorted, as scorers take them to be. ``predict`` decides exactly, as `predict` does
         here, ties included; probabilities are float64, and the largest of a row is always that of the class
-        that is predicted. Pickles and joblib hold the published counts and nothing else.
+        that is predicted. Logarithms and posteriors are floats, as scikit-learn has them, and no decision is
+        made of them. A pickle, also of joblib, is the text of certificate.json: equal releases have the same
+        bytes, and what does not hold is refused when it is loaded.
 
         It is not fitted again: ``fit``, ``partial_fit`` and ``set_params`` raise a TypeError, so that
         cross-validation and grid search fail and do not put a plain CategoricalNB with the counts of

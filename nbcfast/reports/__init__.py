@@ -2,9 +2,10 @@
 
 `summary` has the form of it: a verdict, what was looked at, and what to do. `refusals` has a release that
 did not leave, `unmet_summary` demands that nothing meets. How each kind of result is summed up is in
-`publication_summary`, `verification_summary`, `attack_summary`, `advice_summary`, `skyline_summary`,
-`template_summary`, `response_summary`, `risk_summary`, `closeness_summary`, `ledger_summary`,
-`gate_summary`, `domain_summary` and `use_summary` (what is made of a published release); `summaries` hands
+`publication_summary`, `verification_summary`, `attack_summary`, `model_summary`, `advice_summary`,
+`skyline_summary`, `template_summary`, `response_summary`, `risk_summary`, `closeness_summary`,
+`ledger_summary`, `gate_summary`, `domain_summary` and `use_summary` (what is made of a published release);
+`summaries` hands
 any result to its own, and `certificate_words` has what a certificate claims, in a line.
 
 Private reports, for the owner of the rows, are pages in the frame of `owner_page`: `publication_page`, with

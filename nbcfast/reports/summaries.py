@@ -7,6 +7,7 @@ from functools import singledispatch
 
 from nbcfast._core.validation import type_name
 from nbcfast.associations import Risk
+from nbcfast.attack import ModelAttack
 from nbcfast.canonical import Advice, Leak
 from nbcfast.ledger import LedgerReport
 from nbcfast.mondrian.partition import Partition
@@ -17,6 +18,7 @@ from nbcfast.publishing.strata_report import StratifiedPublication
 from nbcfast.reports.advice_summary import of_advice
 from nbcfast.reports.attack_summary import of_adversaries, of_leak
 from nbcfast.reports.ledger_summary import of_report
+from nbcfast.reports.model_summary import of_model
 from nbcfast.reports.publication_summary import of_noisy, of_publication
 from nbcfast.reports.refusals import Refusal
 from nbcfast.reports.response_summary import of_disguised, of_estimate
@@ -43,6 +45,7 @@ for _kind, _its_own in (
     (Verification, of_verification),
     (Leak, of_leak),
     (Adversaries, of_adversaries),
+    (ModelAttack, of_model),
     (Advice, of_advice),
     (Reports, of_reports),
     (Partition, of_partition),
@@ -62,8 +65,8 @@ def summary_of(result: object, about: str = "", decisions: Sequence[Decision] = 
     ----------
     result
         What was found: a Publication, also of strata or with noise, or a Refusal; a Verification; a Leak;
-        Adversaries; an Advice; the Reports of `skyline.check`; a Partition, a Disclosure, Disguised answers;
-        an Estimate; a Risk; a LedgerReport.
+        Adversaries; a ModelAttack; an Advice; the Reports of `skyline.check`; a Partition, a Disclosure,
+        Disguised answers; an Estimate; a Risk; a LedgerReport.
     about : str
         What it is about, "patients.csv, diagnosis -> release"; by default what the result says itself.
     decisions : sequence of Decision

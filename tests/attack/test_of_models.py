@@ -49,11 +49,11 @@ def tables(draw, most=40):
     return counts
 
 
-def possible_rows(model, alpha, most_rows):
-    """Numbers of rows of each class, up to `most_rows` in all, some counts of which give these floats."""
+def possible_rows(model, alpha, max_rows):
+    """Numbers of rows of each class, up to `max_rows` in all, some counts of which give these floats."""
     kind, added = model.class_log_prior_.dtype, float(Fraction(alpha))
     of_class = [[] for _ in model.class_log_prior_]
-    for c, rows in itertools.product(range(len(of_class)), range(1, most_rows + 1)):
+    for c, rows in itertools.product(range(len(of_class)), range(1, max_rows + 1)):
         made = []
         for logs in model.feature_log_prob_:
             column = np.arange(rows + 1) + added
@@ -64,7 +64,7 @@ def possible_rows(model, alpha, most_rows):
     return [
         rows
         for rows in itertools.product(*of_class)
-        if sum(rows) <= most_rows
+        if sum(rows) <= max_rows
         and np.allclose(np.log(rows) - np.log(sum(rows)), model.class_log_prior_, 1e-6, 1e-6)
     ]
 
@@ -72,7 +72,7 @@ def possible_rows(model, alpha, most_rows):
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @given(tables(), KNOWN)
 def test_what_is_found_is_the_table(kind, counts, alpha):
-    found = attack.model(fitted(counts, alpha, kind), alpha=alpha, most_rows=300)
+    found = attack.model(fitted(counts, alpha, kind), alpha=alpha, max_rows=300)
     of_class = counts[0].sum(axis=0).tolist()
     assert found.possible
     if found.rows is None:
@@ -93,7 +93,7 @@ def test_one_table_alone_is_found_where_one_alone_has_the_floats(counts, alpha):
     of_class = tuple(counts[0].sum(axis=0).tolist())
     listed = possible_rows(model, alpha, 30)
     assert of_class in listed
-    found = attack.model(model, alpha=alpha, most_rows=30)
+    found = attack.model(model, alpha=alpha, max_rows=30)
     assert found.class_counts == (of_class if len(listed) == 1 else (None,) * len(of_class))
     if found.rows:
         assert found.found == found.cells == sum(array.size for array in counts)
@@ -102,7 +102,7 @@ def test_one_table_alone_is_found_where_one_alone_has_the_floats(counts, alpha):
 @settings(max_examples=how_many(12, 200))
 @given(tables(), st.sampled_from([alpha for alpha in map(str, ALPHAS) if alpha != "0"]))
 def test_an_alpha_that_is_not_known_is_found_up_to_a_factor(counts, alpha):
-    found = attack.model(fitted(counts, alpha), most_rows=200)
+    found = attack.model(fitted(counts, alpha), max_rows=200)
     assert found.possible
     if found.rows is not None:
         assert found.up_to_factor
@@ -115,14 +115,14 @@ def test_an_alpha_that_is_not_known_is_found_up_to_a_factor(counts, alpha):
 def test_larger_tables_may_have_the_very_same_shares():
     """(3 + 1) / 22 is (79 + 1) / 440: smoothed shares of 34 rows are those of 782, priors included."""
     model = fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1)
-    assert attack.model(model, alpha=1, most_rows=781).rows == 34
-    assert attack.model(model, alpha=1, most_rows=782).possible == ((34, 1), (782, 1))
+    assert attack.model(model, alpha=1, max_rows=781).rows == 34
+    assert attack.model(model, alpha=1, max_rows=782).possible == ((34, 1), (782, 1))
 
 
 @given(tables(most=12))
 def test_without_smoothing_counts_are_found_up_to_a_factor(counts):
     divisor = math.gcd(*(n for array in counts for n in array.ravel().tolist()))
-    found = attack.model(fitted(counts, 0), alpha=0, most_rows=100)
+    found = attack.model(fitted(counts, 0), alpha=0, max_rows=100)
     assert found.rows == counts[0].sum() // divisor
     assert found.up_to_factor == (2 * found.rows <= 100)
     assert [array.tolist() for array in found.counts.values()] == [
@@ -135,7 +135,7 @@ def test_priors_that_were_given_say_nothing(counts, kind):
     n_classes = counts[0].shape[1]
     given = np.sqrt(np.arange(2, n_classes + 2))
     model = fitted(counts, 1, kind, prior=given / given.sum())
-    found = attack.model(model, alpha=1, most_rows=100)
+    found = attack.model(model, alpha=1, max_rows=100)
     assert found.possible
     assert found.prior_is_shares == (n_classes == 1)
     if found.rows is not None:
@@ -179,19 +179,19 @@ def test_patients_come_back(kind, prior, alpha):
 def test_a_count_that_floats_do_not_tell_has_candidates():
     """Three million rows in 32 bits: small counts come back, large ones are among several."""
     counts = [np.array([[5, 1], [1_200_000, 999_999], [299_995, 500_000]])]
-    found = attack.model(fitted(counts, 1, np.float32), alpha=1, most_rows=3_000_000)
+    found = attack.model(fitted(counts, 1, np.float32), alpha=1, max_rows=3_000_000)
     if found.rows is None:
         assert len(found.possible) == 2
-    exact = attack.model(fitted(counts, 1), alpha=1, most_rows=3_000_000)
+    exact = attack.model(fitted(counts, 1), alpha=1, max_rows=3_000_000)
     assert exact.rows == 3_000_000
     assert exact.counts["x0"].tolist() == counts[0].tolist()
-    assert found.most_rows <= exact.most_rows == 3_000_000
+    assert found.max_rows <= exact.max_rows == 3_000_000
 
 
 def test_a_value_that_no_row_of_a_class_has_stays_one_without_an_answer():
     """Without smoothing 0 is 0, whatever else the floats leave open."""
     model = fitted([np.array([[0, 3], [4, 1]])], 0, prior=np.array([1, math.sqrt(2)]) / (1 + math.sqrt(2)))
-    found = attack.model(model, alpha=0, most_rows=50)
+    found = attack.model(model, alpha=0, max_rows=50)
     assert (found.rows, found.found, found.zeros_found) == (None, 1, 1)
     assert found.counts["x0"].tolist() == [[0, -1], [-1, -1]]
     assert found.candidates["x0"].tolist() == [[1, 51], [51, 51]]
@@ -200,7 +200,7 @@ def test_a_value_that_no_row_of_a_class_has_stays_one_without_an_answer():
 
 
 def test_another_alpha_than_was_added_fits_no_table():
-    found = attack.model(fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1), alpha="0.3", most_rows=500)
+    found = attack.model(fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1), alpha="0.3", max_rows=500)
     assert (found.rows, found.found, found.possible, found.prior_is_shares) == (None, 0, (), False)
     assert repr(found).startswith("ModelAttack(nothing fits; 0 of 6 counts")
 
@@ -228,7 +228,7 @@ def test_steps_are_told():
 
 
 def test_results_are_plain_and_pickled():
-    found = attack.model(fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1), alpha=1, most_rows=500)
+    found = attack.model(fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1), alpha=1, max_rows=500)
     assert json.loads(json.dumps(found.to_dict()))["counts"] == {"x0": [[3, 8], [11, 2], [5, 5]]}
     assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
     with pytest.raises(TypeError):
@@ -293,8 +293,8 @@ def test_what_is_no_fitted_model_is_refused(model, error, message):
         ({"alpha": -1}, "alpha must be from 0 to 1,000,000, got -1"),
         ({"alpha": 10**7}, "alpha must be from 0 to"),
         ({"alpha": "x"}, "alpha must be a finite number, got 'x'"),
-        ({"most_rows": 0}, "most_rows must be 1..1000000000, got 0"),
-        ({"most_rows": 2 * 10**9}, "most_rows must be 1..1000000000, got 2000000000"),
+        ({"max_rows": 0}, "max_rows must be 1..1000000000, got 0"),
+        ({"max_rows": 2 * 10**9}, "max_rows must be 1..1000000000, got 2000000000"),
     ],
 )
 def test_arguments_are_checked(options, message):

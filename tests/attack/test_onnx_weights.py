@@ -39,7 +39,7 @@ def write(path, tensors, kind=np.float32, constants=()):
 
 
 def found_in(path):
-    found = attack.model(path, alpha=1, most_rows=60)
+    found = attack.model(path, alpha=1, max_rows=60)
     return found.class_counts, {name: array.tolist() for name, array in found.counts.items()}
 
 
@@ -88,7 +88,7 @@ def test_constants_and_labels_are_read(tmp_path):
         constants=[("job", JOB), ("age", AGE)],
     )
     assert found_in(path) == COUNTS
-    assert attack.model(path, alpha=1, most_rows=60).classes == ("no", "yes")
+    assert attack.model(path, alpha=1, max_rows=60).classes == ("no", "yes")
 
 
 def outside(tmp_path):

@@ -77,6 +77,7 @@ LEFT = {
     "attack": {
         0: "attack release",
         1: "attack small.csv --class diagnosis --columns sex --breach 0.5 0.50001",
+        3: "attack patients.onnx --smooth 0.3",
     },
     "closeness": {
         0: "closeness small.csv --class diagnosis --columns sex --prior healthy=1/2,diabetes=1/2",

@@ -170,7 +170,7 @@ def test_sklearn_keeps_in_pickles_what_was_published(tmp_path):
     model, X = release.to_sklearn(), [[0, 2], [1, 0], [1, 1]]
     joblib.dump(model, tmp_path / "model")
     for back in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
-        assert back._views == release.views
+        assert back._release == release
         assert back.predict(X).tolist() == model.predict(X).tolist()
         assert back.predict_proba(X).tolist() == model.predict_proba(X).tolist()
         with pytest.raises(TypeError, match="not fitted again"):

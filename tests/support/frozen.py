@@ -168,6 +168,7 @@ COMMANDS = {
     "attack": "attack release --given glucose=high --given age=40-49",
     "attack-against": "attack half --against members.csv --holdout others.csv",
     "attack-table": "attack members.csv --class diagnosis --breach 0.5 0.8",
+    "attack-model": "attack patients.onnx --smooth 1",
     "closeness": "closeness members.csv --class diagnosis --prior healthy=0.6,diabetes=0.4 --r 5 --out close",
     "verify-closeness": "verify close --against members.csv",
     "skyline-check": "skyline check patients.csv --by age,sex --sensitive bmi --point 3,4,2,0.5 --point 0,1,0,0.9",
@@ -301,7 +302,8 @@ def prepare(folder):
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return set(texts)
+    shutil.copy(EXAMPLES / "patients.onnx", folder)
+    return {*texts, "patients.onnx"}
 
 
 def steady(text):
