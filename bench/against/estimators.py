@@ -1,7 +1,8 @@
-"""Estimators of scikit-learn on columns of texts. Input: Texts; answer: the class of each row, learned from them.
+"""Estimators of scikit-learn on columns of texts. Input: rows, classes; answer: the class of each row.
 
 Both encode the texts, learn from all rows, and predict all rows. Ours also makes a release of what it has
-learned, with its certificate: that takes as long for a thousand rows as for a million, and depends on the domain.
+learned, with its certificate: that takes as long for a thousand rows as for a million, and depends on the
+domain.
 """
 
 import time
@@ -30,6 +31,7 @@ class Texts:
     Parameters
     ----------
     n_rows : int
+        How many.
     n_values : int, optional
         Of each column; by default those of the census.
     """
@@ -136,7 +138,8 @@ def _of_the_release(texts: Texts, rounds: int) -> Row:
     columns = {name: texts.array[:, place] for place, name in enumerate(NAMES)}
     views = nbcfast.count({**columns, "class": texts.classes}, "class")
     whole, made = medians(
-        [lambda: published(texts.array, texts.classes), lambda: canonical.release(views, 4, threads=1)], rounds
+        [lambda: published(texts.array, texts.classes), lambda: canonical.release(views, 4, threads=1)],
+        rounds,
     )
     cells = f"{shown(whole, 1)}", f"{shown(made, 1)}"
     what = f"the release in it, of {power(views.n_tuples)} tuples"
