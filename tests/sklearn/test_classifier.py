@@ -117,7 +117,13 @@ def test_null_is_a_value_and_so_is_nan():
     assert model.fit(columns[0], ILL).release_ == model.fit(columns[1], ILL).release_
     assert model.release_.views.domain("x0") == ("clerk", "nurse", "smith", None)
     frame = pd.DataFrame(columns[1], columns=["x0", "x1"])
-    assert model.fit(frame, ILL).release_ == model.fit(columns[1], ILL).release_
+    unnamed = model.fit(columns[1], ILL).release_
+    assert model.fit(frame, ILL).release_ == unnamed
+    for kind in ("category", "string", pd.StringDtype("python"), pd.StringDtype("python", na_value=np.nan)):
+        assert model.fit(frame.astype(kind), ILL).release_ == unnamed
+    numbered = frame.rename(columns={"x0": 7, "x1": 3})
+    assert model.fit(numbered, ILL).release_ == unnamed
+    assert not hasattr(model, "feature_names_in_")
     [answer] = set(model.predict(columns[0][[one is None and sex == "f" for one, sex in columns[0]]]))
     assert model.predict([[None, "f"], [np.nan, "f"], [float("nan"), "f"]]).tolist() == [answer] * 3
     truths = np.array([[True], [np.nan], [False], [None]] * 9, object)
@@ -252,6 +258,11 @@ def test_a_menu_is_searched_and_the_choice_stands_in_the_release(tmp_path):
     assert model.release_ == made.release
     assert model.release_.certificate.advice.options == 12
     assert model.predict(X).tolist() == made.release.predict(rows).tolist()
+    model.set_params(menu={"x1": [["f", "m"]]})
+    with pytest.raises(
+        ValueError, match="menu must be the one that the release was chosen from, got another"
+    ):
+        model.predict(X)
     with pytest.raises(ValueError, match="menu says what each column may be, and domain does not go with it"):
         PublishableNBClassifier(menu=menu, domain={"x0": ["clerk"]}).fit(X, ILL)
 

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import nbcfast
 from nbcfast.sklearn import DeclaredBinner, PublishableNBClassifier
 
 COLUMNS, ILL = people()
@@ -63,6 +64,13 @@ def test_a_clone_is_not_fitted_and_has_equal_parameters(frame):
     assert not hasattr(made, "release_")
     assert model.set_params(amplification=3).fit(frame, ILL).release_.certificate.amplification == 3
     assert "amplification=3" in repr(model)
+    for domain in (nbcfast.domains.declared(DOMAIN), DOMAIN):
+        held = clone(PublishableNBClassifier(domain=domain, rows="proven"))
+        assert held.fit(frame, ILL).release_.views.domain("sex") == ("f", "m")
+    menu = nbcfast.domains.Menu.read({"sex": [["f", "m"]]})
+    held = clone(PublishableNBClassifier(menu=menu)).fit(frame, ILL)
+    assert held.release_.certificate.advice.options == 1
+    assert held.predict(frame).tolist() == held.release_.predict(COLUMNS).tolist()
     assert "PublishableNBClassifier" in model._repr_html_()
 
 
