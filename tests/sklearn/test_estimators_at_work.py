@@ -125,12 +125,14 @@ def test_frames_out_of_transformers_before_it_are_frames_in(frame):
 def test_weights_are_routed_where_they_are_requested(frame):
     weights = np.random.default_rng(3).integers(0, 3, len(frame))
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = PublishableNBClassifier(domain=DOMAIN).set_fit_request(sample_weight=True)
+        asking = PublishableNBClassifier(domain=DOMAIN, rows="proven").set_fit_request(sample_weight=True)
         whole = make_pipeline(FunctionTransformer(), asking).fit(frame, ILL, sample_weight=weights)
-        expected = PublishableNBClassifier(domain=DOMAIN).fit(frame, ILL, weights)
+        expected = PublishableNBClassifier(domain=DOMAIN, rows="proven").fit(frame, ILL, weights)
         assert whole[-1].release_ == expected.release_
         with pytest.raises(UnsetMetadataPassedError):
-            make_pipeline(PublishableNBClassifier(domain=DOMAIN)).fit(frame, ILL, sample_weight=weights)
+            make_pipeline(PublishableNBClassifier(domain=DOMAIN, rows="proven")).fit(
+                frame, ILL, sample_weight=weights
+            )
         asking.set_score_request(sample_weight=True)
         scores = cross_validate(
             asking, frame, ILL, cv=2, params={"sample_weight": weights}, error_score="raise"
@@ -141,7 +143,7 @@ def test_weights_are_routed_where_they_are_requested(frame):
 
 
 def test_it_votes_beside_others(frame):
-    model = PublishableNBClassifier(domain=DOMAIN)
+    model = PublishableNBClassifier(domain=DOMAIN, rows="proven")
     voting = VotingClassifier([("a", model), ("b", clone(model).set_params(amplification=2))], voting="soft")
     voting.fit(frame, ILL)
     assert set(voting.predict(frame)) <= {"no", "yes"}
