@@ -263,6 +263,12 @@ def noise_job(options: Options) -> Iterator[Row]:
     yield from noise(options.rounds, max(options.rows) < 1_000_000)
 
 
+def estimators_job(options: Options) -> Iterator[Row]:
+    from against.estimators import fit_and_predict
+
+    yield from fit_and_predict(options.rounds, max(options.rows) < 1_000_000)
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -282,6 +288,7 @@ JOBS = {
     "canonical": canonical_job,
     "advising": advising_job,
     "noise": noise_job,
+    "estimators": estimators_job,
 }
 
 

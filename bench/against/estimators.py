@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn on columns of texts. Input: Texts; answer: the class of each row, from them.
+"""Estimators of scikit-learn on columns of texts. Input: rows, classes; answer: the class of each row.
 
 Both encode the texts, learn from all rows, and predict all rows. Ours also makes a release of what it has
 learned, with its certificate: that takes as long for a thousand rows as for a million, and depends on the
@@ -31,6 +31,7 @@ class Texts:
     Parameters
     ----------
     n_rows : int
+        How many.
     n_values : int, optional
         Of each column; by default those of the census.
     """

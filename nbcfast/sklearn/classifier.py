@@ -30,7 +30,7 @@ from nbcfast.sklearn.columns_in import (
     labels_of,
     whole_weights,
 )
-from nbcfast.sklearn.made_in_fit import ReleaseAsked, declarations_of
+from nbcfast.sklearn.made_in_fit import AnyMenu, ReleaseAsked, declarations_of
 from nbcfast.sklearn.words_of_estimators import PARAMETER_WORDS
 from nbcfast.table.table import Table
 from nbcfast.verification.load import load, release_from
@@ -65,7 +65,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     domain : mapping, or path of a JSON file, optional
         Declared values and bins: ``{"sex": ["f", "m"], "age": {"edges": [0, 18, 65, None]}}``; see
         `nbcfast.domains.declared`. Columns of arrays are called x0, x1 ..; `class_name` may stand there too.
-    menu : mapping, or path of a JSON file, optional
+    menu : Menu, mapping, or path of a JSON file, optional
         In place of `domain`: options of each column, of which the best that keep the limits are chosen in
         `fit`; the certificate says which, and how much the choice tells. See `nbcfast.canonical.advise`.
     bins : int or None
@@ -127,7 +127,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         preserve: Preserve = "label",
         attacker: Attacker = "row",
         domain: Declarations | None = None,
-        menu: Mapping[str, object] | str | os.PathLike[str] | None = None,
+        menu: AnyMenu | None = None,
         bins: int | None = 5,
         precedence: Sequence[object] | None = None,
         rows: RowsArgument = "smallest",

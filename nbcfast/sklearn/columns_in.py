@@ -141,18 +141,13 @@ def columns_of(X: Features, names: list[str], wanted: Iterable[str]) -> dict[str
 
 
 def of_pandas(series: Features) -> Features:
-    """The values of a column of pandas: an array of NumPy's, without a copy, or one that goes by Arrow."""
-    return series.to_numpy() if series.dtype.kind in "biuf" and is_plain(series.dtype) else of_objects(series)
-
-
-def of_objects(series: Features) -> Features:
-    """The same of what holds no plain numbers."""
-    return series.to_numpy() if series.dtype == object else series
-
-
-def is_plain(dtype: Features) -> bool:
-    """Whether a type is one of NumPy's, and none of pandas' own."""
-    return isinstance(dtype, np.dtype)
+    """The values of a column of pandas: an array of NumPy's, or one that goes by Arrow."""
+    kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else ""
+    if kind and kind in "biufO":
+        return series.to_numpy()
+    if getattr(series.dtype, "storage", None) == "python":  # texts that are objects, as without pyarrow
+        return series.to_numpy(dtype=object)
+    return series
 
 
 def column_of(values: Features, name: str) -> Column:

@@ -28,6 +28,8 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, recode
 from nbcfast.table.table import Table
 
+AnyMenu = Menu | Mapping[str, object] | str | os.PathLike[str]
+
 METHODS = ("auto", "canonical", "safetytransform")
 
 
@@ -40,7 +42,7 @@ class ReleaseAsked:
     preserve: Preserve
     attacker: Attacker
     domain: Declarations | None
-    menu: Mapping[str, object] | str | os.PathLike[str] | None
+    menu: AnyMenu | None
     bins: int | None
     precedence: Sequence[object] | None
     rows: RowsArgument
@@ -140,7 +142,7 @@ def counted(table: Table, weights: Longs) -> Table:
 
 def declarations_of(
     domain: Declarations | None,
-    menu: Mapping[str, object] | str | os.PathLike[str] | None,
+    menu: AnyMenu | None,
     release: Release,
 ) -> Declared | None:
     """What a release was published with, for raw values of its sets and of bins that have names."""
@@ -149,4 +151,7 @@ def declarations_of(
     advice = release.certificate.advice
     if menu is None or advice is None:
         return None
-    return Menu.read(menu, release.class_name, PARAMETER_WORDS).chosen(advice.chosen)
+    offered = menu if isinstance(menu, Menu) else Menu.read(menu, release.class_name, PARAMETER_WORDS)
+    if offered.digest != advice.menu:
+        raise ValueError("menu must be the one that the release was chosen from, got another")
+    return offered.chosen(advice.chosen)

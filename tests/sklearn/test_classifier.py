@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from estimator_cases import DOMAIN, matrix, people
+from how_many import how_many
 
 import nbcfast
 from nbcfast import Infeasible, Table, canonical
@@ -117,7 +118,13 @@ def test_null_is_a_value_and_so_is_nan():
     assert model.fit(columns[0], ILL).release_ == model.fit(columns[1], ILL).release_
     assert model.release_.views.domain("x0") == ("clerk", "nurse", "smith", None)
     frame = pd.DataFrame(columns[1], columns=["x0", "x1"])
-    assert model.fit(frame, ILL).release_ == model.fit(columns[1], ILL).release_
+    unnamed = model.fit(columns[1], ILL).release_
+    assert model.fit(frame, ILL).release_ == unnamed
+    for kind in ("category", "string", pd.StringDtype("python"), pd.StringDtype("python", na_value=np.nan)):
+        assert model.fit(frame.astype(kind), ILL).release_ == unnamed
+    numbered = frame.rename(columns={"x0": 7, "x1": 3})
+    assert model.fit(numbered, ILL).release_ == unnamed
+    assert not hasattr(model, "feature_names_in_")
     [answer] = set(model.predict(columns[0][[one is None and sex == "f" for one, sex in columns[0]]]))
     assert model.predict([[None, "f"], [np.nan, "f"], [float("nan"), "f"]]).tolist() == [answer] * 3
     truths = np.array([[True], [np.nan], [False], [None]] * 9, object)
@@ -171,13 +178,13 @@ def test_precedence_is_the_order_of_classes_and_classes_stay_sorted():
         three.fit(X, ILL)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(how_many(4, 100)))
 def test_the_largest_probability_is_always_that_of_the_class_that_is_predicted(seed):
     rng = np.random.default_rng(seed)
     some = rng.integers(0, 3, (40, 3))
     y = rng.integers(0, 4, 40)
     order = rng.permutation(4).tolist()
-    model = PublishableNBClassifier(2, precedence=order, unseen="ignore").fit(some, y)
+    model = PublishableNBClassifier(2, precedence=order, rows="proven", unseen="ignore").fit(some, y)
     rows = np.array(np.meshgrid(*[[0, 1, 2, 9]] * 3)).reshape(3, -1).T
     expected = model.predict(rows)
     codes = model.release_.predict({f"x{j}": rows[:, j] for j in range(3)}, unseen="ignore")
@@ -252,6 +259,11 @@ def test_a_menu_is_searched_and_the_choice_stands_in_the_release(tmp_path):
     assert model.release_ == made.release
     assert model.release_.certificate.advice.options == 12
     assert model.predict(X).tolist() == made.release.predict(rows).tolist()
+    model.set_params(menu={"x1": [["f", "m"]]})
+    with pytest.raises(
+        ValueError, match="menu must be the one that the release was chosen from, got another"
+    ):
+        model.predict(X)
     with pytest.raises(ValueError, match="menu says what each column may be, and domain does not go with it"):
         PublishableNBClassifier(menu=menu, domain={"x0": ["clerk"]}).fit(X, ILL)
 

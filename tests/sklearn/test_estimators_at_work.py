@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import nbcfast
 from nbcfast.sklearn import DeclaredBinner, PublishableNBClassifier
 
 COLUMNS, ILL = people()
@@ -63,6 +64,13 @@ def test_a_clone_is_not_fitted_and_has_equal_parameters(frame):
     assert not hasattr(made, "release_")
     assert model.set_params(amplification=3).fit(frame, ILL).release_.certificate.amplification == 3
     assert "amplification=3" in repr(model)
+    for domain in (nbcfast.domains.declared(DOMAIN), DOMAIN):
+        held = clone(PublishableNBClassifier(domain=domain, rows="proven"))
+        assert held.fit(frame, ILL).release_.views.domain("sex") == ("f", "m")
+    menu = nbcfast.domains.Menu.read({"sex": [["f", "m"]]})
+    held = clone(PublishableNBClassifier(menu=menu)).fit(frame, ILL)
+    assert held.release_.certificate.advice.options == 1
+    assert held.predict(frame).tolist() == held.release_.predict(COLUMNS).tolist()
     assert "PublishableNBClassifier" in model._repr_html_()
 
 
@@ -117,12 +125,14 @@ def test_frames_out_of_transformers_before_it_are_frames_in(frame):
 def test_weights_are_routed_where_they_are_requested(frame):
     weights = np.random.default_rng(3).integers(0, 3, len(frame))
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = PublishableNBClassifier(domain=DOMAIN).set_fit_request(sample_weight=True)
+        asking = PublishableNBClassifier(domain=DOMAIN, rows="proven").set_fit_request(sample_weight=True)
         whole = make_pipeline(FunctionTransformer(), asking).fit(frame, ILL, sample_weight=weights)
-        expected = PublishableNBClassifier(domain=DOMAIN).fit(frame, ILL, weights)
+        expected = PublishableNBClassifier(domain=DOMAIN, rows="proven").fit(frame, ILL, weights)
         assert whole[-1].release_ == expected.release_
         with pytest.raises(UnsetMetadataPassedError):
-            make_pipeline(PublishableNBClassifier(domain=DOMAIN)).fit(frame, ILL, sample_weight=weights)
+            make_pipeline(PublishableNBClassifier(domain=DOMAIN, rows="proven")).fit(
+                frame, ILL, sample_weight=weights
+            )
         asking.set_score_request(sample_weight=True)
         scores = cross_validate(
             asking, frame, ILL, cv=2, params={"sample_weight": weights}, error_score="raise"
@@ -133,7 +143,7 @@ def test_weights_are_routed_where_they_are_requested(frame):
 
 
 def test_it_votes_beside_others(frame):
-    model = PublishableNBClassifier(domain=DOMAIN)
+    model = PublishableNBClassifier(domain=DOMAIN, rows="proven")
     voting = VotingClassifier([("a", model), ("b", clone(model).set_params(amplification=2))], voting="soft")
     voting.fit(frame, ILL)
     assert set(voting.predict(frame)) <= {"no", "yes"}
