@@ -65,8 +65,9 @@ class ModelAttack(HasReadOnlyMappings):
     possible : tuple of (int, Fraction)
         Numbers of rows and alphas that the floats can be of: one, or two where they do not decide.
     prior_is_shares : bool
-        Whether the priors are taken for the shares of the classes, as some table has them. Otherwise they
-        were given, or are all equal, and each class is looked at by itself.
+        Whether the priors are taken for the shares of the classes, as some table has them: what was found
+        holds if they are. Otherwise each class is looked at by itself: they were given, or they are all
+        equal, or of too few digits for so many rows, and the classes by themselves leave other tables too.
     max_rows : int
         Tables up to so many rows were looked at, and no larger ones.
     alphas : int
@@ -166,7 +167,7 @@ def model(
         default 1 is tried, as in scikit-learn, and some 500 decimals of up to two digits. All counts and
         alpha can then be multiples of what was found.
     max_rows : int
-        The table has no more rows than these, up to 10^9. Less are looked at where the floats say less.
+        The table has no more rows than these, up to 10^9.
     progress : callable, optional
         Called as progress(done, total).
 
@@ -210,8 +211,11 @@ def model(
         for each in alphas
     )
     is_shares = bool(found.alike)
-    if not is_shares:
-        found = _fits((each, numbers.apart(each)) for each in _told(alphas, len(alphas), progress))
+    if not is_shares or numbers.even_prior or numbers.horizon < max_rows:
+        apart = _fits((each, numbers.apart(each)) for each in _told(alphas, len(alphas), progress))
+        # The classes by themselves leave at least what they leave as shares: one table is the same one.
+        if not is_shares or apart.other is not None:
+            found, is_shares = apart, False
     known = _known(numbers, found)
     return ModelAttack(
         *known,
@@ -219,7 +223,7 @@ def model(
         up_to_factor=known[0] is not None and (alpha is None or found.n_alike > 1),
         possible=found.possible,
         prior_is_shares=is_shares,
-        max_rows=numbers.horizon if is_shares else max_rows,
+        max_rows=max_rows,
         alphas=len(alphas),
         bits=weights.bits,
         in_plain=weights.in_plain,
