@@ -78,5 +78,11 @@ def copy_mathjax(app, error):
             shutil.copyfile(source, target)
 
 
+def is_skipped(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn writes into its estimators, in words that point to pages of its own."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", is_skipped)
     app.connect("build-finished", copy_mathjax)
