@@ -39,7 +39,7 @@ def refuse_others(source: Path) -> None:
             raise ValueError(f"{option} is for a plain model, an .onnx file: expected no such option here")
 
 
-def attack_model(source: Path, smooth: str | None, max_rows: int, as_json: bool) -> int:
+def attack_model(source: Path, smooth: str | None, max_rows: int | None, as_json: bool) -> int:
     """Attack a plain model, and say what comes back; leave with 1 if anything does, else with 3."""
     with progress("trying numbers of rows") as report:
         found = attack.model(source, alpha=smooth, max_rows=max_rows, progress=report)

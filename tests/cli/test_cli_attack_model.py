@@ -77,6 +77,12 @@ def test_several_tables_leave_it_open(run, tmp_path):
     code, out, _ = run("attack", path, "--smooth", 1, "--max-rows", 500)
     assert (code, "34: 0 19, 1 15" in out) == (1, True)
     code, out, _ = run("attack", path, "--smooth", 1)
+    assert code == 1
+    assert (
+        "up to 781 rows, and no larger ones: one of 782 rows with 1 added to counts has these weights too"
+        in out
+    )
+    code, out, _ = run("attack", path, "--smooth", 1, "--max-rows", 1_000)
     assert code == 3
     assert out.startswith("NOT DECIDED: several tables have these weights")
     assert "34 rows with 1 added to counts or 782 rows with 1 added to counts, and perhaps others" in out
